@@ -33,11 +33,11 @@ export interface NotifierDeps extends DataServiceDeps<NotifierConfig> {
   resolveName?: ResolveName;
   /** Milliseconds that a destination may take to answer. Default: 15 s. */
   timeoutMs?: number;
-  /** Destinations within this process, by their URL. What goes to them does not leave the process. */
+  /** Destinations within this process, by their URL. Requests to them do not leave the process. */
   ownDestinations?: ReadonlyMap<string, SendRequest>;
 }
 
-/** Channels, and the delivery of notifications to them. Addresses are valid once started. */
+/** Manages channels and delivers notifications to them. Addresses are valid once started. */
 export type NotifierService = Component & ServesHttp & ServesGrpc;
 
 const OUTCOME_POLL_INTERVAL_MS = 1000;
@@ -99,15 +99,15 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
     stop: async () => undefined,
   };
 
-  // Channels are there, and queued deliveries are made, without the log.
+  // Without the log, channels work and queued deliveries are made.
   const queueing = inBackground(consumer, logger);
   // Parts stop in reverse order: first the intake ends, then attempts finish, then the last outcomes are published.
-  // Without identity, links lack the workspace.
+  // Identity is not required to be ready: without it, links lack the workspace.
   const parts = [mongo, prepared, identity, ...outboxes, publisher, worker, queueing];
   return assembleService({ ...base, parts, grpc, http });
 }
 
-/** The store of channels, and the outboxes of what it tells the audit log and alerts. */
+/** The store of channels, and the outboxes for the audit log and alerts. */
 function createChannels(base: ServiceBase<NotifierConfig>) {
   const { config, connection, clock } = base;
   const trail = createAuditTrail(base);

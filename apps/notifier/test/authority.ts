@@ -2,9 +2,9 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { randomBase62 } from '@tollkeeper/kernel';
 import { generate } from 'selfsigned';
 
-/** The certificate authority of a test run, and a certificate for every name and address that tests use. */
+/** The certificate authority of a test run, and a certificate for all names and addresses in tests. */
 export interface Authority {
-  /** PEM of the authority, as `NODE_EXTRA_CA_CERTS` takes it. */
+  /** The authority's certificate in PEM, in the format of `NODE_EXTRA_CA_CERTS`. */
   ca: string;
   key: string;
   cert: string;
@@ -15,7 +15,7 @@ const ADDRESSES = ['127.0.0.1', '::1'];
 
 let authority: Promise<Authority> | undefined;
 
-/** The one of this process, which trusts it as if `NODE_EXTRA_CA_CERTS` had named it at its start. */
+/** The authority of this process, trusted as if `NODE_EXTRA_CA_CERTS` had named it at the start. */
 export function trustedAuthority(): Promise<Authority> {
   authority ??= createAuthority();
   return authority;
@@ -23,7 +23,7 @@ export function trustedAuthority(): Promise<Authority> {
 
 async function createAuthority(): Promise<Authority> {
   const common = { keyType: 'ec', algorithm: 'sha256' } as const;
-  // Suites that share a process trust all their authorities, and OpenSSL tells them apart by their names.
+  // Suites in one process trust all their authorities, which OpenSSL distinguishes by their names.
   const root = await generate([{ name: 'commonName', value: `Test authority ${randomBase62(10)}` }], {
     ...common,
     extensions: [

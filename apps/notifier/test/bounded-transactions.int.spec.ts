@@ -4,13 +4,13 @@ import { eventually, useBreakableMongo } from '@tollkeeper/testing';
 import { alertRecord, newTenant, notification } from './notification.builder.ts';
 import { useNotifier } from './notifier.stack.ts';
 
-/** As the standalone has. */
+/** The cache size of the standalone. */
 const mongo = useBreakableMongo({ cacheSizeMb: 96 });
-/** No channel is known, so nothing is sent, and what is queued stays. */
+/** No channel exists, so nothing is sent, and the queue does not shrink. */
 const notifier = useNotifier(mongo);
 afterAll(() => mongo.stop());
 
-/** Records of one key share a partition, whatever the workspace. */
+/** Gives the records one key, so that they share a partition regardless of their workspaces. */
 const together = (notifications: NotificationRecord[]) =>
   notifier.appendValues(notifications.map((each) => ({ ...encodeNotification(each), key: 'one partition' })));
 

@@ -11,13 +11,13 @@ export type Body = Record<string, unknown>;
 
 export interface CallOptions {
   role?: Role;
-  /** Sent in place of a caller token; null sends none. */
+  /** Sent instead of a caller token; null sends none. */
   token?: string | null;
   contentType?: string;
   body?: unknown;
 }
 
-/** A channel that a test has made. */
+/** A channel created by a test. */
 export interface TestChannel {
   tenantId: TenantId;
   id: string;
@@ -27,11 +27,11 @@ export interface TestChannel {
 export interface ChannelFields {
   type?: ChannelType;
   enabled?: boolean;
-  /** For a webhook. */
+  /** Only for webhooks. */
   signingSecret?: string;
 }
 
-/** The API of channels as the gateway calls it. Every answer is checked against the OpenAPI document of the service. */
+/** The API of channels as called by the gateway. Every answer is checked against the service's OpenAPI document. */
 export function createChannelApi(httpUrl: () => string) {
   let document: OpenApiDocument | undefined;
 
@@ -55,7 +55,7 @@ export function createChannelApi(httpUrl: () => string) {
     return response;
   }
 
-  /** The body of an answer that must have the status. */
+  /** The body of an answer, which must have the status. */
   async function expecting(status: number, ...args: Parameters<typeof call>): Promise<Body> {
     const response = await call(...args);
     if (response.status !== status) throw new Error(`${response.status}: ${JSON.stringify(response.body)}`);
@@ -69,7 +69,7 @@ export function createChannelApi(httpUrl: () => string) {
     call,
     expecting,
     createChannel,
-    /** A new enabled webhook unless `fields` say otherwise. */
+    /** Adds a new enabled webhook, with the given changes. */
     async addChannel(tenantId: TenantId, url: string, fields: ChannelFields = {}): Promise<TestChannel> {
       const { type = 'webhook', enabled = true, signingSecret: signing_secret } = fields;
       const configs = { chat: { webhook_url: url }, webhook: { url, signing_secret } };

@@ -14,7 +14,7 @@ const { call, createChannel, expecting } = stack;
 const CHAT_URL = 'https://hooks.slack.example/services/T000/B000/secretsecret';
 const chatBody = { channel_type: 'chat', name: 'Ops', config: { webhook_url: CHAT_URL } };
 const pathsOf = (body: unknown) => (body as { details: { path: string }[] }).details.map(({ path }) => path);
-/** What a test of the channel sends, and the secret that signs it. */
+/** Tests the channel and returns the request that the receiver got. */
 async function sentBy(tenantId: TenantId, id: string, receiver: Receiver) {
   await expecting(200, 'post', tenantId, `/${id}/test`);
   return receiver.received.at(-1)!;
@@ -163,7 +163,7 @@ describe('changing a channel', () => {
     expect(moved).toMatchObject({ name: 'Moved', config: { url, signing_secret_set: true } });
     const { path, headers, body } = await sentBy(tenantId, id, receiver);
     const webhook = new Webhook('the first secret', { format: 'raw' });
-    // The clock of the test stands still, which the library takes for an old request.
+    // The clock of the test is stopped, so the library would consider the request too old.
     const signature = webhook.sign(headers['webhook-id']!, new Date(stack.clock.now), body);
     expect([path, headers['webhook-signature']]).toEqual(['/hook/new', signature]);
 

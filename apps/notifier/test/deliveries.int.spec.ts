@@ -29,7 +29,7 @@ describe('a delivery', () => {
     const [{ headers, body, json }] = receiver.received as [(typeof receiver.received)[0]];
     expect(headers).toMatchObject({ 'webhook-id': sent.notificationId, 'content-type': 'application/json' });
     expect(headers['webhook-timestamp']).toBe(String(clock.now / 1000));
-    // The library refuses timestamps that are not of now, and the clock of the test is stopped.
+    // The library only accepts current timestamps, and the clock of the test is stopped.
     expect(new Webhook(SECRET).sign(sent.notificationId, new Date(clock.now), body)).toBe(headers['webhook-signature']);
     expect(json).toEqual({
       type: 'alert.fired',
@@ -132,7 +132,7 @@ describe('a delivery', () => {
 
     clock.now = due - 1;
     await notifier.restart();
-    // Another delivery that is made shows that this one had its chance.
+    // Once another delivery has been made, this one has had its chance too.
     await notifier.outcome(await notifier.notify(await notifier.addChannel(newTenant(), receiver.url)));
     expect(notifier.toldOf(sent)).toHaveLength(1);
     clock.now = due;
@@ -215,7 +215,7 @@ describe('a delivery', () => {
     expect(receiver.received).toEqual([]);
 
     await notifier.channels().updateOne({ _id: channel.id }, { $set: { keyId: 'a' } });
-    // The lease of the attempt that failed is over.
+    // The lease of the failed attempt has expired.
     clock.now += 10_000;
     expect(await notifier.outcome(sent)).toMatchObject({ status: 'delivered', attempts: 1 });
   });

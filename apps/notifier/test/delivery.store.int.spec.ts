@@ -13,7 +13,7 @@ const OPEN = 200;
 const NOW = Date.now();
 const LEASE_MS = 5000;
 
-/** What the server's profiler notes of an operation. */
+/** What the server's profiler records about an operation. */
 interface Profiled {
   ns: string;
   planSummary?: string;
@@ -43,7 +43,7 @@ describe('the store of deliveries', () => {
     return settleAttempt(delivery, { type: 'webhook', retryPausesMs }, outcome, NOW, Math.random);
   };
 
-  /** What the server did for `work`. */
+  /** The operations that the server ran for `work`. */
   async function profiled(work: () => Promise<void>): Promise<Profiled[]> {
     const db = server.connection.db!;
     await db.dropCollection('system.profile');

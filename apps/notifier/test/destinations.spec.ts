@@ -84,7 +84,7 @@ describe('a destination with several addresses', () => {
     for (const each of clean.splice(0)) await each();
   });
 
-  /** On 127.0.0.9, and takes connections only once it is told to: those in its queue, and no others meanwhile. */
+  /** A server on 127.0.0.9 that accepts no connections beyond its queue until released. */
   async function startBusyServer({ key, cert }: Authority) {
     const gate = new Int32Array(new SharedArrayBuffer(4));
     const code = `
@@ -98,14 +98,13 @@ describe('a destination with several addresses', () => {
     const worker = new Worker(code, { eval: true, workerData: { key, cert, gate } });
     clean.push(() => worker.terminate());
     const [port] = (await once(worker, 'message')) as [number];
-    // Linux queues one more than it is asked to, and drops what asks for a connection after that; it asks again after a
-    // second.
+    // Linux queues one connection more than the backlog and drops further attempts, which are repeated after a second.
     const fillers = [connect(port, '127.0.0.9'), connect(port, '127.0.0.9')];
     clean.push(...fillers.map((filler) => () => filler.destroy()));
     await Promise.all(fillers.map((filler) => once(filler, 'connect')));
     return {
       port,
-      /** Resolves once somebody has asked for a connection in vain. */
+      /** Resolves once a connection attempt was dropped. */
       refused: () =>
         eventually(async () => {
           const asking = new RegExp(` 0900007F:${port.toString(16).toUpperCase().padStart(4, '0')} 02 `);
@@ -136,7 +135,7 @@ describe('a proxy of the environment', () => {
   const { authority, receiver } = useSender();
   const SENDER = join(import.meta.dirname, '../src/delivery/https.sender.ts');
 
-  /** What the sender answers in a process of its own: Node reads these variables at its start. */
+  /** The sender's answer in a separate process, because Node reads these variables at its start. */
   async function sendFromProcess(environment: NodeJS.ProcessEnv): Promise<unknown> {
     const code = `
       import { createHttpsSender } from ${JSON.stringify(SENDER)};

@@ -6,7 +6,7 @@ import { type Answer, gated, ok } from './receiver.ts';
 
 const PLACES = 2;
 const BACKLOG = 60;
-/** Longer than an attempt that counts as quick. */
+/** Too long for an attempt to count as quick. */
 const SLOW_ANSWER_MS = 2100;
 
 describe('a channel that works', () => {

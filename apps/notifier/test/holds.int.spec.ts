@@ -10,7 +10,7 @@ describe('a Retry-After', () => {
   const notifier = useNotifier(useMongo(), { clock: { now: Date.now() } });
   const { clock } = notifier;
 
-  /** A destination that takes one request in so many minutes, and a note of each request. */
+  /** A destination that accepts one request per this many minutes, and records each request. */
   async function limited(minutes: number) {
     let nextAt = 0;
     const requests: { id: string | undefined; at: number; taken: boolean }[] = [];
@@ -33,7 +33,7 @@ describe('a Retry-After', () => {
     });
     const channel = await notifier.addChannel(newTenant(), receiver.url);
     const others = await notifier.addChannel(newTenant(), (await notifier.receiver()).url);
-    /** What another channel gets shows that this one had its chance. */
+    /** Once another channel has its delivery, this one has had its chance too. */
     const passOthers = async () => notifier.outcome(await notifier.notify(others));
     const before = [1, 2].map(() => notification({ tenantId: channel.tenantId, channelId: channel.id }));
     await notifier.append(before);

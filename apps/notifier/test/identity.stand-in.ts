@@ -4,7 +4,7 @@ import { AppError } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { createPeers } from '@tollkeeper/testing';
 
-/** The part of identity that the notifier asks. */
+/** A stand-in for the part of identity that the notifier calls. */
 export function createIdentityStandIn(logger: Logger) {
   const state = { down: false };
   const identity: UnaryHandlers<IdentityServiceDefinition> = {

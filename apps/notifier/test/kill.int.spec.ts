@@ -71,7 +71,7 @@ describe('a notifier that is killed in the middle of deliveries, again and again
     await identity.start();
     await log.start();
     await log.ensureTopic(NOTIFICATIONS_TOPIC_OPTIONS);
-    // A killed process leaves its transaction open; by default the server ends it after a minute.
+    // A killed process leaves its transaction open; by default, the server ends it after a minute.
     await mongo.connection.getClient().db('admin').command({ setParameter: 1, transactionLifetimeLimitSeconds: 1 });
   });
   afterAll(async () => {

@@ -4,7 +4,7 @@ import { newTenant } from './notification.builder.ts';
 import { useNotifier } from './notifier.stack.ts';
 import { gated } from './receiver.ts';
 
-/** Less than a lease, so that a step of the clock never ends one that was just renewed. */
+/** Less than a lease, so that advancing the clock never expires a lease that was just renewed. */
 const STEP_MS = 4000;
 const STEPS = 3;
 
@@ -48,7 +48,7 @@ describe('the lease on a delivery', () => {
     await eventually(() => expect(notifier.logs.text()).toContain('the lease on a delivery was lost'));
     expect(await leaseOn(sent.notificationId)).toEqual({ owner: 'another replica', until });
 
-    // The other one is dead, so its lease is over some time.
+    // The other process is dead, so its lease eventually expires.
     clock.now = until.getTime();
     expect(await notifier.outcome(sent)).toMatchObject({ status: 'delivered', attempts: 1, sequence: 1 });
     expect(receiver.received).toHaveLength(2);

@@ -12,7 +12,7 @@ const AAAA = 28;
 const IPV4 = [93, 184, 216, 34];
 const IPV6 = [0x26, 0x06, 0x47, 0, 0x47, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x11, 0x11];
 
-/** What the names of the test have: addresses by family, a failure, or no answer at all. */
+/** What the names of the test resolve to: addresses by family, a failure, or no answer at all. */
 const NAMES: Record<string, { code?: number; records?: Record<number, number[]>; silentFor?: number[] }> = {
   hooks: { records: { [A]: IPV4 } },
   both: { records: { [A]: IPV4, [AAAA]: IPV6 } },
@@ -21,7 +21,7 @@ const NAMES: Record<string, { code?: number; records?: Record<number, number[]>;
   dead: { silentFor: [A, AAAA] },
 };
 
-/** A DNS server that answers for IPv6 after IPv4, whichever is asked for first. */
+/** A DNS server that always answers for IPv4 before IPv6. */
 async function startDns(): Promise<Socket> {
   const server = createSocket('udp4');
   server.on('message', (query, { port, address }) => {

@@ -36,7 +36,7 @@ export function alertRecord(fields: Partial<AlertRecord> = {}): AlertRecord {
   };
 }
 
-/** A notification with an id of its own. */
+/** A notification with a new id. */
 export function notification(fields: Partial<NotificationRecord> = {}): NotificationRecord {
   return {
     notificationId: `ntf_${newId('alrt')}`,

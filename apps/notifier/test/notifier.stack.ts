@@ -36,8 +36,7 @@ export interface StackOptions {
   environment?: NodeJS.ProcessEnv;
   timeoutMs?: number;
   /**
-   * Stands still unless the test moves it. MongoDB's own clock ends holds too, so what is about them begins at its
-   * time.
+   * Stopped unless the test moves it. MongoDB's real clock also ends holds, so tests of holds start with the real time.
    */
   clock?: { now: number };
   wrapLog?: (log: EventLog) => EventLog;
@@ -49,7 +48,7 @@ export function useNotifier(
   { environment = {}, timeoutMs, clock = { now: NOW }, wrapLog = (log) => log }: StackOptions = {},
 ) {
   const logs = testLogger();
-  /** What names of destinations resolve to; all others are on loopback. */
+  /** The addresses of destinations' names; all other names are on loopback. */
   const names = new Map<string, () => string[]>();
   const identity = createIdentityStandIn(logs.logger);
   const database = mongo.newDatabase();
@@ -65,7 +64,7 @@ export function useNotifier(
   let service: NotifierService;
   let client: GrpcClient<NotifierServiceDefinition>;
 
-  /** One more replica. */
+  /** Creates another replica. */
   function create(own = createMetrics('notifier'), overrides: NodeJS.ProcessEnv = {}): NotifierService {
     return createNotifier({
       config: loadConfig(notifierConfig, {
@@ -158,7 +157,7 @@ export function useNotifier(
   const append = (notifications: NotificationRecord[]) =>
     eventLog.append(NOTIFICATIONS_TOPIC, notifications.map(encodeNotification));
 
-  /** Everything that alerts was told about a notification, in the order of its sequence. */
+  /** All reports to alerts about a notification, by sequence. */
   const toldOf = ({ notificationId }: NotificationRecord): ReadDelivery[] =>
     told
       .filter((record) => record.notificationId === notificationId)
@@ -179,11 +178,11 @@ export function useNotifier(
     client: () => client,
     database,
     audited: (tenantId: TenantId, count: number) => audit.records(tenantId, count),
-    /** What alerts was told about the channels of a workspace. */
+    /** All reports to alerts about the channels of a workspace. */
     reportedOf: (tenantId: TenantId) => reported.filter((record) => record.tenantId === tenantId),
     ready: () => service.ready?.(),
     appendValues: (values: { key: string; value: Buffer }[]) => eventLog.append(NOTIFICATIONS_TOPIC, values),
-    /** Resolves once the notification waits for its delivery. */
+    /** Resolves once the notification is queued for delivery. */
     queued: ({ notificationId: _id }: NotificationRecord) =>
       eventually(async () => expect(await deliveries().countDocuments({ _id })).toBe(1)),
     metricsText: () => renderMetrics([metrics.registry]),
@@ -196,14 +195,14 @@ export function useNotifier(
       receivers.push(receiver);
       return receiver;
     },
-    /** Appends a notification about an alert of its own to the channel. */
+    /** Appends a notification about a new alert to the channel. */
     async notify({ tenantId, id, type }: TestChannel, fields: Partial<NotificationRecord> = {}) {
       const alert = alertRecord({ tenant_id: tenantId });
       const sent = notification({ tenantId, channelId: id, channelType: type, alert, ...fields });
       await append([sent]);
       return sent;
     },
-    /** The newest that alerts was told about a notification, once `attempts` of it are made. */
+    /** The latest report to alerts about a notification, once `attempts` attempts were made. */
     outcome: (sent: NotificationRecord, attempts = 1): Promise<ReadDelivery> =>
       eventually(() => {
         const newest = toldOf(sent).at(-1);

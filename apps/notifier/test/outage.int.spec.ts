@@ -17,14 +17,14 @@ describe('the notifier without MongoDB', () => {
     await eventually(() => expect(receiver.received).toHaveLength(1));
     await mongo.kill();
     await eventually(() => expect(notifier.ready()).rejects.toThrow('mongo'));
-    // What was on its way arrives while its outcome cannot be stored.
+    // Requests in progress arrive while their outcome cannot be stored.
     gate.open();
     const page = await notifier.metricsText();
     expect(page).toContain('grpc_client_request_duration_seconds_count{');
     expect(page).not.toMatch(/^notifier_(queue_depth|oldest_queued_age_seconds){/m);
 
     await mongo.restart();
-    // The lease on what could not be stored is over.
+    // The lease on deliveries whose outcome could not be stored has expired.
     notifier.clock.now += 10_000;
     await eventually(() => notifier.ready());
     sent.push(await eventually(() => notifier.notify(channel)));

@@ -23,13 +23,13 @@ export const status =
   (response) =>
     response.writeHead(code, headers).end(body);
 
-/** An answer that every request waits for until the test opens the gate. */
+/** An answer that blocks every request until the test opens the gate. */
 export function gated(answer: Answer = ok): { answer: Answer; open: () => void } {
   const gate = Promise.withResolvers<void>();
   return { answer: (response, request) => void gate.promise.then(() => answer(response, request)), open: gate.resolve };
 }
 
-/** A real HTTPS server on loopback. What `answers` has is used up first; then every request gets `otherwise`. */
+/** A real HTTPS server on loopback. It first gives the answers in `answers`, then always `otherwise`. */
 export async function startReceiver({ key, cert }: Authority, otherwise: Answer = ok) {
   const received: Received[] = [];
   const answers: Answer[] = [];
@@ -59,7 +59,7 @@ export async function startReceiver({ key, cert }: Authority, otherwise: Answer 
     answers,
     port,
     url: `https://hooks.test:${port}/hook`,
-    /** Connections that are open now. */
+    /** Number of open connections. */
     connections: () => sockets.size,
     async stop() {
       for (const socket of sockets) socket.destroy();

@@ -14,7 +14,7 @@ export interface Sending {
   signal?: AbortSignal;
 }
 
-/** The sender, and a receiver on loopback for each test that it sends to unless told otherwise. */
+/** The sender, and per test a receiver on loopback, which is the default destination. */
 export function useSender() {
   let authority: Authority;
   let receiver: Receiver;

@@ -2,7 +2,7 @@ import type { ChannelDirectory } from '../domain/channel.ts';
 import type { ChannelStore } from './channel.ts';
 import { CHANNEL_KINDS, requestTo } from './channel.kinds.ts';
 
-/** Channels as attempts need them. Each is read anew, so a change or a deletion is effective at once. */
+/** The channels for delivery attempts. Each call reads the channel again, so changes and deletions apply at once. */
 export function createChannelDirectory(store: Pick<ChannelStore, 'find'>): ChannelDirectory {
   return {
     async find(tenantId, channelId) {

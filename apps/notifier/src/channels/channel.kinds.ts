@@ -6,7 +6,7 @@ import type { ChannelKind } from './channel.kind.ts';
 import { chat } from './chat/chat.channel.ts';
 import { webhook } from './webhook/webhook.channel.ts';
 
-/** Every type of channels: a new one is a folder and a row. */
+/** All types of channels: a new one is a folder and a row. */
 export const CHANNEL_KINDS = { chat, webhook } satisfies Record<ChannelType, unknown>;
 
 type Kinds = typeof CHANNEL_KINDS;
@@ -15,7 +15,7 @@ export type ConfigSchemas = { [T in ChannelType]: ReturnType<Kinds[T]['config']>
 export type ShownSchemas = { [T in ChannelType]: Kinds[T]['shown'] };
 type Configs = { [T in ChannelType]: z.output<ConfigSchemas[T]> };
 
-/** Where a channel leads. All of it may be secret. */
+/** Where a channel sends. All of it may be secret. */
 export type Destination<T extends ChannelType = ChannelType> = { [K in T]: { type: K; config: Configs[K] } }[T];
 
 function kindOf<T extends ChannelType>({ type }: Destination<T>): ChannelKind<ConfigSchemas[T], ShownSchemas[T]> {
@@ -23,7 +23,7 @@ function kindOf<T extends ChannelType>({ type }: Destination<T>): ChannelKind<Co
   return kinds[type];
 }
 
-/** `config` as answers show it. */
+/** `config` in the form of answers. */
 export function shownConfig<T extends ChannelType>(destination: Destination<T>): z.output<ShownSchemas[T]> {
   return kindOf(destination).show(destination.config);
 }

@@ -25,7 +25,7 @@ const url = z.string().meta({
 export const channelParams = z.object({ channel_id: identifier.meta({ description: 'Id of the channel' }) });
 
 const common = { name: name.optional(), enabled: z.boolean().default(true) };
-/** A channel of each type as a person sends it. */
+/** A channel of each type in the form of requests. */
 type BodySchemas = {
   [T in ChannelType]: z.ZodObject<
     typeof common & { channel_type: z.ZodLiteral<T>; config: ConfigSchemas[T] },
@@ -33,10 +33,10 @@ type BodySchemas = {
   >;
 };
 
-/** A whole channel as a person sends it. */
+/** A complete channel in the form of requests. */
 export type ChannelBody = ReturnType<typeof channelBodyOf>;
 
-/** `allowsAddress` judges addresses that stand in a URL. */
+/** `allowsAddress` checks IP addresses in URLs. */
 export function channelBodyOf(allowsAddress: AddressPolicy) {
   const destinationUrl = url.check((ctx) => {
     const message = findUrlProblem(ctx.value, allowsAddress);
@@ -59,7 +59,7 @@ export const channelPatch = z
       name,
       enabled: z.boolean(),
       channel_type: channelType,
-      // Whether the fields go together is known once they are merged into the channel.
+      // The merged channel is validated later, since only then is it known whether the fields fit together.
       config: z.strictObject(
         patchShape(Object.assign({}, ...ofEachType((type) => CHANNEL_KINDS[type].config(url).shape)) as AnyFields),
       ),
@@ -89,7 +89,7 @@ const records = ofEachType((type) =>
 export const channelRecord = z.discriminatedUnion('channel_type', records).meta({ id: 'AlertChannel' });
 
 type AnyFields = Record<string, z.ZodType>;
-/** The schemas of a union, of which TypeScript does not follow that each stands with its own type. */
+/** The schemas of a union. TypeScript cannot infer that each belongs to its own type. */
 type OneOf<Schemas extends Record<ChannelType, z.ZodType>> = [Schemas[ChannelType], ...Schemas[ChannelType][]];
 
 function ofEachType<R>(of: (type: ChannelType) => R): R[] {
@@ -101,13 +101,13 @@ export function toDraft(body: z.output<ChannelBody>): ChannelDraft {
   return { name: body.name ?? null, enabled: body.enabled, destination };
 }
 
-/** The part of a channel that a person writes, secrets included, and a patch changes. */
+/** The editable part of a channel, including secrets. */
 export function fromDraft({ name: given, enabled, destination }: ChannelDraft): z.input<ChannelBody> {
   const { type: channel_type, config } = destination;
   return { ...(given !== null && { name: given }), enabled, channel_type, config } as z.input<ChannelBody>;
 }
 
-/** The channel as answers show it: secrets are written, never read. */
+/** The channel in the form of answers, without secrets. */
 export function toChannelRecord({ destination, ...channel }: Channel): z.output<typeof channelRecord> {
   return {
     id: channel.id,

@@ -22,7 +22,7 @@ interface StoredChannel {
   name: string | null;
   enabled: boolean;
   type: ChannelType;
-  /** The `config` of the destination in JSON, sealed. */
+  /** The `config` of the destination as encrypted JSON. */
   keyId: string;
   iv: Buffer;
   data: Buffer;
@@ -57,11 +57,11 @@ channelSchema.index({ keyId: 1 });
 /** Channels in the database of `connection`. Make it before the connection starts. */
 export interface MongoChannelStore extends ChannelStore {
   /**
-   * Disables the channel in the transaction of what was found out about it, unless it was changed since `revision`: its
-   * destination can be another one. Says whether it did.
+   * Disables the channel in the transaction that stores the reason, unless it was changed since `revision` and may have
+   * another destination. Returns whether it did.
    */
   disable(session: ClientSession, tenantId: TenantId, channelId: string, revision: number): Promise<boolean>;
-  /** Rejects, saying what to do, when a channel is sealed with a key that is not configured. */
+  /** Rejects, with the remedy, if a channel is encrypted with a key that is not configured. */
   requireKeys(): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export interface ChannelStoreDeps {
   connection: Connection;
   cipher: SecretCipher;
   trail: AuditTrail;
-  /** Of `alerts.deliveries`. */
+  /** The outbox of `alerts.deliveries`. */
   outbox: Pick<Outbox, 'add' | 'wake'>;
   clock: Clock;
 }
@@ -93,7 +93,7 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
 
     async summaries(tenantId, channelIds) {
       const filter = channelIds.length === 0 ? {} : { _id: trusted({ $in: [...channelIds] }) };
-      // Majority: whoever asks stores the answer, and a fail-over must not take back what it was about.
+      // Majority: callers store the answer, and a fail-over must not roll back what it was based on.
       const found = channels
         .find({ tenantId, ...filter }, { type: 1, enabled: 1, revision: 1 })
         .readConcern('majority');
@@ -152,7 +152,7 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
       if (stored === null) return false;
       const before = toChannel(stored);
       const after = { ...before, ...change };
-      // People know this part of Tollkeeper by the name that its paths have.
+      // People know this part of Tollkeeper as `alerts`, the name in its paths.
       await record(trail, session, systemCause('channel.disable', 'alerts'), before, after);
       await reportChange(session, before, after);
       return true;
@@ -183,7 +183,7 @@ async function requireKeys(channels: Model<StoredChannel>, cipher: SecretCipher)
   );
 }
 
-/** Of a channel, only its destination is sealed. */
+/** Only the destination of a channel is encrypted. */
 function sealedWith(cipher: SecretCipher) {
   function toChannel(stored: StoredChannel): Channel {
     const { _id: id, tenantId, type, keyId, iv, data, ...fields } = stored;
@@ -199,13 +199,13 @@ function sealedWith(cipher: SecretCipher) {
   return { toChannel, fromChannel };
 }
 
-/** What alerts has to know of a channel. */
+/** Reports changes of channels to alerts. */
 function reportsTo(outbox: ChannelStoreDeps['outbox']) {
   async function report(session: ClientSession, change: ChannelRecord): Promise<void> {
     await outbox.add(session, [{ ...encodeChannelRecord(change), trace: activeTrace() }]);
   }
 
-  /** Nothing else of a channel is known to others. */
+  /** Reports only changes of these fields: alerts has no others. */
   async function reportChange(session: ClientSession, before: Channel, after: Channel): Promise<void> {
     const { id, tenantId, enabled, revision, destination } = after;
     const { type } = destination;
@@ -216,7 +216,7 @@ function reportsTo(outbox: ChannelStoreDeps['outbox']) {
   return { report, reportChange };
 }
 
-/** A secret copied to another channel or workspace can't be opened there. */
+/** Binds a secret to its channel and workspace: a copy elsewhere cannot be decrypted. */
 function contextOf(tenantId: string, channelId: string): string {
   return `${tenantId}|${channelId}`;
 }

@@ -11,16 +11,16 @@ export interface Channel {
   destination: Destination;
   createdAt: Date;
   updatedAt: Date;
-  /** Rises with each change. */
+  /** Increases with each change. */
   revision: number;
 }
 
-/** What a person says about a channel; the rest is Tollkeeper's. */
+/** The part of a channel that people edit. */
 export type ChannelDraft = Pick<Channel, 'name' | 'enabled' | 'destination'>;
 
 const AUDITED_CONFIG = new Set(Object.values(CHANNEL_KINDS).flatMap(({ auditedAs }) => Object.values(auditedAs)));
 
-/** The fields of a channel that the audit log records. Of `config` only the host and what changed: it may be secret. */
+/** The fields of a channel that the audit log records. Of `config`, only the host and changes: it may be secret. */
 export const AUDITED_CHANNEL: AuditedFields<ChannelDraft> = {
   name: ({ name }) => name,
   enabled: ({ enabled }) => enabled,
@@ -40,23 +40,23 @@ export function channelTarget({ id, name }: Pick<Channel, 'id' | 'name'>): Audit
   return { type: 'channel', id, name: name ?? '' };
 }
 
-/** Most channels in a workspace. */
+/** Maximum number of channels in a workspace. */
 export const MAX_CHANNELS = 100;
 
 /**
- * Where channels are kept. Another workspace's channel does not exist for any method. A change is written to the audit
- * trail, and reported to alerts, in its transaction.
+ * The store of channels. No method finds a channel of another workspace. Changes are written to the audit trail and
+ * reported to alerts in the same transaction.
  */
 export interface ChannelStore {
   /** Oldest first. */
   list(tenantId: TenantId): Promise<Channel[]>;
   find(tenantId: TenantId, channelId: string): Promise<Channel | null>;
-  /** Those of the channels that exist; without ids, all. */
+  /** The channels among these ids that exist; without ids, all. */
   summaries(tenantId: TenantId, channelIds: readonly string[]): Promise<ChannelSummary[]>;
-  /** False with {@link MAX_CHANNELS} channels. */
+  /** False if the workspace already has {@link MAX_CHANNELS} channels. */
   insert(channel: Channel, cause: Cause): Promise<boolean>;
   /**
-   * Stores what `decide` makes of the channel; it may be run again on a newer one. Null when there is no such channel.
+   * Stores the channel that `decide` returns; it may run again on a newer channel. Null if there is no such channel.
    */
   update(
     tenantId: TenantId,
@@ -64,8 +64,8 @@ export interface ChannelStore {
     decide: (current: Channel) => Channel,
     cause: Cause,
   ): Promise<Channel | null>;
-  /** False when there is no such channel. */
+  /** False if there is no such channel. */
   delete(tenantId: TenantId, channelId: string, cause: Cause): Promise<boolean>;
-  /** Writes a test of the channel to the audit trail: the attempt, whatever comes of it. */
+  /** Writes the attempt to test the channel to the audit trail, regardless of its result. */
   recordTest(channel: Channel, cause: Cause): Promise<void>;
 }

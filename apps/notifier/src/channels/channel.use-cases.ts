@@ -3,25 +3,22 @@ import { AppError, type Clock, newId, type TenantId } from '@tollkeeper/kernel';
 import { type Channel, type ChannelDraft, type ChannelStore, MAX_CHANNELS } from './channel.ts';
 import type { SendTest, TestResult } from './test.sender.ts';
 
-/**
- * What can be done with channels. Every method rejects with `not_found` for a channel of
- * another workspace.
- */
+/** What people can do with channels. Every method rejects with `not_found` for a channel of another workspace. */
 export interface ChannelUseCases {
   list(tenantId: TenantId): Promise<Channel[]>;
   get(tenantId: TenantId, channelId: string): Promise<Channel>;
-  /** Rejects with `conflict` with {@link MAX_CHANNELS} channels. */
+  /** Rejects with `conflict` if the workspace has {@link MAX_CHANNELS} channels. */
   create(tenantId: TenantId, draft: ChannelDraft, cause: Cause): Promise<Channel>;
-  /** `edit` makes the new channel of the present one and may be run again on a newer one. */
+  /** `edit` makes the new channel from the current one, and may run again on a newer one. */
   edit(
     tenantId: TenantId,
     channelId: string,
     edit: (current: ChannelDraft) => ChannelDraft,
     cause: Cause,
   ): Promise<Channel>;
-  /** Nothing more is sent to it, and within 2 s no rule names it. */
+  /** Nothing more is sent to it, and within 2 s it is removed from all rules. */
   delete(tenantId: TenantId, channelId: string, cause: Cause): Promise<void>;
-  /** Sends a test notification now, also to a disabled channel. Rejects as {@link SendTest} does. */
+  /** Sends a test notification now, even if the channel is disabled. Rejects like {@link SendTest}. */
   test(tenantId: TenantId, channelId: string, cause: Cause): Promise<TestResult>;
 }
 

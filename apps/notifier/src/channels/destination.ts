@@ -1,19 +1,19 @@
-/** Says which addresses notifications may go to; `address` is an IPv4 or IPv6 address in text. */
+/** Whether notifications may go to an address; `address` is an IPv4 or IPv6 address as text. */
 export type AddressPolicy = (address: string) => boolean;
 
 export const MAX_URL_LENGTH = 2048;
 
-/** Stands in answers for the path of a URL that is secret. No path that is one in earnest looks like it. */
+/** Replaces the path of a secret URL in answers. No real path looks like it. */
 const MASK = '/***';
 
-/** The URL with everything behind the host masked. */
+/** The URL with everything after the host masked. */
 export function maskUrl(url: string): string {
   return `${new URL(url).origin}${MASK}`;
 }
 
 /**
- * What keeps a URL from being a destination, for a person; null when nothing does. An address in it is judged here,
- * what its name leads to only when something is sent, since names change.
+ * Why a URL cannot be a destination, for people; null if it can. Checks an IP address in the URL. What a host name
+ * resolves to is only checked when something is sent, since that changes.
  */
 export function findUrlProblem(text: string, allowsAddress: AddressPolicy): string | null {
   if (text.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters`;
@@ -30,7 +30,7 @@ export function findUrlProblem(text: string, allowsAddress: AddressPolicy): stri
 }
 
 /**
- * The address that a host name of a URL is; null for a name. The URL parser has written any form of IPv4 with four
+ * The IP address in a URL's host; null for a name. The URL parser has already normalized any form of IPv4 to four
  * numbers.
  */
 function addressOf(hostname: string): string | null {

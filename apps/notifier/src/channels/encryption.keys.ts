@@ -4,7 +4,7 @@ import type { EncryptionKey } from './secret.cipher.ts';
 const KEY_BYTES = 32;
 const KEY = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
 
-/** `id:base64,id:base64`; problems are reported without the text, which is secret. */
+/** `id:base64,id:base64`; errors never quote the text, which is secret. */
 export function encryptionKeysField() {
   return z.string().transform((text, ctx): EncryptionKey[] => {
     const keys: EncryptionKey[] = [];

@@ -1,21 +1,21 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** A text that only the holders of a key can read. */
+/** A text that can only be decrypted with its key. */
 interface Sealed {
-  /** Which key it takes. */
+  /** Id of the key. */
   keyId: string;
   iv: Buffer;
-  /** The encrypted text and, behind it, the 16 bytes of the tag. */
+  /** The encrypted text, followed by the 16 bytes of the tag. */
   data: Buffer;
 }
 
-/** Keeps secrets unreadable at rest. */
+/** Encrypts secrets that are stored. */
 export interface SecretCipher {
-  /** The keys that it can open with. */
+  /** Ids of the keys that it can decrypt with. */
   readonly keyIds: readonly string[];
-  /** `context` names what the text belongs to: in another context it can't be opened. */
+  /** `context` identifies what the text belongs to: it can only be decrypted with the same context. */
   seal(context: string, text: string): Sealed;
-  /** Throws when the key is not known, the context is another one, or anything was altered. */
+  /** Throws if the key is unknown, the context differs, or anything was altered. */
   open(context: string, sealed: Sealed): string;
 }
 
@@ -29,7 +29,7 @@ const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** AES-256-GCM with a random IV for each text. The first key seals; all of them open, so that keys can be rotated. */
+/** AES-256-GCM with a random IV for each text. The first key encrypts; all keys decrypt, to allow key rotation. */
 export function createSecretCipher(keys: readonly EncryptionKey[]): SecretCipher {
   const [current] = keys;
   if (current === undefined) throw new Error('There must be at least one encryption key');

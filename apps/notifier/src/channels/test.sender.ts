@@ -14,9 +14,9 @@ export interface TestResult {
 
 /**
  * Sends a `channel.test` message to the channel, even if it is disabled, and returns the destination's answer with any
- * status. `read` is called when all else is ready, so nothing goes where the channel led before. It may take 15 s.
- * Rejects with `destination_unreachable`, `destination_blocked`, and `rate_limited` while
- * {@link MAX_TESTS_IN_PROGRESS} tests of the workspace are in progress.
+ * status. `read` is called after all other preparation, so nothing goes to an outdated destination. May take 15 s.
+ * Rejects with `destination_unreachable`, `destination_blocked`, and `rate_limited` while {@link MAX_TESTS_IN_PROGRESS}
+ * tests of the workspace are in progress.
  */
 export type SendTest = (tenantId: TenantId, read: () => Promise<Channel>) => Promise<TestResult>;
 
@@ -26,7 +26,7 @@ export interface TestSenderDeps {
   clock: Clock;
 }
 
-/** Most tests of one workspace at the same time. A test can occupy a connection for as long as a delivery. */
+/** Maximum number of concurrent tests of a workspace. A test can occupy a connection for as long as a delivery. */
 export const MAX_TESTS_IN_PROGRESS = 4;
 
 export function createTestSender({ alertUrl, send, clock }: TestSenderDeps): SendTest {

@@ -9,7 +9,7 @@ const CACHED_WORKSPACES = 10_000;
 const DEADLINE_MS = 500;
 
 /**
- * Links below `publicUrl` with the slug of the workspace, which never changes. While identity does not answer, links
+ * Links below `publicUrl` with the slug of the workspace, which never changes. While identity is unreachable, links
  * lack the slug. They still work for people with one workspace, and no notification waits for its link.
  */
 export function createAlertUrl(

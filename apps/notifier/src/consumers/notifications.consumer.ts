@@ -12,7 +12,7 @@ export const CONSUMER_GROUP = 'notifier';
 export function createNotificationsConsumer(deps: {
   group: ConsumerGroup;
   store: Pick<DeliveryStore, 'add'>;
-  /** Called when deliveries were queued. */
+  /** Called after deliveries were queued. */
   onQueued: () => void;
   clock: Clock;
 }): LogConsumer {

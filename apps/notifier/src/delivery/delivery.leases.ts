@@ -4,23 +4,23 @@ import type { Logger } from '@tollkeeper/runtime';
 import type { Delivery } from '../domain/delivery.ts';
 import type { DeliveryStore } from '../store/delivery.store.ts';
 
-/** Milliseconds after which other workers take over the deliveries of a killed one. */
+/** Milliseconds until other workers take over the deliveries of a killed one. */
 const LEASE_MS = 5000;
 const HEARTBEAT_MS = LEASE_MS / 4;
 
-/** The leases of this process: it has a delivery to itself while it works on it. */
+/** The leases of this process. A lease gives it exclusive access to a delivery while it works on it. */
 export interface Leases {
   readonly owner: string;
-  /** Leases the first due delivery of a channel; null when there is none to be had. */
+  /** Leases the first due delivery of a channel; null if none is available. */
   claim(channelId: string): Promise<Delivery | null>;
-  /** Renews leases from now on, and frees those that other processes have left behind. */
+  /** Starts to renew leases, and to free those that other processes have left behind. */
   start(): Promise<void>;
   stop(): void;
 }
 
 export function createLeases(deps: {
   store: Pick<DeliveryStore, 'claim' | 'renew' | 'freeExpired'>;
-  /** The deliveries that are worked on now. */
+  /** Ids of the deliveries in progress. */
   inProgress: () => string[];
   clock: Clock;
   logger: Logger;

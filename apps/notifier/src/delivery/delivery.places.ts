@@ -5,34 +5,34 @@ import { LRUCache } from 'lru-cache';
 export const SLOW_MS = 2000;
 const REMEMBERED_CHANNELS = 10_000;
 
-/** What a channel takes up while it has an attempt in progress. */
+/** The resources of a channel with an attempt in progress. */
 export interface Place {
   pace: 'quick' | 'slow';
 }
 
 /**
- * There are places for quick attempts and as many for slow ones. When an attempt turns out to be slow, it gives its
- * quick place back while it runs. So no quick place is occupied for longer than {@link SLOW_MS}, however many
- * destinations hang.
+ * There are as many places for slow attempts as for quick ones. An attempt that turns out to be slow gives its quick
+ * place back while it runs. So no quick place is occupied for longer than {@link SLOW_MS}, however many destinations
+ * hang.
  */
 export interface Places {
-  /** The channels in the order of their turns: the one that has waited longest goes first. */
+  /** The channels in order of their turns: the one that has waited longest is first. */
   inTurn(channelIds: readonly string[]): string[];
   /** Whether a place for the pace of the channel is free. */
   hasRoom(channelId: string): boolean;
   take(channelId: string): Place;
-  /** Says whether that has made a quick place free. */
+  /** Returns whether that has freed a quick place. */
   becomeSlow(place: Place): boolean;
   giveBack(channelId: string, place: Place): void;
-  /** Notes how long an attempt of the channel took. */
+  /** Records how long an attempt of the channel took. */
   noteDuration(channelId: string, durationMs: number): void;
 }
 
-/** `each` is the number of places of each pace. */
+/** `each` is the number of places per pace. */
 export function createPlaces(each: number): Places {
   const taken = { quick: 0, slow: 0 };
   const slowChannels = new LRUCache<string, true>(roomFor(REMEMBERED_CHANNELS));
-  /** Counts how often channels gave up their place. Each channel keeps the number of its last time. */
+  /** Counts the returned places. Each channel keeps the number of its last return. */
   let turn = 0;
   const lastTurns = new LRUCache<string, number>(roomFor(REMEMBERED_CHANNELS));
   const paceOf = (channelId: string): Place['pace'] => (slowChannels.has(channelId) ? 'slow' : 'quick');

@@ -9,14 +9,14 @@ import type { InTrace } from './delivery.tracing.ts';
 
 /**
  * Takes a leased delivery one step further: makes an attempt, unless an earlier notification of the alert must go
- * first, and stores its result. Null when there is no result: it must wait, or the attempt was cut off.
+ * first, and stores its result. Null if there is no result: the delivery must wait, or the attempt was aborted.
  */
 export type TakeStep = (delivery: Delivery, by: Worker) => Promise<AttemptResult | null>;
 
 interface Worker {
-  /** Of the lease. */
+  /** Owner of the lease. */
   owner: string;
-  /** Cuts the attempt off. */
+  /** Aborts the attempt. */
   signal: AbortSignal;
   /** Called when the attempt turns out to be slow. */
   whenSlow: () => void;
@@ -25,10 +25,10 @@ interface Worker {
 export interface DeliveryStepDeps {
   store: Pick<DeliveryStore, 'predecessorDueAt' | 'postpone' | 'release' | 'settle'>;
   channels: Pick<MongoChannelStore, 'disable'>;
-  /** Makes one attempt. Rejects with the reason of the signal, and when the channel cannot be read. */
+  /** Makes one attempt. Rejects with the reason of the signal, or if the channel cannot be read. */
   attempt: (delivery: Delivery, signal: AbortSignal) => Promise<AttemptResult>;
   inTrace: InTrace;
-  /** Called when a state was stored. */
+  /** Called after a state was stored. */
   onSettled: (delivery: Delivery, result: AttemptResult) => void;
   logger: Logger;
 }
@@ -67,7 +67,7 @@ export function createDeliveryStep(deps: DeliveryStepDeps): TakeStep {
     (await mustWait(delivery, by.owner)) ? null : inTrace(delivery, () => attemptAndSettle(delivery, by));
 }
 
-/** False when the lease was lost. A channel whose destination is gone is disabled in the same transaction. */
+/** False if the lease was lost. If the destination is gone, its channel is disabled in the same transaction. */
 async function settle(
   { store, channels, logger }: DeliveryStepDeps,
   delivery: Delivery,

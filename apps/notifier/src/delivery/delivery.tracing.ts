@@ -23,7 +23,7 @@ export function createDeliveryTracing(tracer: Tracer | undefined): InTrace {
 
 /**
  * Runs `send` in a client span. The span has only the host and the port, since the path of a webhook is a secret. The
- * request has no trace context, which does not concern the destination.
+ * request has no trace context, which is none of the destination's business.
  */
 export function traceSending(tracer: Tracer | undefined, send: SendRequest): SendRequest {
   if (tracer === undefined) return send;

@@ -10,21 +10,19 @@ import type { TakeStep } from './delivery.step.ts';
 export interface DeliveryWorkerDeps {
   store: DeliveryStore;
   takeStep: TakeStep;
-  /** Most quick attempts at the same time, and most slow attempts. */
+  /** Maximum number of concurrent quick attempts, and also of slow ones. */
   concurrency: number;
   pollIntervalMs: number;
   clock: Clock;
   logger: Logger;
 }
 
-/**
- * Milliseconds that attempts may take to finish at a stop. Then they are cut off, and repeated after the next start.
- */
+/** Milliseconds for attempts to finish during a stop. Then they are aborted, and repeated after the next start. */
 const STOP_GRACE_MS = 4000;
-/** Most deliveries of a channel in a row while other channels wait for a place. */
+/** Maximum number of consecutive deliveries of a channel while other channels wait for a place. */
 const FAIR_SHARE = 20;
 
-/** The work on a channel. */
+/** The work in progress on a channel. */
 interface Work {
   notificationId: string;
   place: Place;
@@ -33,7 +31,7 @@ interface Work {
 
 /**
  * Works on due deliveries. Each channel has one attempt at a time, in the order of its notifications. While a delivery
- * waits for its retry, later ones pass it, except those of the same alert. Channels that wait for a place take turns.
+ * waits for its retry, later ones pass it, except those of the same alert. Waiting channels take turns.
  */
 export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
   const { store, takeStep, concurrency, clock, logger } = deps;
@@ -61,7 +59,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
     inProgress.set(channelId, work);
     work.done = serve(channelId, first, work)
       .catch((err: unknown) => {
-        // When the lease ends, the delivery is due again.
+        // When the lease expires, the delivery is due again.
         const { notificationId: notification_id } = work;
         logger.warn({ err, notification_id }, 'processing a delivery failed; retrying');
       })

@@ -13,7 +13,7 @@ import { describeFailure } from './send.failure.ts';
 const TIMEOUT_MS = 15_000;
 /**
  * The share of the time that each address but the last has to connect. Node's default of 250 ms is too short for a
- * distant destination: if such a destination also had an unreachable address, it would never be reached.
+ * distant destination: if it also had an unreachable address, it would never be reached.
  */
 const SHARE_OF_ADDRESS = 1 / 3;
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -28,8 +28,8 @@ class BlockedAddress extends Error {}
 
 /**
  * Sends to public https destinations only. The name is resolved once and every address is checked. The connection goes
- * to one of these addresses, which is checked again before anything is sent. Redirects are not followed, proxies of the
- * environment are not used, and no connection serves two requests.
+ * to one of these addresses, which is checked again before anything is sent. Redirects are not followed, proxies from
+ * the environment are not used, and no connection is reused.
  */
 export function createHttpsSender({ guard, resolve, timeoutMs = TIMEOUT_MS }: HttpsSenderDeps): SendRequest {
   const agent = new Agent({ keepAlive: false });
@@ -50,7 +50,7 @@ export function createHttpsSender({ guard, resolve, timeoutMs = TIMEOUT_MS }: Ht
       request.on('socket', (socket) => {
         socket.once('connect', () => {
           const { remoteAddress } = socket;
-          // Without an address the connection is closed already. Then the destination has failed; it is not forbidden.
+          // Without an address, the connection is already closed. So the destination has failed; it is not forbidden.
           if (remoteAddress === undefined) request.destroy(new Error('closed as soon as it was open'));
           else if (!guard.allows(remoteAddress)) request.destroy(new BlockedAddress());
         });

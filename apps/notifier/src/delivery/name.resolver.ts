@@ -1,24 +1,23 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** All addresses of a host name, at least one. Rejects when the name has none, or no server answers. */
+/** All addresses of a host name, at least one. Rejects if the name has none, or no server answers. */
 export type ResolveName = (hostname: string) => Promise<string[]>;
 
 const QUERY_TIMEOUT_MS = 2000;
 const QUERY_TRIES = 2;
 /**
- * Milliseconds that the second address family may take once the first has answered. Some networks drop the queries of
+ * Milliseconds that the second address family may take after the first has answered. Some networks drop the queries of
  * one family.
  */
 const SECOND_FAMILY_MS = 500;
 const LOCALHOST = /(^|\.)localhost\.?$/i;
-/** The codes for a name that is not in the DNS, and for a machine without DNS. */
+/** The error codes for a name that is not in the DNS, and for a machine without DNS. */
 const UNKNOWN_TO_DNS = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
 
 /**
- * Queries the DNS directly. The look-up of the system has two threads for the whole process, so two domains with silent
- * servers would block all others. The system is asked for names that the DNS does not know, such as those of a hosts
- * file.
+ * Queries the DNS directly. The system's look-up has two threads for the whole process, so two domains with silent
+ * servers would block all others. The system is only asked for names unknown to the DNS, such as those in a hosts file.
  */
 export function createNameResolver(
   dns: Pick<Resolver, 'resolve4' | 'resolve6'> = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES }),

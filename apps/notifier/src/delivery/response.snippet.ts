@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
 
-/** Most bytes of an answer that are read and kept. */
+/** Maximum bytes of an answer that are read and stored. */
 const MAX_SNIPPET_BYTES = 1024;
-/** Milliseconds that a body may take. The status matters, so a slow body is cut off here. */
+/** Maximum milliseconds to read a body. Only the status matters, so a slower body is cut. */
 const SNIPPET_TIMEOUT_MS = 2000;
 
 /**
  * The start of a body as text: at most {@link MAX_SNIPPET_BYTES} in UTF-8, without control characters. Reads no more
- * than that and closes the connection. A body that breaks off or takes too long is cut there. Never rejects.
+ * than that and closes the connection. A body that ends early or takes too long is cut there. Never rejects.
  */
 export async function readSnippet(body: Readable): Promise<string> {
   const chunks: Buffer[] = [];
@@ -20,7 +20,7 @@ export async function readSnippet(body: Readable): Promise<string> {
       if (size >= MAX_SNIPPET_BYTES) break;
     }
   } catch {
-    // The body broke off. The status was read, and that is the answer.
+    // The body ended early, but the status was read, which is the answer.
   } finally {
     clearTimeout(timer);
     body.destroy();
@@ -30,7 +30,7 @@ export async function readSnippet(body: Readable): Promise<string> {
 
 function toText(bytes: Buffer): string {
   const text = decode(bytes).replace(/[^\P{Cc}\n\t]/gu, '');
-  // Each byte that is no UTF-8 was replaced by a character of three bytes.
+  // Each invalid byte was replaced by a character of three bytes.
   return decode(Buffer.from(text));
 }
 

@@ -5,7 +5,7 @@ import type { SendRequest } from './destination.request.ts';
 import { toMessage } from './message.ts';
 import { abandon, settleAttempt, type Settlement } from './settle-attempt.ts';
 
-/** A link to the alert; without an id, to all alerts. Never rejects. */
+/** A link to the alert, or without an id to all alerts. Never rejects. */
 export type AlertUrl = (tenantId: TenantId, alertId?: string) => Promise<string>;
 
 export interface AttemptDeps {
@@ -18,12 +18,12 @@ export interface AttemptDeps {
 }
 
 export type AttemptResult =
-  /** A request was made to the channel as it was at `channelRevision`. `durationMs` is how long it took. */
+  /** A request was made to the channel as of `channelRevision`. `durationMs` is how long it took. */
   | ({ kind: 'attempted'; durationMs: number; channelRevision: number } & Settlement)
   /** The channel is deleted or disabled. */
   | { kind: 'abandoned'; state: DeliveryState };
 
-/** Makes one attempt at a delivery. Rejects with the reason of `signal`, and when the channel cannot be read. */
+/** Makes one attempt at a delivery. Rejects with the reason of `signal`, or if the channel cannot be read. */
 export async function attemptDelivery(
   deps: AttemptDeps,
   delivery: Delivery,

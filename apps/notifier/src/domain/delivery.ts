@@ -6,14 +6,14 @@ export interface TraceContext {
   tracestate?: string;
 }
 
-/** A notification on its way to its channel, and how far it has come. */
+/** A notification to deliver to its channel, with its state. */
 export interface Delivery extends DeliveryState {
   notification: ReadNotification;
   /** All attempts and reports continue this trace. */
   trace?: TraceContext | undefined;
-  /** Place among the notifications of the channel: its offset in the log. */
+  /** Position among the notifications of the channel: its offset in the log. */
   offset: number;
-  /** Rises with every change of the state. */
+  /** Increases with every change of the state. */
   sequence: number;
 }
 
@@ -21,7 +21,7 @@ export interface Delivery extends DeliveryState {
 export interface DeliveryState {
   /** `queued` before the first attempt, `retrying` between attempts. `delivered` and `failed` are final. */
   status: DeliveryStatus;
-  /** The channel's type at the last attempt. Before the first attempt: the type in the notification. */
+  /** The channel's type at the last attempt; before the first, the type in the notification. */
   channelType: string;
   attempts: number;
   responseStatus: number | null;

@@ -8,7 +8,7 @@ export interface DestinationRequest {
 }
 
 /**
- * Sends a request and returns its outcome. Failures of a destination are outcomes, not rejections. Rejects with the
- * reason of `signal` when that aborts it.
+ * Sends a request and returns its outcome. Failures of a destination are outcomes, not rejections. Rejects only with
+ * the reason of `signal` if that aborts it.
  */
 export type SendRequest = (request: DestinationRequest, signal: AbortSignal) => Promise<AttemptOutcome>;

@@ -1,16 +1,14 @@
 const SECOND_MS = 1000;
 const HOUR_MS = 3_600_000;
 
-/**
- * Pauses are longer by a random share up to this one, so that deliveries that failed together are not retried together.
- */
+/** Pauses are extended by a random share up to this, so that deliveries that failed together are retried apart. */
 const JITTER = 0.2;
-/** Longest pause that a destination can ask for. */
+/** Maximum pause that a destination can request. */
 export const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /**
- * Milliseconds to wait after failed attempt number `attempts`, from 1, by the pauses of the channel; null after the
- * last attempt. `random` returns a number in [0, 1).
+ * Milliseconds to wait after failed attempt number `attempts`, counted from 1, by the pauses of the channel; null after
+ * the last attempt. `random` returns a number in [0, 1).
  */
 export function retryPauseMs(pausesMs: readonly number[], attempts: number, random: () => number): number | null {
   const pauseMs = pausesMs[attempts - 1];
@@ -18,8 +16,8 @@ export function retryPauseMs(pausesMs: readonly number[], attempts: number, rand
 }
 
 /**
- * Milliseconds that a `Retry-After` asks for, at most {@link MAX_RETRY_AFTER_MS}. It is whole seconds or an HTTP date
- * (RFC 9110 §10.2.3). 0 when the header is missing or malformed.
+ * The pause in milliseconds that a `Retry-After` requests, at most {@link MAX_RETRY_AFTER_MS}. The header is whole
+ * seconds or an HTTP date (RFC 9110 §10.2.3). 0 if it is missing or malformed.
  */
 export function retryAfterMs(header: string | null, now: number): number {
   if (header === null) return 0;

@@ -4,7 +4,7 @@ import { retryAfterMs, retryPauseMs } from './retry.schedule.ts';
 
 /** The outcome of a request to a destination. Reasons are sentences for people, without URL, address or secret. */
 export type AttemptOutcome =
-  /** `snippet` is at most 1 KiB of text. `retryAfter` is the header as it came. */
+  /** `snippet` is at most 1 KiB of text. `retryAfter` is the header as received. */
   | { kind: 'answered'; status: number; snippet: string; retryAfter: string | null }
   /** No answer, because of the name, the connection, TLS or a timeout. */
   | { kind: 'unreachable'; reason: string }
@@ -13,19 +13,19 @@ export type AttemptOutcome =
 
 export interface Settlement {
   state: DeliveryState;
-  /** The destination wants no notification at all before this time, in epoch milliseconds. */
+  /** The destination accepts no notification before this time, in epoch milliseconds. */
   holdChannelUntil: number | null;
-  /** The destination answered that it is gone. */
+  /** The destination answered that it is permanently gone. */
   isGone: boolean;
 }
 
-/** Client errors that may be temporary. After any other one the delivery fails at once. */
+/** Client errors that may be temporary. After any other one, the delivery fails at once. */
 const PASSING_CLIENT_ERRORS = new Set([408, 425, 429]);
 const GONE = 410;
 
 /**
  * The state after an attempt that ended at `at` (epoch milliseconds). A 2xx means delivered. A blocked destination, a
- * permanent client error and the last attempt of the schedule mean failed. Otherwise the delivery is due again, after
+ * permanent client error, or the last attempt of the schedule means failed. Otherwise the delivery is due again, after
  * both the pause of the schedule and the `Retry-After` of the answer.
  */
 export function settleAttempt(

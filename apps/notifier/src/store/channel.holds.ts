@@ -1,7 +1,7 @@
 import { driverCollection } from '@tollkeeper/mongo';
 import { type Connection, Schema } from 'mongoose';
 
-/** A channel whose destination wants no notification before `until`. */
+/** A channel whose destination accepts no notification before `until`. */
 interface ChannelHoldDocument {
   /** The channel's id. */
   _id: string;
@@ -17,11 +17,11 @@ const channelHoldSchema = new Schema<ChannelHoldDocument>(
 );
 channelHoldSchema.index({ until: 1 }, { expireAfterSeconds: 0 });
 
-/** Channels that are on hold, because their destinations asked for it. Times are epoch milliseconds. */
+/** Channels that are on hold because their destinations asked for it. Times are epoch milliseconds. */
 export interface ChannelHolds {
-  /** Puts a channel on hold. An earlier `until` than the stored one changes nothing. */
+  /** Puts a channel on hold. Ignored if the stored `until` is later. */
   hold(channelId: string, until: number): Promise<void>;
-  /** Those of the channels that are on hold. */
+  /** The channels among these ids that are on hold. */
   among(channelIds: readonly string[], at: number): Promise<Set<string>>;
 }
 

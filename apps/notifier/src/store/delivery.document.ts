@@ -10,7 +10,7 @@ interface Lease {
 }
 
 export interface DeliveryDocument {
-  /** The notification id: one delivery for each notification. */
+  /** The notification id: one delivery per notification. */
   _id: string;
   type: string;
   tenantId: string;
@@ -28,12 +28,12 @@ export interface DeliveryDocument {
   error: string | null;
   lastAttemptAt: Date | null;
   /**
-   * Its place among the deliveries of its channel. Only deliveries that are not over have it, so the indexes on it stay
-   * as small as the queue.
+   * Determines its place among the deliveries of its channel. Only unfinished deliveries have it, so the indexes on it
+   * stay as small as the queue.
    */
   nextAttemptAt?: Date;
   /**
-   * The true time of the next attempt of the delivery that put its channel on hold. It keeps its place in the channel
+   * For the delivery that put its channel on hold: the real time of its next attempt. It keeps its place in the channel
    * meanwhile.
    */
   heldUntil?: Date;
@@ -49,7 +49,7 @@ export interface DeliveryDocument {
  */
 const RETENTION_SECONDS = 14 * 86_400;
 
-/** The index that finds the first due delivery of each channel without reading the later ones. */
+/** This index finds the first due delivery of each channel without reading later ones. */
 export const DUE_BY_CHANNEL = 'due_by_channel';
 
 const required = true;
@@ -117,7 +117,7 @@ export function fromNotification(
   };
 }
 
-/** The fields of a state. The place in the channel is not part of them. */
+/** The fields of a state, without the place in the channel. */
 export function fromState(state: DeliveryState) {
   const { status, channelType, attempts, responseStatus, responseSnippet, error } = state;
   return {

@@ -15,28 +15,25 @@ import {
 /**
  * The queue of deliveries and their results. Times are epoch milliseconds.
  *
- * The workers that use it serve all workspaces. No input of a caller reaches it: a delivery has the tenant of its
+ * The workers that use it serve all workspaces. No caller's input reaches it: a delivery has the tenant of its
  * notification.
  */
 export interface DeliveryStore {
-  /** Queues the new notifications of a batch, within the transaction of `session`. Known ones are left unchanged. */
+  /** Queues the new notifications of a batch, in the transaction of `session`. Ignores known ones. */
   add(session: ClientSession, batch: readonly StoredNotification[], at: number): Promise<number>;
-  /** Channels with a due delivery that are not on hold, the longest due first. A delivery may be leased already. */
+  /** Channels with a due delivery that are not on hold, the longest due first. A delivery may already be leased. */
   dueChannels(at: number): Promise<string[]>;
   /**
-   * Leases the first due delivery of a channel. Null when none is due, when the channel is on hold, and while a worker
-   * has a delivery of the channel.
+   * Leases the first due delivery of a channel. Null if none is due, the channel is on hold, or a worker has a delivery
+   * of the channel.
    */
   claim(channelId: string, owner: string, at: number, until: number): Promise<Delivery | null>;
-  /**
-   * The time when an earlier, unfinished delivery of the same alert to the same channel is due; null when there is
-   * none.
-   */
+  /** When an earlier, unfinished delivery of the same alert to the same channel is due; null if there is none. */
   predecessorDueAt(delivery: Delivery): Promise<number | null>;
   /**
-   * Stores the state after an attempt, to be published, and ends the lease. False when the lease was lost. With
-   * `holdChannelUntil` the channel is on hold until then, even if the lease was lost. If the delivery itself waits only
-   * for that, it keeps its place before later ones. `along` is done in the transaction that stores the state.
+   * Stores the state after an attempt, to be published, and ends the lease. False if the lease was lost. With
+   * `holdChannelUntil`, the channel is on hold until then, even if the lease was lost. If the delivery itself waits
+   * only for that, it keeps its place before later ones. `along` runs in the transaction that stores the state.
    */
   settle(
     delivery: Delivery,
@@ -47,25 +44,23 @@ export interface DeliveryStore {
   ): Promise<boolean>;
   /** Ends the lease without an attempt. The delivery is due again at `until`. */
   postpone(delivery: Delivery, owner: string, until: number): Promise<void>;
-  /** Ends the lease without an attempt. The delivery is due when it was due before. */
+  /** Ends the lease without an attempt. The delivery is due at the same time as before. */
   release(delivery: Delivery, owner: string): Promise<void>;
-  /** Extends the leases of `owner` on the deliveries that it works on. */
+  /** Extends the leases of `owner` on the deliveries in progress. */
   renew(owner: string, notificationIds: readonly string[], until: number): Promise<void>;
-  /** Ends expired leases. Their owners have died, or could not store a result. */
+  /** Ends expired leases. Their owners have died or could not store a result. */
   freeExpired(at: number, exceptIds: readonly string[]): Promise<void>;
-  /** Deliveries whose state is not reported to alerts yet, at most `limit`. */
+  /** Deliveries whose state is not yet reported to alerts, at most `limit`. */
   unpublished(limit: number): Promise<Delivery[]>;
   /** Records that these states were published. A newer state stays unpublished. */
   markPublished(deliveries: readonly Delivery[]): Promise<void>;
-  /** Deliveries that are not over. */
+  /** Number of unfinished deliveries. */
   depth(): Promise<number>;
-  /** The time when the oldest unfinished delivery was stored; null when there is none. */
+  /** When the oldest unfinished delivery was stored; null if there is none. */
   oldestStoredAt(): Promise<number | null>;
 }
 
-/**
- * A lease that a server loses costs a second attempt. Waiting for the journal at every first attempt would cost more.
- */
+/** A lease lost by a server costs a second attempt. Waiting for the journal at every first attempt would cost more. */
 const UNJOURNALED = { writeConcern: { w: 1 } };
 
 /** Deliveries in the database of `connection`. Make it before the connection starts. */
@@ -188,8 +183,8 @@ function leasing(deliveries: mongo.Collection<DeliveryDocument>, holds: ChannelH
     async claim(channelId, owner, at, until) {
       const delivery = await lease(channelId, owner, at, until);
       if (delivery === null) return null;
-      // Read while the lease is held. The attempt before has stored its hold before it ended its lease, so the hold is
-      // seen.
+      // Checked while the lease is held. The previous attempt stored its hold before it ended its lease, so the hold is
+      // visible.
       if (!(await holds.among([channelId], at)).has(channelId)) return delivery;
       await release(delivery, owner);
       return null;
@@ -221,7 +216,7 @@ interface PlaceChange {
   $unset: Record<string, 1>;
 }
 
-/** The place of a delivery in this state among the others of its channel, if it still has one. */
+/** The place of a delivery in its channel in this state; a finished one has none. */
 function nextPlace({ nextAttemptAt }: DeliveryState, holdChannelUntil: number | null): PlaceChange {
   if (nextAttemptAt === null) return { $set: { finishedAt: new Date() }, $unset: { nextAttemptAt: 1, heldUntil: 1 } };
   const at = new Date(nextAttemptAt);

@@ -53,7 +53,7 @@ const SENTENCES: Record<RuleKind, (alert: ShownAlert) => string> = {
   },
 };
 
-/** Who did what, how much, and compared with what. The service of alerts may be newer and have a kind unknown here. */
+/** Says who did what, how much, and compared with what. A newer alerts service may send an unknown kind. */
 export function alertSentence(alert: ShownAlert): string {
   const kind = RULE_KINDS.find((each) => each === alert.rule_kind);
   return kind === undefined ? `${eventsOf(alert)}, ${whose(alert)}` : SENTENCES[kind](alert);
@@ -99,7 +99,7 @@ const UNITS = [
   { unit: 'minute', seconds: 60, from: 1 },
 ] as const;
 
-/** "10 minutes", "24 hours", "2 days": the largest unit that is whole. */
+/** "10 minutes", "24 hours", "2 days": the largest unit that gives a whole number. */
 function windowOf({ window }: ShownAlert): string {
   const length = (Date.parse(window.end) - Date.parse(window.start)) / 1000;
   const whole = UNITS.find(({ seconds, from }) => length % seconds === 0 && length >= from * seconds);
@@ -108,7 +108,7 @@ function windowOf({ window }: ShownAlert): string {
   return (length / seconds).toLocaleString('en', style);
 }
 
-/** US dollars: to the cent from one cent on, else with all digits of the micros. */
+/** US dollars: rounded to the cent from one cent on, otherwise with all digits of the micros. */
 function usd(micros: number): string {
   const digits = micros > 0 && micros < MICROS_PER_CENT ? 6 : 2;
   return (micros / MICROS_PER_USD).toLocaleString('en', {

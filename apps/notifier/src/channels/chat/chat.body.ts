@@ -11,8 +11,8 @@ const HEADLINES = new Map([
 ]);
 
 /**
- * The JSON body for a `chat` channel: `text` for notifications, `blocks` for the chat, as Slack's incoming webhooks
- * take them.
+ * The JSON body for a `chat` channel in the format of Slack's incoming webhooks: `text` is for notifications, `blocks`
+ * for the chat.
  */
 export function chatBody({ type, alert, url }: Message): string {
   const what = HEADLINES.get(type) ?? shown(type);
@@ -32,7 +32,7 @@ export function chatBody({ type, alert, url }: Message): string {
   });
 }
 
-/** Formatted text. `verbatim` keeps Slack from turning parts of it into links and mentions. */
+/** Formatted text. `verbatim` stops Slack from turning parts of it into links and mentions. */
 function mrkdwn(text: string) {
   return { type: 'mrkdwn', text, verbatim: true };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 const MAX_LENGTH = 512;
-/** Less could be found by trying, from one delivery and its signature. */
+/** A shorter secret could be found by brute force from one delivery and its signature. */
 const MIN_BYTES = 16;
 
 export const signingSecret = z
@@ -26,7 +26,7 @@ function isUsable(secret: string): boolean {
   return base64 !== '' && base64.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(base64);
 }
 
-/** The bytes that sign: those behind `whsec_`, or the UTF-8 of any other text. */
+/** The number of bytes in the key: those after `whsec_`, or the UTF-8 bytes of any other text. */
 function byteLength(secret: string): number {
   if (!secret.startsWith('whsec_')) return Buffer.byteLength(secret);
   return Buffer.byteLength(secret.slice('whsec_'.length), 'base64');

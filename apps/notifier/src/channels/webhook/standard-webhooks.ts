@@ -4,9 +4,9 @@ const PREFIX = 'whsec_';
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
 /**
- * The headers of Standard Webhooks 1.0.0 for one attempt: `webhook-id`, the same at every attempt; `webhook-timestamp`,
- * whole seconds of `now` (epoch milliseconds); and with a secret `webhook-signature`, `v1,` and the base64 HMAC-SHA256
- * of `id.timestamp.body`.
+ * The headers of Standard Webhooks 1.0.0 for one attempt. `webhook-id` is the same for every attempt.
+ * `webhook-timestamp` is `now` (epoch milliseconds) in whole seconds. With a secret, `webhook-signature` is `v1,` and
+ * the base64 HMAC-SHA256 of `id.timestamp.body`.
  */
 export function webhookHeaders(id: string, body: string, secret: string | null, now: number): Record<string, string> {
   const timestamp = String(Math.floor(now / 1000));

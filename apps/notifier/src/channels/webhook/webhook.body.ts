@@ -1,13 +1,13 @@
 import type { ShownAlert } from '@tollkeeper/contracts';
 import type { Message } from '../../domain/message.ts';
 
-/** Standard Webhooks asks for payloads under 20 kB. */
+/** Standard Webhooks recommends payloads under 20 kB. */
 export const MAX_BODY_BYTES = 20_000;
 const MAX_RULE_NAME_LENGTH = 200;
 
 /**
- * The JSON body for a `webhook` channel, always smaller than {@link MAX_BODY_BYTES}. For a larger alert, the lists are
- * cut until it fits. The alert's history has them in full.
+ * The JSON body for a `webhook` channel, always smaller than {@link MAX_BODY_BYTES}. If an alert is larger, its lists
+ * are cut until it fits. The alert history has them in full.
  */
 export function webhookBody({ type, timestamp, alert, url }: Message): string {
   const render = (data: ShownAlert): string => JSON.stringify({ type, timestamp, data: { ...data, url } });
