@@ -19,7 +19,7 @@ import { createPlanStore } from './store/plan.store.ts';
 
 export type BudgetsDeps = DataServiceDeps<BudgetsConfig>;
 
-/** Manages daily budgets over HTTP and answers them over gRPC. Addresses are valid once started. */
+/** Manages daily budgets over HTTP and serves them over gRPC. Addresses are valid once started. */
 export type BudgetsService = Component & ServesHttp & ServesGrpc;
 
 export function createBudgets(deps: BudgetsDeps): BudgetsService {
@@ -45,6 +45,6 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
     ...base,
     services: [createBudgetsHandlers(store, planStore)],
   });
-  // Without identity, only the calls about agents fail. So the service stays ready.
+  // Identity is not required to be ready: without it, only the calls about agents fail.
   return assembleService({ ...base, parts: [mongo, identity, trail.outbox], grpc, http });
 }

@@ -21,16 +21,16 @@ export type Method = 'get' | 'put' | 'post' | 'delete';
 export interface CallOptions {
   role?: Role;
   userId?: string;
-  /** The workspace in the path, where it is not the caller's. */
+  /** The workspace in the path, if not the caller's. */
   pathTenant?: string;
-  /** Sent in place of a caller token; null sends none. */
+  /** Sent instead of a caller token; null sends none. */
   token?: string | null;
   body?: unknown;
 }
 
 /**
- * The budgets service on a real mongod, asking an identity over real gRPC. Every answer is checked against its OpenAPI
- * document.
+ * The budgets service on a real mongod, with a stand-in for identity behind real gRPC. Every answer is checked against
+ * the OpenAPI document.
  */
 export function useBudgets(mongo: TestMongo) {
   const logs = testLogger();
@@ -74,7 +74,7 @@ export function useBudgets(mongo: TestMongo) {
     await identity.stop();
   });
 
-  /** Calls `below` the budgets of the caller's workspace. */
+  /** Makes a call to `below`, a path under the budgets of the caller's workspace. */
   async function call(method: Method, tenantId: TenantId, below: string, options: CallOptions = {}): Promise<Response> {
     const { role = 'owner', userId = 'user_1', pathTenant = tenantId, body } = options;
     const { token = await signCallerToken(CALLER_TOKEN_SECRET, 'budgets', { userId, tenantId, role }) } = options;

@@ -25,7 +25,7 @@ const changesOf = async (tenantId: TenantId, query = '') =>
   ]);
 const createPlan = (tenantId: TenantId) => budgets.call('post', tenantId, '/plans', { body: PLAN });
 
-/** A change of each kind of budget, one a second. */
+/** Makes a change of each kind of budget, one per second. */
 async function changed(): Promise<TenantId> {
   const tenantId = newTenant();
   budgets.identity.register(tenantId, 'coder', 'planner');

@@ -4,7 +4,7 @@ import type { TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { createPeers } from '@tollkeeper/testing';
 
-/** The part of identity that budgets asks, from a table. */
+/** A stand-in for the part of identity that budgets calls, with a table of agents. */
 export function createIdentityStandIn(logger: Logger) {
   const agents = new Map<string, { agentId: string; displayName: string }[]>();
 
@@ -19,7 +19,7 @@ export function createIdentityStandIn(logger: Logger) {
   };
 
   return Object.assign(createPeers(logger, [grpcService(identityService, identityRequests, handlers)]), {
-    /** Gives the workspace these agents, whose names are their ids in capitals. */
+    /** Gives the workspace these agents; their names are their ids in capitals. */
     register(tenantId: TenantId, ...agentIds: string[]) {
       const named = agentIds.map((agentId) => ({ agentId, displayName: agentId.toUpperCase() }));
       agents.set(tenantId, named);

@@ -16,14 +16,14 @@ import { createEventIntake } from './domain/event.intake.ts';
 import { createEventRoutes } from './http/event.routes.ts';
 
 export interface IngestDeps extends ServiceDeps<IngestConfig> {
-  /** Started before this service and stopped after it. */
+  /** Start it before this service and stop it afterwards. */
   eventLog: EventLog;
   clock?: Clock;
   /** Monotonic milliseconds. */
   now?: () => number;
 }
 
-/** Takes events with a workspace key, as CloudEvents, and appends them to the log. `httpUrl` is valid once started. */
+/** Accepts events as CloudEvents with a workspace key, and appends them to the log. `httpUrl` is valid once started. */
 export type IngestService = Component & ServesHttp;
 
 export function createIngest(deps: IngestDeps): IngestService {
@@ -41,7 +41,7 @@ export function createIngest(deps: IngestDeps): IngestService {
   const quotas = createQuotas({ config, metrics, logger, now });
   const quota: Pick<WorkspaceQuota, 'admit'> = {
     admit(tenantId, requests) {
-      // A body is charged once it has arrived. Until then only a workspace with nothing left is refused.
+      // A body is charged when it has arrived. Before that, only workspaces with nothing left are refused.
       quotas.bytes.admit(tenantId, 0);
       quotas.events.admit(tenantId, requests);
     },
@@ -58,8 +58,8 @@ export function createIngest(deps: IngestDeps): IngestService {
     start: () => eventLog.ensureTopic(GATEWAY_EVENTS_TOPIC_OPTIONS),
     async stop() {},
   };
-  // Without the keys service, only keys that were checked in the last seconds are accepted. The answer to each other
-  // request says so, so the service stays ready.
+  // The keys service is not required to be ready: without it, only keys verified in the last seconds are accepted, and
+  // all other requests are answered accordingly.
   return assembleService({ name: 'ingest', logger, parts: [topic, keys], http });
 }
 

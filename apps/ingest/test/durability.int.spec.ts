@@ -25,7 +25,7 @@ describe('an answer of 202', () => {
     const response = post({ apiKey, body: spend() }).finally(() => (answered = true));
     await eventually(() => expect(gate.entered).toBe(1));
     expect([answered, logged(tenantId)]).toEqual([false, []]);
-    // What waits for the log counts against the memory for bodies.
+    // Bodies that wait for the log count towards the memory for bodies.
     const tooMuch = await post({ apiKey, type: BATCH, body: Array.from({ length: 5 }, () => spend()) });
     expect([tooMuch.status, tooMuch.headers['retry-after']]).toEqual([503, '1']);
     open();

@@ -85,7 +85,7 @@ describe('POST /api/v1/events', () => {
     expect(response.status).toBe(400);
     expect(pathsOf(response).sort()).toEqual(['[1].data.agent_id', '[1].data.amount_micros', '[2].id']);
 
-    // The order per key makes the next event the witness that nothing went before it.
+    // The log keeps the order per key, so the next event shows that nothing was appended before it.
     const next = spend();
     await post({ apiKey, body: next });
     await eventually(() => expect(logged(tenantId).map(({ event }) => event.id)).toEqual([next.id]));

@@ -10,7 +10,7 @@ const MIN_FREE_BYTES = 64 * MIB;
 const mongo = await startMongoOnSmallDisk(768);
 afterAll(() => mongo.stop());
 
-/** Posts batches, and knows which events were accepted. */
+/** Posts batches, and records which events were accepted. */
 function createSender({ keys, post }: ReturnType<typeof useIngest>) {
   const { apiKey, tenantId } = keys.issue();
   const accepted: string[] = [];
@@ -49,7 +49,7 @@ describe('while the disk of the database is almost full', () => {
     });
     expect(ingest.logs.text()).toContain('the disk of MongoDB is almost full');
     expect(await diskFull()).toBe(1);
-    // What was accepted can be read all the while.
+    // Accepted events stay readable.
     await eventually(() => expect(ingest.logged(tenantId).map(({ event }) => event.id)).toEqual(accepted));
     expect(await mongo.freeBytes()).toBeGreaterThan(MIN_FREE_BYTES / 2);
 
@@ -72,7 +72,7 @@ describe('when the disk of the database has filled up to the last byte', () => {
     expect((await send()).status).toBe(202);
     await mongo.fill(0);
 
-    // A checkpoint needs room for what was written since the last one.
+    // A checkpoint needs space for the data written since the last one.
     const checkpoint = () => operator.connection.getClient().db('admin').command({ fsync: 1 });
     await eventually(async () => {
       await send();

@@ -25,15 +25,15 @@ export interface Post {
   /** Sent as `Authorization: Bearer …`. */
   apiKey?: string;
   type?: string;
-  /** JSON text goes out as it is. */
+  /** A string is sent as is. */
   body: unknown;
   headers?: Record<string, string>;
 }
 
 /**
- * The ingest service with the real event log on a real mongod, and real sockets to both sides. Every answer is checked
- * against its OpenAPI document. `wrapLog` stands between the service and the log, to make the log fail or wait.
- * `minFreeBytes` is the room that the log leaves on the disk.
+ * The ingest service with the real event log on a real mongod, and real sockets on both sides. Every answer is checked
+ * against the OpenAPI document. `wrapLog` wraps the log for the service, to make it fail or wait. `minFreeBytes` is the
+ * disk space that the log leaves free.
  */
 export function useIngest(
   mongo: Pick<TestMongo, 'uri' | 'newDatabase'>,
@@ -109,7 +109,7 @@ export function useIngest(
     metrics,
     post,
     url: () => service.httpUrl,
-    /** Everything that the log has of the workspace so far, in its order. */
+    /** All events of the workspace in the log so far, in order. */
     logged: (tenantId: TenantId): GatewayEventRecord[] =>
       read.filter(({ key }) => key === tenantId).map(({ value }) => decodeGatewayEvent(value)),
   };

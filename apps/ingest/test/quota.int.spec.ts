@@ -28,8 +28,8 @@ describe('the events of one workspace', () => {
     clock.now += 1_000;
     expect((await send(apiKey, 500)).status).toBe(202);
 
-    // What the last batch took beyond the quota is made up for first: 400 events, and the one that the next request
-    // begins with.
+    // First, the last batch's excess over the quota must be made up for: 400 events, and one for the next request
+    // itself.
     expect(limitOf(await send(apiKey, 1))).toEqual([429, '5']);
     clock.now += 4_000;
     expect(limitOf(await send(apiKey, 1))).toEqual([429, '1']);
@@ -52,7 +52,7 @@ describe('the events of one workspace', () => {
     await send(apiKey, 1000);
     expect((await send(apiKey, 1000)).status).toBe(429);
 
-    // The order per workspace makes the next event the witness that nothing went before it.
+    // The log keeps the order per workspace, so the next event shows that nothing was appended before it.
     clock.now += 1_000;
     const next = spend();
     expect((await post({ apiKey, body: next })).status).toBe(202);
@@ -134,7 +134,7 @@ describe('the bytes of one workspace', () => {
     WORKSPACE_BURST_BYTES: '6000000',
   });
   const { keys, clock, logged, post } = ingest;
-  /** One event, and as much white space as fills up a body. */
+  /** One event, padded with white space to the size of the body. */
   const bodyOf = (bytes: number) => JSON.stringify(spend()).padEnd(bytes);
   const send = (apiKey: string, bytes: number) => post({ apiKey, body: bodyOf(bytes) });
   const counted = async () =>

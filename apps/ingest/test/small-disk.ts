@@ -8,13 +8,13 @@ import { defaultCacheDirectory } from '@tollkeeper/managed-process';
 
 const MIB = 1024 * 1024;
 
-/** How a process gets mounts of its own: as root, and as any other user in a user namespace of its own. */
+/** Ways to give a process its own mounts: as root, or as another user in a new user namespace. */
 const NAMESPACES = [
   { unshare: ['--mount'], nsenter: ['--mount'] },
   { unshare: ['--user', '--map-root-user', '--mount'], nsenter: ['--user', '--preserve-credentials', '--mount'] },
 ];
 
-/** Mounts a tmpfs that only its own processes see. Throws where the machine lets nobody mount. */
+/** Mounts a tmpfs visible only to its own processes. Throws if the machine allows nobody to mount. */
 async function mountSmallDisk(path: string, megabytes: number) {
   const reasons: string[] = [];
   for (const { unshare, nsenter } of NAMESPACES) {
@@ -33,7 +33,7 @@ async function mountSmallDisk(path: string, megabytes: number) {
   throw new Error(`A small disk needs the right to mount a tmpfs: ${reasons.join('; ')}`);
 }
 
-/** A real `mongod` that has a small disk for itself. Needs Linux, as root or with user namespaces. */
+/** A real `mongod` with a small disk of its own. Needs Linux, and root or user namespaces. */
 export async function startMongoOnSmallDisk(megabytes: number) {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'tollkeeper-small-disk-'));
   await mkdir(join(dataDirectory, 'mongo'));
@@ -60,10 +60,10 @@ export async function startMongoOnSmallDisk(megabytes: number) {
     uri: mongo.uri,
     newDatabase: () => `test_${crypto.randomUUID().replaceAll('-', '')}`,
     mongod: mongo.members[0]!,
-    /** What its owner was told when it ended without having been asked to. */
+    /** The reasons for unexpected exits, as reported to its owner. */
     exits,
     freeBytes,
-    /** Something else takes all of the disk but `leaveBytes`. */
+    /** Fills the disk except for `leaveBytes`. */
     async fill(leaveBytes: number) {
       const file = await open(filler, 'a');
       try {

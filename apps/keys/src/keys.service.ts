@@ -15,7 +15,7 @@ export type KeysDeps = DataServiceDeps<KeysConfig>;
 
 /** Manages workspace keys over HTTP and verifies them over gRPC. Addresses are valid once started. */
 export interface KeysService extends Component, ServesHttp, ServesGrpc {
-  /** Operations on keys, for a process that includes this service. Valid once started. */
+  /** The use cases, for a process that embeds this service. Valid once started. */
   readonly useCases: KeyUseCases;
 }
 
@@ -43,7 +43,7 @@ export function createKeys(deps: KeysDeps): KeysService {
     ...base,
     services: [createKeysHandlers(useCases)],
   });
-  // The servers stop first and the connection last, so that the uses of the last calls are stored.
+  // The servers stop first and the connection last, so that the final key uses are stored.
   return Object.assign(assembleService({ ...base, parts: [mongo, trail.outbox, flusher], grpc, http }), {
     useCases,
   });

@@ -19,15 +19,15 @@ export const KEYS_PATH = '/api/v1/management/workspace-keys';
 export interface CallOptions {
   tenantId?: TenantId;
   role?: Role;
-  /** What people call the caller. */
+  /** Display name of the caller. */
   name?: string;
-  /** Sent in place of a caller token; null sends none. */
+  /** Sent instead of a caller token; null sends none. */
   token?: string | null;
   headers?: Record<string, string>;
   body?: unknown;
 }
 
-/** The keys service on a real mongod, with real sockets. Every answer is checked against its OpenAPI document. */
+/** The keys service on a real mongod, with real sockets. Every answer is checked against the OpenAPI document. */
 export function useKeys(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
   const logs = testLogger();
   const clock = { now: Date.parse('2026-11-21T18:00:00.000Z') };

@@ -27,7 +27,7 @@ describe('the keys service without MongoDB', () => {
       expect(refused.headers['retry-after']).toMatch(/^\d+$/);
       const failure: unknown = await verify().catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(AppError);
-      // Whichever comes first, the answer or the caller's deadline: never that the key is unknown.
+      // Either the answer or the caller's deadline comes first, but never the answer that the key is unknown.
       expect(['service_unavailable', 'upstream_timeout']).toContain((failure as AppError).code);
 
       await bringBack();

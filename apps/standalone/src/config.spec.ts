@@ -10,7 +10,7 @@ it('has every setting in the table of the README, and no other there', () => {
   const said = [...table.matchAll(/^\| (`.+?) +\|/gm)].flatMap(([, names = '']) =>
     [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name),
   );
-  // What OpenTelemetry takes is on the page that its row leads to; libs/embedded-mongo reads MONGOD_BINARY.
+  // The table links to the page with the OTEL variables; libs/embedded-mongo reads MONGOD_BINARY.
   const settings = Object.keys(standaloneConfig.shape).filter((name) => !name.startsWith('OTEL_'));
   const expected = [...settings, 'MONGOD_BINARY'].sort();
   expect(said.filter((name) => !name?.startsWith('OTEL_')).sort()).toEqual(expected);

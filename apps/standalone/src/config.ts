@@ -7,7 +7,7 @@ import { cidrTextField } from '@tollkeeper/net';
 import { flagField, portField, secret, serviceConfig, tracingFields } from '@tollkeeper/runtime';
 import { z } from 'zod';
 
-/** A setting that identity reads itself, as text. Its problems are reported here already. */
+/** A setting that identity parses itself. It is passed on as text, but errors are reported here already. */
 function ofIdentity(field: z.ZodType, description = z.globalRegistry.get(field)?.description ?? '') {
   return z
     .string()
@@ -22,7 +22,7 @@ function ofIdentity(field: z.ZodType, description = z.globalRegistry.get(field)?
 
 const trustedProxies = gatewayConfig.shape.TRUSTED_PROXIES;
 
-/** Environment of the standalone. `MONGOD_BINARY` is read where `mongod` is looked for. */
+/** Environment of the standalone. `MONGOD_BINARY` is read by the search for `mongod`. */
 export const standaloneConfig = z.object({
   PORT: portField().prefault('8080').describe('port of the API; 0 for a free one; default 8080'),
   HOST: z.string().default('127.0.0.1').describe('address to listen on; default 127.0.0.1, this machine only'),

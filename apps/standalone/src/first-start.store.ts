@@ -1,22 +1,22 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import type { MongoConnection } from '@tollkeeper/mongo';
 
-/** How far the first start has come. It outlives the process, so that a start after a crash continues from there. */
+/** Progress of the first start. It is stored, so that a start after a crash continues from there. */
 export interface FirstStart {
-  /** Epoch milliseconds; the sample traffic ends here. */
+  /** Epoch milliseconds; the end of the sample traffic. */
   begunAt: number;
   ownerEmail: string;
-  /** Whether sample traffic was asked for then. Later starts can leave it out, but not bring it to a real workspace. */
+  /** Whether sample traffic was requested then. Later starts can leave it out, but not add it to a real workspace. */
   demo: boolean;
-  /** Null until the workspace is made. */
+  /** Null before the workspace is created. */
   tenantId: TenantId | null;
   sampleWritten: boolean;
-  /** The owner has been shown what is needed to log in. */
+  /** Whether the owner has been shown the credentials. */
   finished: boolean;
 }
 
 export interface FirstStartStore {
-  /** What is stored, or else `proposed`, which is then stored. */
+  /** Returns the stored state; if there is none, stores and returns `proposed`. */
   begin(proposed: Pick<FirstStart, 'begunAt' | 'ownerEmail' | 'demo'>): Promise<FirstStart>;
   update(change: Partial<FirstStart>): Promise<void>;
 }

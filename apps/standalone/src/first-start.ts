@@ -28,10 +28,10 @@ export interface FirstStartDeps {
 export type Installation = Pick<FirstStart, 'ownerEmail' | 'demo'> & { tenantId: TenantId };
 
 /**
- * Makes the workspace, its owner and one developer key, writes the sample traffic, and shows the credentials once.
+ * Creates the workspace, its owner and one developer key, writes the sample traffic, and shows the credentials once.
  *
- * A start that dies on the way is made good by the next one: every step can be repeated, and as long as nobody can
- * have seen the password and the key, both are made anew. Once shown, they are never touched again.
+ * If a start dies on the way, the next one completes it: every step can be repeated. As long as nobody can have seen
+ * the password and the key, both are replaced. Once shown, they are never changed again.
  */
 export async function completeFirstStart(deps: FirstStartDeps): Promise<Installation> {
   const { config, store, ensureOwner, keys, writeSample, terminal, clock } = deps;
@@ -82,7 +82,7 @@ async function replaceFirstKey(keys: FirstStartDeps['keys'], tenantId: TenantId)
 async function writeKeyFile(file: string | undefined, apiKey: string): Promise<string | null> {
   if (file === undefined) return null;
   const path = resolve(file);
-  // The mode counts for a new file only, and an old one may be open to others: never write a secret into that.
+  // The mode only applies to new files, and an existing one may be readable by others: never write a secret into that.
   await rm(path, { force: true });
   await writeFile(path, `${apiKey}\n`, { mode: 0o600 });
   return path;

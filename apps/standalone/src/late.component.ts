@@ -1,8 +1,8 @@
 import type { Component } from '@tollkeeper/runtime';
 
-/** A component that is made when it is started, because it needs addresses that exist only then. */
+/** A component that is created at its start, because it needs addresses that exist only then. */
 export interface LateComponent<C extends Component> extends Component {
-  /** The component made. Throws before the start. */
+  /** The created component. Throws before the start. */
   readonly made: C;
 }
 

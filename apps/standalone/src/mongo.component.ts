@@ -2,7 +2,7 @@ import { type EmbeddedMongo, startEmbeddedMongo } from '@tollkeeper/embedded-mon
 import type { Component } from '@tollkeeper/runtime';
 import type { StandaloneConfig } from './config.ts';
 
-/** With the services, so that all together stay under 400 MB. */
+/** Keeps the process and its MongoDB together under 400 MB. */
 const CACHE_SIZE_MB = 96;
 
 export interface MongoComponent extends Component {
@@ -16,7 +16,7 @@ export interface MongoComponentOptions {
   onUnexpectedExit: (reason: string) => void;
 }
 
-/** The MongoDB of `MONGODB_URI` where it is set, otherwise a managed `mongod` on the data directory. */
+/** The MongoDB of `MONGODB_URI` if set, otherwise a managed `mongod` on the data directory. */
 export function createMongo({ config, onProgress, onUnexpectedExit }: MongoComponentOptions): MongoComponent {
   let mongod: EmbeddedMongo | undefined;
   return {

@@ -4,9 +4,8 @@ import { standaloneConfig, type StandaloneConfig } from './config.ts';
 import { createMongo } from './mongo.component.ts';
 
 /**
- * Runs a service's command for operators on the databases of the standalone. Its errors are sentences for a person. The
- * managed mongod belongs to one process at a time, so Tollkeeper must not be running, unless MONGODB_URI names a
- * database of its own.
+ * Runs a service's command for operators on the databases of the standalone. Its errors are sentences for people. Only
+ * one process can use the managed mongod, so Tollkeeper must not be running, unless MONGODB_URI names another MongoDB.
  */
 export async function runOperatorCommand(
   run: (databases: { mongodbUri: string; config: StandaloneConfig }) => Promise<void>,

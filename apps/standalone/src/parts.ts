@@ -14,7 +14,7 @@ import { type Component, loadConfig, type Logger, type Metrics, type Tracer } fr
 import type { ServiceName } from '@tollkeeper/topology';
 import type { z } from 'zod';
 
-/** What every service is made with, beside its settings. */
+/** The dependencies of every service besides its settings. */
 interface PartDeps {
   logger: Logger;
   metrics: Metrics;
@@ -24,16 +24,16 @@ interface PartDeps {
   ownDestinations: NonNullable<NotifierDeps['ownDestinations']>;
 }
 
-/** A service as a part of this process. Which servers it has is said by the table of services. */
+/** A service as a part of this process. The table of services says which servers it has. */
 interface ServingComponent extends Component {
   readonly httpUrl?: string;
   readonly grpcAddress?: string;
 }
 
 export interface Part<S extends z.ZodObject = z.ZodObject, C extends ServingComponent = ServingComponent> {
-  /** Its own settings; those of the log come on top in a process of its own. */
+  /** Its own settings; as a separate process, it also has those of the log. */
   config: S;
-  /** Not started yet. Throws what its process would print where its settings are of no use. */
+  /** Returns the service, not started yet. Throws the same errors about settings as a separate process. */
   create: (deps: PartDeps, environment: NodeJS.ProcessEnv) => C;
 }
 
@@ -44,7 +44,7 @@ function part<S extends z.ZodObject, C extends ServingComponent>(
   return { config, create: (deps, environment) => create({ ...deps, config: loadConfig(config, environment) }) };
 }
 
-/** The code of every service of the table: its settings, and what makes it. */
+/** The code of every service in the table: its settings and its factory. */
 export const PARTS = {
   identity: part(identityConfig, createIdentity),
   keys: part(keysConfig, createKeys),

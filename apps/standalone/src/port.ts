@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import { freePort } from '@tollkeeper/managed-process';
 
 /**
- * Resolves to `port`, or to a free one for 0, once it has been seen to be free: before anything is started that would
- * have to be stopped again. Rejects with what to do when another program has it.
+ * Resolves to `port`, or to a free port for 0, after checking that it is free. The check comes before anything is
+ * started that would have to be stopped again. If another program has the port, it rejects with advice.
  */
 export async function requireFreePort(variable: string, host: string, port: number): Promise<number> {
   const wanted = port === 0 ? await freePort() : port;

@@ -33,28 +33,28 @@ export interface ServicesOptions {
   /** Port and public address of the gateway. */
   port: number;
   publicUrl: string;
-  /** Asked for once MongoDB has been started. */
+  /** Called after MongoDB has started. */
   mongodbUri: () => string;
-  /** The logger of the service of that name. */
+  /** The logger of the named service. */
   loggerOf: (service: string) => Logger;
   tracing: Tracing;
 }
 
-/** Each service by its name; it is made at its start. */
+/** The services by name; each is created at its start. */
 type LateParts = { readonly [S in ServiceName]: LateComponent<Parts[S]> };
 
 export type Services = ReturnType<typeof createServices>;
 
 /**
- * Every service of the table as it runs in a process of its own, in the table's order: real HTTP and gRPC between them
- * on free ports of loopback, and the gateway alone on the port that is meant for users.
+ * Every service of the table, in its order, as in separate processes: with real HTTP and gRPC between them on free
+ * loopback ports. Only the gateway has the port for users.
  */
 export function createServices(options: ServicesOptions) {
   const { config, port, publicUrl, mongodbUri, loggerOf, tracing } = options;
   const metrics: Metrics[] = [];
   const callerTokenSecret = randomBytes(32).toString('base64url');
 
-  /** A component with the logger, the metrics and the tracer of its name, made once those before it can be reached. */
+  /** A component with its own logger, metrics and tracer, created once the previous ones are reachable. */
   const add = <C extends Component>(
     name: string,
     create: (deps: { logger: Logger; metrics: Metrics; tracer: Tracer | undefined }) => C | Promise<C>,
@@ -76,7 +76,7 @@ export function createServices(options: ServicesOptions) {
     }),
   );
 
-  /** What the person who starts this says about one service alone. */
+  /** Settings of the standalone that concern only one service. */
   const told: Partial<Record<ServiceName, NodeJS.ProcessEnv>> = {
     ingest: {
       WORKSPACE_EVENTS_PER_SECOND: String(config.WORKSPACE_EVENTS_PER_SECOND),
@@ -100,7 +100,7 @@ export function createServices(options: ServicesOptions) {
     channelKey ??= readOrCreateSecretFile(join(config.TOLLKEEPER_DATA_DIR, 'channels.key'), newKey);
     const installation: Installation = {
       mongodbUri: mongodbUri(),
-      // The log is one component of this process, which all share.
+      // All services share one log, which is a component of this process.
       eventLog: {},
       values: {
         CALLER_TOKEN_SECRET: callerTokenSecret,
@@ -122,7 +122,7 @@ export function createServices(options: ServicesOptions) {
     };
   }
 
-  // Each name has the type of its own part, which no type of `fromEntries` can say.
+  // `fromEntries` cannot express that each name has its own type.
   const parts = Object.fromEntries(
     SERVICES.map((service) => {
       const part: Part = PARTS[service];
@@ -135,7 +135,7 @@ export function createServices(options: ServicesOptions) {
   return { inOrder, metrics, callerTokenSecret, eventLog, ...parts };
 }
 
-/** Where the servers are. One that is called by a service before its own start gets its port ahead of it. */
+/** The addresses of the servers. If a service is called before its own start, its port is reserved in advance. */
 function createAddresses(made: (service: ServiceName) => { httpUrl?: string; grpcAddress?: string }) {
   const reserved = new Map<string, number>();
   const place = (service: ServiceName) => SERVICES.indexOf(service);
@@ -147,7 +147,7 @@ function createAddresses(made: (service: ServiceName) => { httpUrl?: string; grp
         }
       }
     },
-    /** The port that the server is to listen on; 0 for any. */
+    /** The port for the server to listen on; 0 for any. */
     portOf: (service: ServiceName, port: Port) => String(reserved.get(`${service} ${port}`) ?? 0),
     hostPort(service: ServiceName, port: Port): string {
       const ahead = reserved.get(`${service} ${port}`);
@@ -158,7 +158,7 @@ function createAddresses(made: (service: ServiceName) => { httpUrl?: string; grp
   };
 }
 
-/** The key that channel secrets are encrypted with, in base64. */
+/** A key for the encryption of channel secrets, in base64. */
 function newKey(): string {
   return randomBytes(32).toString('base64');
 }

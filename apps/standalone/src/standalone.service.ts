@@ -23,20 +23,20 @@ const DATABASE = 'tollkeeper_standalone';
 
 export interface StandaloneDeps {
   config: StandaloneConfig;
-  /** Port of the gateway; `config.PORT` when that is not 0. */
+  /** Port of the gateway; equals `config.PORT` unless that is 0. */
   port: number;
-  /** The logger of the service of that name. */
+  /** The logger of the named service. */
   loggerOf: (service: string) => Logger;
-  /** Of the process itself; the services have their own. */
+  /** Metrics of the process itself; the services have their own. */
   metrics: Metrics;
   tracing: Tracing;
   terminal: Terminal;
-  /** Called when MongoDB is gone and with it the reason to run. */
+  /** Called when MongoDB has ended, without which the process cannot run. */
   onFatal: (reason: string) => void;
   clock?: Clock;
 }
 
-/** All services in one process behind the gateway. Once started, the terminal has said that it is ready. */
+/** All services in one process behind the gateway. After the start, the terminal has said that it is ready. */
 export function createStandalone(deps: StandaloneDeps): Component {
   const { config, port, loggerOf, metrics, tracing, terminal, onFatal } = deps;
   const logger = loggerOf('standalone');
@@ -63,14 +63,14 @@ export function createStandalone(deps: StandaloneDeps): Component {
       terminal.ready({ url: publicUrl, ownerEmail: workspace.ownerEmail, seconds });
     },
     stop() {
-      // A stop lets the part that is starting finish, and a month of sample traffic takes its time.
+      // A stop waits for the component that is starting, and a month of sample traffic takes long.
       stopping.abort(new Error('stopped while the sample traffic was written'));
       return all.stop();
     },
   };
 }
 
-/** The workspace of the first start, and the sample traffic in it where that was asked for. */
+/** The workspace of the first start, with sample traffic if requested. */
 function createWorkspace(deps: StandaloneDeps, services: Services, mongodbUri: () => string, signal: AbortSignal) {
   const { config, loggerOf, terminal, clock = systemClock } = deps;
   const logger = loggerOf('standalone');

@@ -1,23 +1,23 @@
 import type { Component } from '@tollkeeper/runtime';
 
-/** What the person at the terminal reads. The services' logs go elsewhere, so that this stays readable. */
+/** Output for the person at the terminal. The services' logs go elsewhere, so that it stays readable. */
 export interface Terminal {
-  /** One line about something that takes long. */
+  /** One line about work that takes long. */
   progress(line: string): void;
-  /** The sign-in of the first start, which is never shown again. */
+  /** The credentials from the first start, which are never shown again. */
   credentials(credentials: FirstCredentials): void;
-  /** The one line that says that everything works. */
+  /** The line that says that everything works. */
   ready(facts: { url: string; ownerEmail: string; seconds: number }): void;
-  /** Why it can't start. */
+  /** Why it could not start. */
   failure(error: unknown): void;
-  /** Why it has stopped on its own. */
+  /** Why it has stopped by itself. */
   stopped(reason: string): void;
 }
 
 interface FirstCredentials {
   workspace: string;
   ownerEmail: string;
-  /** Null when the person has chosen it. */
+  /** Null if the person has chosen it. */
   ownerPassword: string | null;
   apiKey: string;
   apiKeyFile: string | null;
@@ -58,14 +58,14 @@ export function createTerminal({ out, err }: TerminalStreams): Terminal {
   };
 }
 
-/** The same component, whose failed start ends the process with a sentence in place of a stack. */
+/** Wraps the component: a failed start ends the process with a sentence instead of a stack trace. */
 export function endingReadably(component: Component, end: (reason: unknown) => void): Component {
   let stopping = false;
   return {
     ...component,
     start: () =>
       component.start().catch((error: unknown) => {
-        // A start that Ctrl-C has cut off is no failure: the stop that is in progress ends the process.
+        // A start aborted by Ctrl-C is not a failure: the stop in progress ends the process.
         if (stopping) throw error;
         end(error);
       }),

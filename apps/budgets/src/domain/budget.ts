@@ -1,10 +1,10 @@
 import type { Cause } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
-/** A daily budget in USD micros, or null when none is set. */
+/** A daily budget in USD micros; null if none is set. */
 export type DailyBudget = number | null;
 
-/** The last budget that was set for an agent; null when it was removed. */
+/** The last budget that was set for an agent; null if it was removed. */
 export interface AgentBudget {
   agentId: string;
   dailyBudgetMicros: DailyBudget;
@@ -15,29 +15,29 @@ export interface AgentBudget {
 export type SetAgentBudget = Pick<AgentBudget, 'agentId'> & { dailyBudgetMicros: number };
 
 /**
- * Stores the budgets of workspaces and agents. A new budget replaces the old one; the last write counts. A change
- * is written to the history and to the audit trail in its transaction.
+ * Stores the budgets of workspaces and agents. A new budget replaces the old one; the last write wins. Changes are
+ * written to the history and the audit trail in the same transaction.
  */
 export interface BudgetStore {
-  /** Null for a workspace that nobody has set a budget for. */
+  /** Null if the workspace has no budget. */
   ofWorkspace(tenantId: TenantId): Promise<DailyBudget>;
-  /** Null unsets it. */
+  /** Null removes the budget. */
   setWorkspace(tenantId: TenantId, dailyBudgetMicros: DailyBudget, cause: Cause): Promise<void>;
-  /** The budgets that were ever set, by `agentId`: those of `agentIds`, or of all agents when that is absent. */
+  /** The budgets of `agentIds`, or of all agents if absent, by `agentId`; only agents that ever had a budget. */
   ofAgents(tenantId: TenantId, agentIds?: readonly string[]): Promise<AgentBudget[]>;
-  /** The first `limit` budgets of agents that are set now, by `agentId`. */
+  /** The first `limit` agents with a budget, by `agentId`. */
   listSetAgents(tenantId: TenantId, limit: number): Promise<SetAgentBudget[]>;
   setAgent(tenantId: TenantId, budget: AgentBudget & { displayName: string }, cause: Cause): Promise<void>;
 }
 
-/** An agent, as identity knows it. */
+/** An agent as known to identity. */
 export interface Agent {
   agentId: string;
   displayName: string;
 }
 
 /**
- * Knows the agents of a workspace. Rejects with `service_unavailable` or `upstream_timeout` when identity does not
+ * Knows the agents of a workspace. Rejects with `service_unavailable` or `upstream_timeout` if identity does not
  * answer.
  */
 export interface AgentDirectory {

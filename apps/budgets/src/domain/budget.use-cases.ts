@@ -2,14 +2,14 @@ import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import type { Agent, AgentDirectory, BudgetStore, DailyBudget } from './budget.ts';
 
-/** An agent of the workspace with its budget. `updatedAt` is null when no budget was ever set. */
+/** An agent of the workspace with its budget. `updatedAt` is null if it never had one. */
 export type AgentWithBudget = Agent & { dailyBudgetMicros: DailyBudget; updatedAt: Date | null };
 
-/** What budgets of agents need beside their store. */
+/** The operations on budgets that need more than their store. */
 export interface BudgetUseCases {
   /** Every agent of the workspace, by `agentId`, with or without a budget. */
   listAgents(tenantId: TenantId): Promise<AgentWithBudget[]>;
-  /** Null unsets it. Rejects with `not_found` when the workspace has no such agent. */
+  /** Null removes the budget. Rejects with `not_found` if the workspace has no such agent. */
   setAgent(tenantId: TenantId, agentId: string, dailyBudgetMicros: DailyBudget, cause: Cause): Promise<void>;
 }
 

@@ -2,33 +2,33 @@ import type { BudgetScope } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { DailyBudget } from './budget.ts';
 
-/** A daily budget that a person changed. */
+/** A change of a daily budget by a person. */
 export interface BudgetChange {
   scope: BudgetScope;
-  /** The `agent_id` or the `plan_key`; of the workspace, its id. */
+  /** The `agent_id` or `plan_key`, or the id of the workspace. */
   scopeId: string;
-  /** Null when there was none, also before a plan was created. */
+  /** Null if there was none, including before the creation of a plan. */
   previousMicros: DailyBudget;
-  /** Null when there is none, also after a plan was deleted. */
+  /** Null if there is none, including after the deletion of a plan. */
   dailyBudgetMicros: DailyBudget;
   /** Id of the user. */
   changedBy: string;
   changedAt: Date;
 }
 
-/** Which changes to list. `scopeId` is of the scope. */
+/** Which changes to list. `scopeId` is within the scope. */
 type ChangeFilter = { scope?: undefined } | { scope: BudgetScope; scopeId?: string | undefined };
 
-/** A place in a list: the last change of a page. */
+/** A position in a list: that of the last change of a page. */
 export interface ChangePlace {
   /** Epoch milliseconds. */
   time: number;
   id: string;
 }
 
-/** Reads the changes of a workspace. Another workspace's changes do not exist. */
+/** Reads the changes of a workspace, never those of another. */
 export interface BudgetHistory {
-  /** At most `limit` changes after `after`, newest first, and the place of the last one; null when no more follow. */
+  /** At most `limit` changes after `after`, newest first, and the place of the last one; null if no more follow. */
   list(
     tenantId: TenantId,
     filter: ChangeFilter,

@@ -1,9 +1,7 @@
 import type { AuditedFields, Cause } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
-/**
- * A named daily budget that calls can be made under. `key` is unique in the workspace and never changes.
- */
+/** A named daily budget for calls made under it. `key` is unique in the workspace and never changes. */
 export interface Plan {
   id: string;
   key: string;
@@ -16,7 +14,7 @@ export interface Plan {
   updatedAt: Date;
 }
 
-/** The changes of an update. A field that is absent or undefined stays as it is. */
+/** The changes of an update. Absent or undefined fields stay as they are. */
 export type PlanChanges = Partial<Pick<Plan, 'displayName' | 'description' | 'dailyBudgetMicros' | 'isActive'>>;
 
 /** The fields of a plan that the audit log records. */
@@ -27,23 +25,23 @@ export const AUDITED_PLAN: AuditedFields<Omit<Plan, 'id'>> = {
   is_active: (plan) => plan.isActive,
 };
 
-/** Most plans of a workspace. Deleting one makes room. */
+/** Maximum number of plans in a workspace; deleted ones do not count. */
 export const MAX_PLANS = 500;
 
 /**
- * Stores plans. Another workspace's plan does not exist for any method. A change is written to the audit
- * trail in its transaction, and one of the budget to the history.
+ * Stores plans. No method finds a plan of another workspace. Changes are written to the audit trail, and those of a
+ * budget also to the history, in the same transaction.
  */
 export interface PlanStore {
   /** By key. */
   list(tenantId: TenantId): Promise<Plan[]>;
-  /** The plans of the workspace among these keys, by key. */
+  /** The plans of the workspace with these keys, by key. */
   find(tenantId: TenantId, keys: readonly string[]): Promise<Plan[]>;
   count(tenantId: TenantId): Promise<number>;
-  /** False, with nothing stored, when the workspace has a plan with the key. */
+  /** False, with nothing stored, if the workspace already has a plan with the key. */
   insert(tenantId: TenantId, plan: Plan, cause: Cause): Promise<boolean>;
   /**
-   * The changed plan; null when the workspace has no plan with the key. Concurrent updates of different fields all take
+   * The changed plan; null if the workspace has no plan with the key. Concurrent updates of different fields all take
    * effect.
    */
   update(
@@ -52,6 +50,6 @@ export interface PlanStore {
     changes: PlanChanges & { updatedAt: Date },
     cause: Cause,
   ): Promise<Plan | null>;
-  /** False when the workspace has no plan with the key. */
+  /** False if the workspace has no plan with the key. */
   delete(tenantId: TenantId, key: string, cause: Cause): Promise<boolean>;
 }

@@ -7,7 +7,7 @@ type NewPlan = Pick<Plan, 'key' | 'displayName' | 'description' | 'dailyBudgetMi
 /** Changes of plans. */
 export interface PlanUseCases {
   /**
-   * Makes an active plan. Rejects with `conflict` when the key is taken or the workspace has {@link MAX_PLANS} plans.
+   * Creates an active plan. Rejects with `conflict` if the key is taken or the workspace has {@link MAX_PLANS} plans.
    */
   create(tenantId: TenantId, plan: NewPlan, cause: Cause): Promise<Plan>;
   /** Changes only the given fields. Rejects with `not_found`. */

@@ -6,7 +6,7 @@ import type { Plan, PlanStore } from '../domain/plan.ts';
 /** Keeps an answer well below the 4 MiB of a gRPC message. */
 const MAX_LISTED_AGENTS = 10_000;
 
-/** The gRPC contract of budgets.proto. */
+/** The handlers of budgets.proto. */
 export function createBudgetsHandlers(budgets: BudgetStore, plans: PlanStore): GrpcService {
   return grpcService(budgetsService, budgetsRequests, {
     async getBudgets({ tenantId, agentIds, planKeys }) {

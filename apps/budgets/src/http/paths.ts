@@ -5,7 +5,7 @@ import { AppError, type TenantId } from '@tollkeeper/kernel';
 export const PREFIX = '/api/v1/workspaces/{tenant_id}/budgets';
 export const TAG = 'Budgets';
 
-/** The segments of the paths below {@link PREFIX}. */
+/** The path segments below {@link PREFIX}. */
 export const segments = {
   tenant_id: identifier.meta({ description: 'Id of the workspace' }),
   agent_id: identifier,
@@ -13,8 +13,8 @@ export const segments = {
 };
 
 /**
- * The workspace of a request. Throws `forbidden` unless the path names the workspace of the caller token; the gateway
- * checks the same.
+ * The workspace of a request. Throws `forbidden` unless the path and the caller token name the same workspace; the
+ * gateway checks this too.
  */
 export function workspaceOf(caller: TenantCaller, params: { tenant_id: string }): TenantId {
   if (params.tenant_id === caller.tenantId) return caller.tenantId;

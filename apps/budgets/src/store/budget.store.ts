@@ -38,7 +38,7 @@ const AUDITED: AuditedFields<{ dailyBudgetMicros: DailyBudget }> = {
   daily_budget_usd_micros: (budget) => budget.dailyBudgetMicros,
 };
 
-/** Answers what was there before; null when nothing was. */
+/** Returns the document before the change; null if there was none. */
 const REPLACE = { upsert: true, returnDocument: 'before' } as const;
 
 /** Budgets in the database of `connection`. Make it before the connection starts. */

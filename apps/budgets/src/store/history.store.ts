@@ -4,7 +4,7 @@ import type { BudgetChange, BudgetHistory } from '../domain/history.ts';
 
 type StoredChange = BudgetChange & { _id: Types.ObjectId; tenantId: TenantId };
 
-/** More than 13 months, so the same month of the year before is there. Old changes would otherwise add up. */
+/** More than 13 months, so that the same month of the previous year is included. Bounds the number of changes. */
 const RETENTION_SECONDS = 400 * 86_400;
 
 const changeSchema = new Schema<StoredChange>(
@@ -25,7 +25,7 @@ changeSchema.index({ tenantId: 1, scope: 1, scopeId: 1, changedAt: -1, _id: -1 }
 changeSchema.index({ changedAt: 1 }, { expireAfterSeconds: RETENTION_SECONDS });
 
 export interface HistoryStore extends BudgetHistory {
-  /** Writes the change down, unless the budget stays as it was. Call it in the transaction of the change. */
+  /** Records the change, unless the budget stays the same. Call it in the transaction of the change. */
   record(session: ClientSession, tenantId: TenantId, change: Omit<BudgetChange, 'changedAt'>): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export function createHistoryStore(connection: Connection, clock: Clock): Histor
   return {
     async record(session, tenantId, change) {
       if (change.previousMicros === change.dailyBudgetMicros) return;
-      // The time is that of the attempt that commits, so that changes of one budget are listed in their order.
+      // The time of the attempt that commits, so that changes of one budget are listed in order.
       await changes.create([{ tenantId, ...change, changedAt: new Date(clock()) }], { session });
     },
 
@@ -60,7 +60,7 @@ export function createHistoryStore(connection: Connection, clock: Clock): Histor
   };
 }
 
-/** The bound on the time alone gives the bounds of the index. */
+/** The condition on the time alone bounds the scan of the index. */
 function behind(time: number, id: string): object {
   const at = new Date(time);
   return {

@@ -22,10 +22,10 @@ const planSchema = new Schema<StoredPlan>(
   },
   { collection: 'plans', versionKey: false },
 );
-// When two plans with one key are created at the same time, this lets one through.
+// If two plans with one key are created at the same time, only one succeeds.
 planSchema.index({ tenantId: 1, key: 1 }, { unique: true });
 
-/** A plan before and after; one of them is there. */
+/** A plan before and after a change; at most one is null. */
 type Changed = Record<'before' | 'after', Omit<Plan, 'id'> | null>;
 
 /** Plans in the database of `connection`. Make it before the connection starts. */

@@ -11,7 +11,7 @@ import type { VerifiedKey, WorkspaceQuota } from '@tollkeeper/workspace-keys';
 import { z } from 'zod';
 import type { EventIntake } from '../domain/event.intake.ts';
 
-/** Readers count an event once by its source and id, so nobody else may take those of Tollkeeper's own events. */
+/** Events count once by source and id, so others must not use the sources of Tollkeeper's own events. */
 const OWN_SOURCES = 'tollkeeper/';
 
 const DESCRIPTION = `Takes one CloudEvents 1.0 event (\`application/cloudevents+json\`) or 1 to 1000 of them
@@ -35,7 +35,7 @@ export interface EventRouteDeps {
   clock: Clock;
 }
 
-/** Event ingestion, with a workspace key. */
+/** Event ingestion, authenticated by a workspace key. */
 export function createEventRoutes({ intake, authenticator, quotas, clock }: EventRouteDeps): Route[] {
   const event = gatewayEventSchema.check(({ value, issues }) => {
     if (value.source.startsWith(OWN_SOURCES)) {
@@ -71,7 +71,7 @@ export function createEventRoutes({ intake, authenticator, quotas, clock }: Even
       },
       bodyLimitBytes: MAX_EVENTS_BODY_BYTES,
       chargeBytes: ({ tenantId }, bytes) => quotas.bytes.charge(tenantId, bytes),
-      // Each event costs one, valid or not. The first was charged when the request was admitted.
+      // Each event costs one, valid or not. The first was charged at the admission of the request.
       charge: ({ tenantId }, body) => {
         if (Array.isArray(body)) quotas.events.charge(tenantId, Math.min(body.length, MAX_EVENTS_PER_BATCH) - 1);
       },

@@ -1,11 +1,11 @@
 import type { KeyUse } from './workspace-key.ts';
 
-/** Collects uses of keys, so that a key that is used a thousand times a second costs one write per period. */
+/** Collects uses of keys, so that a key used a thousand times a second costs one write per period. */
 export interface KeyUseRecorder {
   record(use: KeyUse): void;
   /**
-   * Writes the collected uses. When that fails, it keeps them for the next flush and passes the error on. Only verified
-   * keys are recorded, so the number of valid keys limits the memory.
+   * Writes the collected uses. If that fails, they are kept for the next flush and the error is passed on. Only
+   * verified keys are recorded, so the number of valid keys bounds the memory.
    */
   flush(): Promise<void>;
 }

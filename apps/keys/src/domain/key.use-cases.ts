@@ -9,18 +9,18 @@ export interface NewKey {
   role: KeyRole;
 }
 
-/** A new key. Its text is known at this moment only. */
+/** A new key. Its text is only available now. */
 export type CreatedKey = Pick<WorkspaceKey, 'id' | 'name' | 'role' | 'createdAt'> & { apiKey: string };
 
 /** Operations on workspace keys. */
 export interface KeyUseCases {
   list(tenantId: TenantId): Promise<WorkspaceKey[]>;
-  /** Rejects with `conflict` when the workspace has {@link MAX_ACTIVE_KEYS} valid keys. */
+  /** Rejects with `conflict` if the workspace has {@link MAX_ACTIVE_KEYS} valid keys. */
   create(tenantId: TenantId, key: NewKey, cause: Cause): Promise<CreatedKey>;
-  /** Revokes the key for good. Revoking it again changes nothing. Rejects with `not_found`. */
+  /** Revokes the key permanently. Revoking it again changes nothing. Rejects with `not_found`. */
   revoke(tenantId: TenantId, keyId: string, cause: Cause): Promise<void>;
   /**
-   * The workspace and the role of a key. Rejects with the same `not_found` when the key does not exist, has another
+   * The workspace and the role of a key. Rejects with the same `not_found` if the key does not exist, has another
    * digest, or is revoked. Counts as a use of the key.
    */
   verify(keyId: string, sha256: Buffer): Promise<{ tenantId: TenantId; role: KeyRole }>;
@@ -28,12 +28,12 @@ export interface KeyUseCases {
 
 export interface KeyDeps {
   store: KeyStore;
-  /** `isFirst`: no use of the key is stored yet. The creator of the key waits to see one. */
+  /** `isFirst`: no use is stored yet. The creator of the key is probably waiting to see the first one. */
   recordUse: (use: KeyUse, options: { isFirst: boolean }) => void;
   clock: Clock;
 }
 
-// An unknown key is compared with this digest, so that it takes as long as a wrong one.
+// Used as the digest of an unknown key, so that the check takes as long as for a wrong one.
 const NO_DIGEST = Buffer.alloc(32);
 
 export function createKeyUseCases({ store, recordUse, clock }: KeyDeps): KeyUseCases {

@@ -2,7 +2,7 @@ import { keysRequests, keysService, toWireKeyRole } from '@tollkeeper/contracts'
 import { type GrpcService, grpcService } from '@tollkeeper/grpc';
 import type { KeyUseCases } from '../domain/key.use-cases.ts';
 
-/** The gRPC contract of keys.proto. */
+/** The handlers of keys.proto. */
 export function createKeysHandlers(useCases: KeyUseCases): GrpcService {
   return grpcService(keysService, keysRequests, {
     async verifyKey({ keyId, keySha256 }) {

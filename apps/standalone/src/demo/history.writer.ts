@@ -7,10 +7,10 @@ const POLL_MS = 100;
 
 export interface HistoryWriterOptions {
   append: (events: GatewayEvent[]) => Promise<void>;
-  /** Records of the log that the dashboard has not counted yet. */
+  /** Number of records in the log that the dashboard has not counted yet. */
   lag: () => Promise<number>;
   onProgress: (line: string) => void;
-  /** Makes it reject before the next step. */
+  /** When aborted, it rejects before the next step. */
   signal: AbortSignal;
 }
 
@@ -38,7 +38,7 @@ export async function writeHistory(until: number, options: HistoryWriterOptions)
   }
 }
 
-/** Tells about every fifth of the work, so that the terminal fills with nothing. */
+/** Reports only every fifth of the work, so as not to flood the terminal. */
 function createReport(total: number, onProgress: (line: string) => void): (waiting: number) => void {
   let told = 0;
   return (waiting) => {

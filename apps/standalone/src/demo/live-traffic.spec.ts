@@ -21,7 +21,7 @@ describe('live sample traffic', () => {
   beforeEach(() => void jest.useFakeTimers({ now: MORNING }));
   afterEach(() => void jest.useRealTimers());
 
-  /** `allows` says how many calls are allowed before all others are denied. */
+  /** `allows` is the number of allowed calls; all later ones are denied. */
   async function run(hours: number, append: (events: GatewayEvent[]) => Promise<void>, allows = Infinity) {
     const reserved: Reserve[] = [];
     const settled: { id: string; settlement: Settle }[] = [];

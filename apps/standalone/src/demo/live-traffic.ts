@@ -11,7 +11,7 @@ import { activityAt } from './sample-history.ts';
 import { sampleRun } from './sample-run.ts';
 
 const TICK_MS = 5_000;
-/** Busier than the history, so that windows of a few minutes show something. */
+/** Busier than the history, so that windows of a few minutes have data. */
 const PACE = 4;
 const HOUR_MS = 3_600_000;
 
@@ -24,8 +24,8 @@ export interface LiveTrafficOptions {
 }
 
 /**
- * Begins with an agent that runs away. Then makes runs of sample agents now and then, at the pace of the hour of the
- * day. Each call is reserved and settled as a gateway does, so a run ends where a budget is used up.
+ * Starts with a runaway agent. Then makes runs of sample agents at random times, at the pace of the hour of the day.
+ * Each call is reserved and settled as by a gateway, so a run ends when a budget is used up.
  */
 export function createLiveTraffic(options: LiveTrafficOptions): Component {
   const { tenantId, reservations, append, clock, logger } = options;
@@ -52,7 +52,7 @@ export function createLiveTraffic(options: LiveTrafficOptions): Component {
 
   async function tick(): Promise<void> {
     for (const run of nextRuns()) {
-      // Sample traffic is not worth a retry: the next tick brings more.
+      // Sample traffic needs no retry: the next tick makes more.
       await make(run).catch((err: unknown) => logger.warn({ err }, 'a run of the sample traffic was cut off'));
     }
   }
@@ -60,7 +60,7 @@ export function createLiveTraffic(options: LiveTrafficOptions): Component {
   return {
     name: 'live-traffic',
     async start() {
-      // So that the first page tells a story.
+      // Gives the first page something to show.
       const onFailure = (err: unknown) => logger.warn({ err }, 'a call of the runaway agent was not answered');
       working = runAway({ random, clock, call, append, onFailure }).catch((err: unknown) =>
         logger.warn({ err }, 'the runaway agent of the sample traffic was cut off'),

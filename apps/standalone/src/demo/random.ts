@@ -1,13 +1,11 @@
-/** Repeatable randomness: the same seed gives the same sequence on every machine (mulberry32). */
+/** Reproducible randomness: a seed gives the same sequence on every machine (mulberry32). */
 export interface Random {
-  /** From 0 up to, not including, 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   fraction(): number;
-  /** A whole number from `min` to `max`, both included. */
+  /** An integer from `min` to `max`, both inclusive. */
   integer(min: number, max: number): number;
   pick<T>(items: readonly [T, ...T[]]): T;
-  /**
-   * A whole number whose mean is `mean`, as counts of independent arrivals are (Knuth's method; for means under 50).
-   */
+  /** A Poisson-distributed integer with this mean, like a count of independent arrivals (Knuth; for means under 50). */
   poisson(mean: number): number;
 }
 

@@ -4,24 +4,24 @@ import type { Random } from './random.ts';
 import { RUNAWAY_AGENT } from './sample-agents.ts';
 import { sampleRun } from './sample-run.ts';
 
-/** More calls than the budget of the agent allows. */
+/** More calls than the agent's budget allows. */
 const MAX_CALLS = 200;
-/** How often it tries again when its budget is used up. */
+/** Number of further attempts after its budget is used up. */
 const TRIES_MORE = 15;
 
 export interface RunawayOptions {
   random: Random;
   clock: Clock;
-  /** Whether the call was allowed. */
+  /** Makes a call; resolves to whether it was allowed. */
   call: (event: SpendSettledEvent) => Promise<boolean>;
   append: (events: GatewayEvent[]) => Promise<void>;
-  /** A call was not answered; the agent continues with the next. */
+  /** Called when a call was not answered; the agent continues with the next. */
   onFailure: (err: unknown) => void;
 }
 
 /**
- * One agent has lost its way: it calls its model again and again, until its budget of the day stops it, and a while
- * after that. At last a guard sees it. Where its budget is used up already, as after a restart, it does nothing.
+ * A runaway agent: it calls its model repeatedly until its daily budget stops it, and for a while after that. Finally a
+ * guard reports it. If its budget is already used up, as after a restart, it does nothing.
  */
 export async function runAway({ random, clock, call, append, onFailure }: RunawayOptions): Promise<void> {
   const runId = newId('run');

@@ -1,4 +1,4 @@
-/** A model of the sample traffic. Prices are USD micros per token, about what such a model costs. */
+/** A model of the sample traffic. Prices are USD micros per token, close to those of a real model. */
 interface SampleModel {
   name: string;
   provider: string;
@@ -6,23 +6,23 @@ interface SampleModel {
   outputMicros: number;
 }
 
-/** An agent of the sample workspace and the kind of calls that it makes. */
+/** An agent of the sample workspace and its kind of calls. */
 export interface SampleAgent {
   agentId: string;
   displayName: string;
-  /** Runs in an hour in the middle of a working day. */
+  /** Runs per hour in the middle of a working day. */
   peakRunsPerHour: number;
-  /** True for agents that work through the night and the weekend, such as scheduled ones. */
+  /** True for agents that also work at night and on weekends, such as scheduled ones. */
   aroundTheClock: boolean;
   models: readonly [SampleModel, ...SampleModel[]];
-  /** Most model calls in one run. */
+  /** Maximum number of model calls in one run. */
   maxCalls: number;
-  /** Typical tokens of one call; single calls vary around them. */
+  /** Typical number of tokens per call, around which calls vary. */
   inputTokens: number;
   outputTokens: number;
   /** Daily budget in USD micros; once it is used up, its runs are blocked. */
   dailyBudgetMicros: number;
-  /** Plan whose name its settlements carry. */
+  /** The plan named in its settlements. */
   planKey: string;
 }
 
@@ -31,7 +31,7 @@ const SMALL: SampleModel = { name: 'claude-haiku-4-5', provider: 'anthropic', in
 const GENERAL: SampleModel = { name: 'gpt-5', provider: 'openai', inputMicros: 1.25, outputMicros: 10 };
 const FAST: SampleModel = { name: 'gemini-2.5-flash', provider: 'google', inputMicros: 0.3, outputMicros: 2.5 };
 
-/** The agent that loses its way when the sample traffic begins. */
+/** The agent that runs away when the sample traffic begins. */
 export const RUNAWAY_AGENT: SampleAgent = {
   agentId: 'web-research',
   displayName: 'Web research',
@@ -121,7 +121,7 @@ export const SAMPLE_AGENTS: readonly [SampleAgent, ...SampleAgent[]] = [
   RUNAWAY_AGENT,
 ];
 
-/** What guards of a gateway report, as `guard` and `reason`. */
+/** Reports of a gateway's guards, as `guard` and `reason`. */
 export const SAMPLE_GUARDS: readonly [{ guard: string; reason: string }, ...{ guard: string; reason: string }[]] = [
   { guard: 'prompt_injection', reason: 'The page that the agent read asks it to ignore its instructions.' },
   { guard: 'pii', reason: 'The prompt holds what looks like a payment card number.' },
@@ -129,7 +129,7 @@ export const SAMPLE_GUARDS: readonly [{ guard: string; reason: string }, ...{ gu
   { guard: 'loop_detected', reason: 'The same tool was called 12 times with the same arguments.' },
 ];
 
-/** Plans that the agents' settlements name. */
+/** The plans named in the agents' settlements. */
 export const SAMPLE_PLANS = [
   { planKey: 'support', displayName: 'Customer support', dailyBudgetMicros: 2_000_000 },
   { planKey: 'engineering', displayName: 'Engineering', dailyBudgetMicros: 10_000_000 },

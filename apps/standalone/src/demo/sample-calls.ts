@@ -2,7 +2,7 @@ import type { SpendSettledEvent } from '@tollkeeper/contracts';
 import type { Reservations } from '@tollkeeper/enforcer';
 import type { TenantId } from '@tollkeeper/kernel';
 
-/** A gateway reserves what a call may cost, which is more than what most calls cost. */
+/** A gateway reserves the possible cost of a call, which is more than the cost of most calls. */
 const ESTIMATE_SHARE = 1.3;
 const TTL_SECONDS = 60;
 
@@ -11,7 +11,7 @@ export interface SampleCallsOptions {
   reservations: Pick<Reservations, 'reserve' | 'settle'>;
 }
 
-/** Makes a call as a gateway does: reserved before it, settled after it. Resolves to whether it was allowed. */
+/** Makes a call like a gateway: reserves before it and settles after it. Resolves to whether it was allowed. */
 export function createSampleCalls({ tenantId, reservations }: SampleCallsOptions) {
   return async ({ id, data }: SpendSettledEvent): Promise<boolean> => {
     const decision = await reservations.reserve(tenantId, {

@@ -62,7 +62,7 @@ describe('the sample history', () => {
   it('reports once a day when an agent has spent 50%, 80% and 100% of its daily budget, then of the blocked calls', () => {
     const days = new Map<string, { spent: number; reached: number[]; blocked: boolean }>();
     for (const event of events) {
-      // The budget of a run is that of the day that it began on.
+      // A run counts for the budget of the day on which it began.
       const [, agentId, hour] = event.id.split('.');
       const key = `${agentId}/${Math.floor(Number(hour) / 24)}`;
       const day = days.get(key) ?? { spent: 0, reached: [], blocked: false };

@@ -17,8 +17,8 @@ const WEEKEND_SHARE = 0.15;
 const NIGHT_SHARE = 0.45;
 
 /**
- * A month of sample traffic that ends at `until` (epoch milliseconds), one hour after the other. The same `until`
- * gives the same events with the same ids, so that writing it again after a crash counts nothing twice.
+ * A month of sample traffic that ends at `until` (epoch milliseconds), hour by hour. The same `until` gives the same
+ * events with the same ids, so writing it again after a crash counts nothing twice.
  */
 export function* sampleHistory(until: number): Generator<GatewayEvent[]> {
   const random = createRandom(SEED);
@@ -27,7 +27,7 @@ export function* sampleHistory(until: number): Generator<GatewayEvent[]> {
   for (let hour = firstHour; hour * HOUR_MS < until; hour += 1) {
     if (hour % DAY_HOURS === 0) spent.clear();
     const events = SAMPLE_AGENTS.flatMap((agent) => sampleHour(random, agent, hour, spent));
-    // The enforcer reports the thresholds of the running day, since it counts this spend too.
+    // The enforcer counts this spend too, and reports the thresholds of the running day.
     const isToday = Math.floor(hour / DAY_HOURS) === Math.floor(until / HOUR_MS / DAY_HOURS);
     yield events.filter(
       ({ time, type }) => Date.parse(time) <= until && !(isToday && type === 'budget.threshold_reached'),
@@ -35,7 +35,7 @@ export function* sampleHistory(until: number): Generator<GatewayEvent[]> {
   }
 }
 
-/** How busy an agent is at an instant, as a share of its peak. */
+/** The activity of an agent at a time, as a share of its peak. */
 export function activityAt(agent: SampleAgent, time: number): number {
   const date = new Date(time);
   const weekend = date.getUTCDay() === 0 || date.getUTCDay() === 6;
@@ -47,7 +47,7 @@ function sampleHour(random: Random, agent: SampleAgent, hour: number, spent: Map
   const runs = random.poisson(agent.peakRunsPerHour * activityAt(agent, hour * HOUR_MS));
   const starts = Array.from({ length: runs }, () => hour * HOUR_MS + random.integer(0, HOUR_MS - 1));
   const events: GatewayEvent[] = [];
-  // Oldest first, so that a budget is used up by what came before and not by what comes after.
+  // Oldest first, so that earlier runs use up the budget, not later ones.
   for (const [run, startedAt] of starts.sort((a, b) => a - b).entries()) {
     const spentMicros = spent.get(agent.agentId) ?? 0;
     const runId = `sample.${agent.agentId}.${hour}.${run}`;

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import type { SendRequest } from '@tollkeeper/notifier';
 
-/** The destination of the sample workspace's alerts. No name ends with `.invalid`, so nobody else has it (RFC 2606). */
+/** The destination of the sample workspace's alerts. `.invalid` names are reserved, so nobody owns it (RFC 2606). */
 export const SAMPLE_INBOX_URL = 'https://on-call.sample.invalid/alerts';
 
-/** The share of notifications that find the inbox busy at first: one in so many. */
+/** One in this many notifications finds the inbox busy at first. */
 const BUSY_EVERY = 8;
 
-/** Takes notifications within this process. A few of them it takes at the second attempt, as many a real one does. */
+/** Receives notifications within this process. It accepts some only at the second attempt, like many real inboxes. */
 export function createSampleInbox(): SendRequest {
   const turnedAway = new Set<string>();
   return async ({ headers }) => {

@@ -9,7 +9,7 @@ const atPercent = (percent: number) => ({
   },
 });
 
-/** Gets all sample alerts. */
+/** The channel of all sample alerts. */
 export const SAMPLE_CHANNEL = {
   name: 'On call (sample)',
   channel_type: 'webhook',
@@ -17,8 +17,8 @@ export const SAMPLE_CHANNEL = {
 };
 
 /**
- * Alert rules of the sample workspace: one warns before a daily budget is used up, one says that it is, one finds an
- * agent that does not stop, and one the first call in a day that a guard blocks.
+ * Alert rules of the sample workspace: one warns before a daily budget is used up, one reports that it is, one detects
+ * a runaway agent, and one reports the first call in a day that a guard blocks.
  */
 export const SAMPLE_RULES = [
   {

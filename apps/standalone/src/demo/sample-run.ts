@@ -2,29 +2,29 @@ import type { BudgetThresholdReachedEvent, GatewayEvent } from '@tollkeeper/cont
 import type { Random } from './random.ts';
 import { SAMPLE_GUARDS, type SampleAgent } from './sample-agents.ts';
 
-/** CloudEvents source of all sample traffic, so that it can be distinguished from real events. */
+/** CloudEvents source of all sample traffic, which distinguishes it from real events. */
 const SAMPLE_SOURCE = '/tollkeeper/sample';
 
 const GUARD_SHARE = 0.02;
 const SECONDS_BETWEEN_CALLS = { min: 2, max: 25 };
-/** Percents of a daily budget that are reported when the spend of the day reaches them. */
+/** Percentages of a daily budget that are reported when the day's spend reaches them. */
 const PERCENTS = [50, 80, 100];
 
 export interface SampleRunOptions {
   random: Random;
   agent: SampleAgent;
-  /** Unique; the ids of the run's events are made from it. */
+  /** Unique; the ids of the run's events are derived from it. */
   runId: string;
-  /** Epoch milliseconds of its first call. */
+  /** Time of its first call, epoch milliseconds. */
   startedAt: number;
-  /** USD micros that the agent has spent on that day before; null if others see to its budget. */
+  /** The agent's previous spend of that day in USD micros; null if its budget is enforced elsewhere. */
   spentMicros: number | null;
 }
 
 /**
- * The events of one run of an agent, oldest first, and what they cost: a few settled calls, or a call that was blocked,
- * and the thresholds of the agent's daily budget that the calls reached. The last call before the budget is used up
- * gets what is left of it.
+ * The events of one run of an agent, oldest first, and their cost: a few settled calls or a blocked call, and the
+ * thresholds of the agent's daily budget that the calls reached. The last call before the budget is used up gets what
+ * is left of it.
  */
 export function sampleRun(options: SampleRunOptions): { events: GatewayEvent[]; costMicros: number } {
   const { random, agent, runId, startedAt } = options;
@@ -98,7 +98,7 @@ function sampleCall(random: Random, agent: SampleAgent, settlementId: string): S
   };
 }
 
-/** The call, made smaller where it would cost more than `leftMicros`. */
+/** The call, reduced if it would cost more than `leftMicros`. */
 function atMost(call: SampleCall, leftMicros: number): SampleCall {
   if (call.amount_micros <= leftMicros) return call;
   const share = leftMicros / call.amount_micros;
@@ -113,7 +113,7 @@ function percentsReached(before: number, after: number, budget: number): number[
   return PERCENTS.filter((percent) => before * 100 < percent * budget && after * 100 >= percent * budget);
 }
 
-/** From a third to three times the typical value, small ones more often. */
+/** A third to three times the typical value; small values are more frequent. */
 function vary(random: Random, typical: number): number {
   return Math.max(1, Math.round(typical * 3 ** (random.fraction() * 2 - 1)));
 }

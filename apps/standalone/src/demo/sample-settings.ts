@@ -18,8 +18,8 @@ interface Named {
 type SettingsService = 'identity' | 'budgets' | 'alerts' | 'notifier';
 
 /**
- * Names the sample agents, sets the budgets that their traffic runs into and creates rules and a channel that report
- * it, with the calls that an owner makes for that. Repeating it changes nothing.
+ * Names the sample agents, sets budgets that their traffic uses up, and creates rules and a channel for alerts about
+ * it, through the same API calls as an owner. Repeating it changes nothing.
  */
 export async function writeSampleSettings(options: SampleSettingsOptions): Promise<void> {
   const { owner, callerTokenSecret, urls } = options;
@@ -35,7 +35,7 @@ export async function writeSampleSettings(options: SampleSettingsOptions): Promi
     const headers = { 'content-type': 'application/json', [CALLER_HEADER]: token };
     const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });
     const text = await response.text();
-    // 409: an earlier, interrupted start has made it.
+    // 409: an interrupted earlier start has created it.
     if (!response.ok && response.status !== 409)
       throw new Error(`${method} ${url} answered ${response.status}: ${text}`);
     return JSON.parse(text);
