@@ -3,7 +3,6 @@ import type { z } from 'zod';
 
 const DAY_SECONDS = 86_400;
 
-/** Environment of the alerts service. */
 export const alertsConfig = serviceConfig.extend({
   ...httpServiceFields,
   ...mongodbFields('tollkeeper_alerts'),

@@ -1,7 +1,6 @@
 import { grpcServiceFields, hostPortField, httpServiceFields, mongodbFields, serviceConfig } from '@tollkeeper/runtime';
 import type { z } from 'zod';
 
-/** Environment of the budgets service. */
 export const budgetsConfig = serviceConfig.extend({
   ...httpServiceFields,
   ...grpcServiceFields,

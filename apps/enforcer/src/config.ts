@@ -10,7 +10,6 @@ import type { z } from 'zod';
 
 const MIB = 1024 * 1024;
 
-/** Environment of the enforcer. */
 export const enforcerConfig = serviceConfig.extend({
   ...httpServiceFields,
   ...grpcServiceFields,

@@ -4,7 +4,6 @@ import type { z } from 'zod';
 
 const MIB = 1024 * 1024;
 
-/** Environment of the ingest service. */
 export const ingestConfig = serviceConfig.extend({
   ...httpServiceFields,
   KEYS_GRPC: hostPortField().describe('host:port of the keys service'),

@@ -1,7 +1,6 @@
 import { grpcServiceFields, httpServiceFields, integerField, mongodbFields, serviceConfig } from '@tollkeeper/runtime';
 import type { z } from 'zod';
 
-/** Environment of the keys service. */
 export const keysConfig = serviceConfig.extend({
   ...httpServiceFields,
   ...grpcServiceFields,

@@ -12,7 +12,6 @@ import {
 import type { z } from 'zod';
 import { encryptionKeysField } from './channels/encryption.keys.ts';
 
-/** Environment of the notifier. */
 export const notifierConfig = serviceConfig.extend({
   ...httpServiceFields,
   ...grpcServiceFields,

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Authority } from './authority.ts';
 
-/** A request that a receiver got. */
 export interface Received {
   path: string;
   headers: Record<string, string>;
@@ -59,7 +58,6 @@ export async function startReceiver({ key, cert }: Authority, otherwise: Answer 
     answers,
     port,
     url: `https://hooks.test:${port}/hook`,
-    /** Number of open connections. */
     connections: () => sockets.size,
     async stop() {
       for (const socket of sockets) socket.destroy();

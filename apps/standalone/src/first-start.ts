@@ -24,7 +24,7 @@ export interface FirstStartDeps {
   clock: Clock;
 }
 
-/** What later starts need to know of the first one. */
+/** The results of the first start that later starts need. */
 export type Installation = Pick<FirstStart, 'ownerEmail' | 'demo'> & { tenantId: TenantId };
 
 /**

@@ -24,7 +24,7 @@ const onFatal = (reason: string) => {
 
 try {
   const config = loadConfig(standaloneConfig, process.env);
-  // The terminal's own lines go to standard output, logs to standard error. On a terminal, only people read the logs.
+  // Standard output has the terminal's own lines. Logs go there only if a person reads them, else to standard error.
   const destination = process.stderr.isTTY ? { pretty: true } : { destination: process.stderr };
   const loggerOf = (service: string) =>
     createLogger({ service, level: config.LOG_LEVEL, traceIds: isTraced(config), ...destination });

@@ -89,7 +89,6 @@ export function systemCause(action: AuditAction, component: string): Cause {
   return { action, actor, address: null, userAgent: null, requestId: null };
 }
 
-/** A record of a workspace. */
 export interface AuditRecord extends Omit<Cause, 'action'> {
   id: string;
   tenantId: TenantId;

@@ -1,6 +1,5 @@
 import type { Component } from '@tollkeeper/runtime';
 
-/** A record to append. */
 export interface LogRecord {
   /** Determines the partition: records with equal keys are read in the order of their appends. 1–256 characters. */
   key: string;

@@ -35,7 +35,7 @@ interface PartitionProgress {
 /** The partitions of a consumer that are stalled although records are waiting. */
 export interface Standstills {
   watch(partition: number): PartitionProgress;
-  /** A sentence for each partition that has stood still for a minute: which, where, for how long and why. */
+  /** A sentence for each partition that has been stalled for a minute: which, where, how long and why. */
   reasons(): string[];
   /** Rejects with these sentences while there are any. */
   impaired(): Promise<void>;

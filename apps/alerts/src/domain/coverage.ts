@@ -12,7 +12,6 @@ export interface Coverage {
   forgetUntil(horizon: number): void;
   /** The end of the newest span; null if there is none. */
   end(): number | null;
-  /** Number of spans. */
   size(): number;
   /** The spans, oldest first; they neither overlap nor touch. */
   spans(): Span[];

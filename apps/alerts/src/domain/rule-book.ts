@@ -7,7 +7,7 @@ import type { Rule } from './rule.ts';
 export interface RuleBook {
   /** Number of enabled rules. */
   readonly size: number;
-  /** Rises with every change. */
+  /** Increases with every change. */
   readonly version: number;
   /** Replaces all rules of the workspace. */
   replace(tenantId: TenantId, rules: readonly Rule[]): void;
@@ -92,7 +92,7 @@ export function createRuleBook(): RuleBook {
   };
 }
 
-/** The agent whose events the rule counts. */
+/** The agent whose events the rule counts; {@link ANY} for all agents. */
 const AGENT_OF: Record<ScopeType, (rule: Rule) => string> = {
   workspace: () => ANY,
   tenant: () => ANY,

@@ -37,7 +37,7 @@ export interface AgentDirectory {
 
 /** Questions about channels, which the notifier answers. */
 export interface ChannelDirectory {
-  /** Those of the channels that exist. */
+  /** The channels among these ids that exist. */
   find(tenantId: TenantId, channelIds: readonly string[]): Promise<ChannelSummary[]>;
 }
 

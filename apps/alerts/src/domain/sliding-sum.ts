@@ -6,7 +6,7 @@ export type Occurrence = Pick<CountableEvent, 'id' | 'time' | 'identity'>;
 
 /** A sum with fewer entries is always saved whole. */
 export const MIN_SAVED_IN_PARTS = 128;
-/** A save that would leave over this (up to half more) times the sum's entries in the store is whole. */
+/** A save is whole if the store would otherwise have over this (up to half more) times the sum's entries. */
 const MAX_STORED = 1.5;
 /** A larger sum is stored apart: a store rewrites a whole document when a part of it changes. */
 const MAX_BYTES_TOGETHER = 16 * 1024;
@@ -20,8 +20,8 @@ export interface SlidingSumOptions {
   /** If more events than this do not reach the threshold, they share entries. */
   maxEntries: number;
   /**
-   * From 0 to below 1, by default 0: how long to postpone saving the sum whole. Otherwise, sums of the same events
-   * would all be due in the same save, without any bound on its size.
+   * From 0 to below 1, by default 0: how much longer than others to postpone saving the sum whole. Otherwise, sums of
+   * the same events would all be due in the same save, without any bound on its size.
    */
   stagger?: number;
   /** A whole sum: see {@link joinParts}. */

@@ -20,7 +20,6 @@ const evaluationSchema = new Schema<StoredEvaluation>(
 );
 evaluationSchema.index({ ruleId: 1 });
 
-/** Decisions of one rule. */
 interface RuleEvaluations {
   tenantId: TenantId;
   ruleId: string;

@@ -7,7 +7,6 @@ export interface Plan {
   key: string;
   displayName: string;
   description: string;
-  /** USD micros. */
   dailyBudgetMicros: number;
   isActive: boolean;
   createdAt: Date;

@@ -4,7 +4,6 @@ import { MAX_PLANS, type Plan, type PlanChanges, type PlanStore } from './plan.t
 
 type NewPlan = Pick<Plan, 'key' | 'displayName' | 'description' | 'dailyBudgetMicros'>;
 
-/** Changes of plans. */
 export interface PlanUseCases {
   /**
    * Creates an active plan. Rejects with `conflict` if the key is taken or the workspace has {@link MAX_PLANS} plans.

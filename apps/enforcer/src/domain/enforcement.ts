@@ -58,7 +58,7 @@ export interface LimitsView {
   items: LimitView[];
 }
 
-/** Chooses reservations. */
+/** Filters for the list of reservations. */
 export interface ReservationFilter {
   state?: ReservationState | undefined;
   agentId?: string | undefined;

@@ -2,7 +2,6 @@ import type { BudgetScope } from '@tollkeeper/contracts';
 import type { Day, Hold } from './journal.ts';
 import { type Account, type AccountName, HAS_SEVERAL, KEEP_DAY_MS, type Ledger, newAccount } from './ledger.ts';
 
-/** A ledger in memory. */
 export interface LedgerState extends Ledger {
   /** Approximate memory in bytes. */
   readonly bytes: number;

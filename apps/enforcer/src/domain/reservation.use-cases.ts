@@ -20,7 +20,6 @@ export interface ReservationDeps {
   limits: LimitSource;
   agents: AgentRegistrar;
   clock: Clock;
-  /** Called for each decision. */
   onDecision: (decision: Decision['decision']) => void;
   /** Called for each request that is refused because its workspace has reached a maximum. */
   onUsedUp: (tenantId: TenantId, what: UsedUp) => void;

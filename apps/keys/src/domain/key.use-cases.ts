@@ -12,7 +12,6 @@ export interface NewKey {
 /** A new key. Its text is only available now. */
 export type CreatedKey = Pick<WorkspaceKey, 'id' | 'name' | 'role' | 'createdAt'> & { apiKey: string };
 
-/** Operations on workspace keys. */
 export interface KeyUseCases {
   list(tenantId: TenantId): Promise<WorkspaceKey[]>;
   /** Rejects with `conflict` if the workspace has {@link MAX_ACTIVE_KEYS} valid keys. */

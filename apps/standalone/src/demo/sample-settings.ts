@@ -6,7 +6,6 @@ import { SAMPLE_CHANNEL, SAMPLE_RULES } from './sample-rules.ts';
 export interface SampleSettingsOptions {
   owner: { userId: string; tenantId: TenantId; name: string };
   callerTokenSecret: string;
-  /** Addresses of the services. */
   urls: Record<SettingsService, string>;
 }
 
