@@ -64,7 +64,7 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
     channels,
     attempt: (delivery, signal) => attemptDelivery(attemptDeps, delivery, signal),
     inTrace: createDeliveryTracing(tracer),
-    onSettled(delivery, result) {
+    onConcluded(delivery, result) {
       deliveryMetrics.observe(delivery, result);
       publisher.wake();
     },

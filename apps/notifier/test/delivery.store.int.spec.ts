@@ -3,7 +3,7 @@ import { connectMongo, withTransaction } from '@tollkeeper/mongo';
 import { testLogger, useMongo } from '@tollkeeper/testing';
 import { CHANNEL_KINDS } from '../src/channels/channel.kinds.ts';
 import type { Delivery } from '../src/domain/delivery.ts';
-import { settleAttempt } from '../src/domain/settle-attempt.ts';
+import { concludeAttempt } from '../src/domain/conclude-attempt.ts';
 import { createDeliveryStore } from '../src/store/delivery.store.ts';
 import { notification } from './notification.builder.ts';
 
@@ -40,7 +40,7 @@ describe('the store of deliveries', () => {
   const attempt = (delivery: Delivery, status: number) => {
     const outcome = { kind: 'answered', status, snippet: '', retryAfter: '600' } as const;
     const { retryPausesMs } = CHANNEL_KINDS.webhook;
-    return settleAttempt(delivery, { type: 'webhook', retryPausesMs }, outcome, NOW, Math.random);
+    return concludeAttempt(delivery, { type: 'webhook', retryPausesMs }, outcome, NOW, Math.random);
   };
 
   /** The operations that the server ran for `work`. */
@@ -73,7 +73,7 @@ describe('the store of deliveries', () => {
     const delivery = (await claim(channelId))!;
     const { state, holdChannelUntil } = attempt(delivery, 429);
     expect(await claim(channelId, 'another')).toBeNull();
-    expect(await store.settle(delivery, 'one', state, holdChannelUntil)).toBe(true);
+    expect(await store.conclude(delivery, 'one', state, holdChannelUntil)).toBe(true);
     expect(await claim(channelId, 'another')).toBeNull();
     expect(await store.dueChannels(NOW)).not.toContain(channelId);
 
@@ -90,7 +90,7 @@ describe('the store of deliveries', () => {
       await store.predecessorDueAt({ ...delivery, offset: OPEN });
       await store.renew('one', [notificationId], NOW + LEASE_MS);
       await store.freeExpired(NOW, [notificationId]);
-      await store.settle(delivery, 'one', state, NOW + 1);
+      await store.conclude(delivery, 'one', state, NOW + 1);
       await store.markPublished(await store.unpublished(10));
       await store.dueChannels(NOW);
       await store.oldestStoredAt();

@@ -1,7 +1,7 @@
 import type { Metrics } from '@tollkeeper/runtime';
 
 /** Why a server refused a request or a connection to keep room for others. */
-export type Refusal =
+export type RefusalReason =
   /** No room for another body. */
   | 'body_budget'
   /** A body that came too slowly gave way to another. */
@@ -20,7 +20,7 @@ export type Refusal =
   | 'unread_budget';
 
 /** Counts what is turned away, in `http_server_refused_total`; one for each server. */
-export type CountRefusal = (reason: Refusal) => void;
+export type CountRefusal = (reason: RefusalReason) => void;
 
 export function createRefusalCounter(metrics: Metrics): CountRefusal {
   const refused = metrics.counter({

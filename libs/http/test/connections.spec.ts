@@ -6,11 +6,11 @@ import { createMetrics } from '@tollkeeper/runtime';
 import { eventually } from '@tollkeeper/testing';
 import { MAX_SENT_AHEAD, createConnections } from '../src/connections.ts';
 import { createHttpListener } from '../src/index.ts';
-import type { HttpListener, Refusal } from '../src/index.ts';
+import type { HttpListener, RefusalReason } from '../src/index.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 let server: HttpListener | undefined;
-let refused: Refusal[] = [];
+let refused: RefusalReason[] = [];
 const sockets: Socket[] = [];
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
@@ -72,7 +72,7 @@ describe('when as many connections are open as may be', () => {
 
 describe('a place among the connections', () => {
   const setUp = () => {
-    const refusals: Refusal[] = [];
+    const refusals: RefusalReason[] = [];
     const connections = createConnections({
       maxConnections: 2,
       unreadBudgetBytes: 1024,
@@ -232,7 +232,7 @@ describe('requests sent ahead on one connection', () => {
 });
 
 it('of addresses that leave equally much unread, the one that has read nothing for longest gives way', async () => {
-  const gaveWay: Refusal[] = [];
+  const gaveWay: RefusalReason[] = [];
   // More than the buffers of the system take.
   const large = Buffer.alloc(12 * 1024 * 1024, 'x');
   const connections = createConnections({

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { createMetrics } from '@tollkeeper/runtime';
 import { eventually } from '@tollkeeper/testing';
 import { createHttpListener } from '../src/index.ts';
-import type { HttpListener, HttpListenerOptions, Refusal } from '../src/index.ts';
+import type { HttpListener, HttpListenerOptions, RefusalReason } from '../src/index.ts';
 
 let server: HttpListener | undefined;
 
@@ -145,7 +145,7 @@ describe('createHttpListener', () => {
     await expect(hanging).rejects.toThrow();
   });
 
-  it.each<[string, { sent: string; status: string; error: string; counted: Refusal[] }]>([
+  it.each<[string, { sent: string; status: string; error: string; counted: RefusalReason[] }]>([
     [
       'headers that are too large',
       {
@@ -169,7 +169,7 @@ describe('createHttpListener', () => {
       },
     ],
   ])('answers %s in the common error body', async (_what, { sent, status, error, counted }) => {
-    const refused: Refusal[] = [];
+    const refused: RefusalReason[] = [];
     const { url } = await start({
       requestTimeoutMs: 100,
       countRefusal: (reason) => refused.push(reason),

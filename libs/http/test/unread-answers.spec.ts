@@ -4,7 +4,7 @@ import { afterEach, expect, it } from '@jest/globals';
 import { createMetrics, type Metrics } from '@tollkeeper/runtime';
 import { eventually } from '@tollkeeper/testing';
 import { createHttpListener } from '../src/index.ts';
-import type { HttpListener, Refusal } from '../src/index.ts';
+import type { HttpListener, RefusalReason } from '../src/index.ts';
 
 const MIB = 1024 * 1024;
 /** More than the buffers of the system take. */
@@ -14,7 +14,7 @@ const GET = 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n';
 
 let server: HttpListener;
 let metrics: Metrics;
-let refused: Refusal[];
+let refused: RefusalReason[];
 let handled: number;
 let over: number;
 const sockets: Socket[] = [];

@@ -23,18 +23,18 @@ interface Worker {
 }
 
 export interface DeliveryStepDeps {
-  store: Pick<DeliveryStore, 'predecessorDueAt' | 'postpone' | 'release' | 'settle'>;
+  store: Pick<DeliveryStore, 'predecessorDueAt' | 'postpone' | 'release' | 'conclude'>;
   channels: Pick<MongoChannelStore, 'disable'>;
   /** Makes one attempt. Rejects with the reason of the signal, or if the channel cannot be read. */
   attempt: (delivery: Delivery, signal: AbortSignal) => Promise<AttemptResult>;
   inTrace: InTrace;
   /** Called after a state was stored. */
-  onSettled: (delivery: Delivery, result: AttemptResult) => void;
+  onConcluded: (delivery: Delivery, result: AttemptResult) => void;
   logger: Logger;
 }
 
 export function createDeliveryStep(deps: DeliveryStepDeps): TakeStep {
-  const { store, attempt, inTrace, onSettled } = deps;
+  const { store, attempt, inTrace, onConcluded } = deps;
 
   async function mustWait(delivery: Delivery, owner: string): Promise<boolean> {
     if (delivery.notification.type !== 'alert.resolved') return false;
@@ -44,7 +44,7 @@ export function createDeliveryStep(deps: DeliveryStepDeps): TakeStep {
     return true;
   }
 
-  async function attemptAndSettle(
+  async function attemptAndConclude(
     delivery: Delivery,
     { owner, signal, whenSlow }: Worker,
   ): Promise<AttemptResult | null> {
@@ -59,16 +59,16 @@ export function createDeliveryStep(deps: DeliveryStepDeps): TakeStep {
     } finally {
       clearTimeout(timer);
     }
-    if (await settle(deps, delivery, owner, result)) onSettled(delivery, result);
+    if (await conclude(deps, delivery, owner, result)) onConcluded(delivery, result);
     return result;
   }
 
   return async (delivery, by) =>
-    (await mustWait(delivery, by.owner)) ? null : inTrace(delivery, () => attemptAndSettle(delivery, by));
+    (await mustWait(delivery, by.owner)) ? null : inTrace(delivery, () => attemptAndConclude(delivery, by));
 }
 
 /** False if the lease was lost. If the destination is gone, its channel is disabled in the same transaction. */
-async function settle(
+async function conclude(
   { store, channels, logger }: DeliveryStepDeps,
   delivery: Delivery,
   owner: string,
@@ -82,7 +82,7 @@ async function settle(
     isDisabled = await channels.disable(session, tenantId, channelId, revision);
   };
   const along = attempted?.isGone ? (session: ClientSession) => disable(session, attempted.channelRevision) : undefined;
-  if (!(await store.settle(delivery, owner, result.state, attempted?.holdChannelUntil ?? null, along))) {
+  if (!(await store.conclude(delivery, owner, result.state, attempted?.holdChannelUntil ?? null, along))) {
     log.warn('the lease on a delivery was lost; its attempt does not count');
     return false;
   }

@@ -1,7 +1,7 @@
 import { failSpan, inSpan, type Span, type Tracer } from '@tollkeeper/runtime';
 import type { Delivery } from '../domain/delivery.ts';
 import type { SendRequest } from '../domain/destination.request.ts';
-import type { AttemptOutcome } from '../domain/settle-attempt.ts';
+import type { AttemptOutcome } from '../domain/conclude-attempt.ts';
 
 /** Runs an attempt at a delivery, and storing its result, in the trace of the notification. */
 export type InTrace = <T>(delivery: Delivery, attempt: () => Promise<T>) => Promise<T>;

@@ -4,7 +4,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
 import type { AddressGuard } from '@tollkeeper/net';
 import type { DestinationRequest, SendRequest } from '../domain/destination.request.ts';
-import type { AttemptOutcome } from '../domain/settle-attempt.ts';
+import type { AttemptOutcome } from '../domain/conclude-attempt.ts';
 import type { ResolveName } from './name.resolver.ts';
 import { readSnippet } from './response.snippet.ts';
 import { describeFailure } from './send.failure.ts';

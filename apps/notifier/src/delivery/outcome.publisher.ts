@@ -12,7 +12,7 @@ function toRecord(delivery: Delivery): LogRecord {
 }
 
 /**
- * Reports the states of deliveries to alerts. `settle` marks a state. This appends it to the log, and removes the mark
+ * Reports the states of deliveries to alerts. `conclude` marks a state. This appends it to the log and removes the mark
  * afterwards. So every state is reported at least once, unless a newer state replaced it first.
  */
 export function createOutcomePublisher(deps: {

@@ -3,7 +3,7 @@ import type { ChannelDirectory } from './channel.ts';
 import type { Delivery, DeliveryState } from './delivery.ts';
 import type { SendRequest } from './destination.request.ts';
 import { toMessage } from './message.ts';
-import { abandon, settleAttempt, type Settlement } from './settle-attempt.ts';
+import { abandon, concludeAttempt, type Conclusion } from './conclude-attempt.ts';
 
 /** A link to the alert, or without an id to all alerts. Never rejects. */
 export type AlertUrl = (tenantId: TenantId, alertId?: string) => Promise<string>;
@@ -19,7 +19,7 @@ export interface AttemptDeps {
 
 export type AttemptResult =
   /** A request was made to the channel as of `channelRevision`. `durationMs` is how long it took. */
-  | ({ kind: 'attempted'; durationMs: number; channelRevision: number } & Settlement)
+  | ({ kind: 'attempted'; durationMs: number; channelRevision: number } & Conclusion)
   /** The channel is deleted or disabled. */
   | { kind: 'abandoned'; state: DeliveryState };
 
@@ -40,6 +40,6 @@ export async function attemptDelivery(
   const startedAt = performance.now();
   const outcome = await send(channel.request(message, clock()), signal);
   const durationMs = performance.now() - startedAt;
-  const settlement = settleAttempt(delivery, channel, outcome, clock(), random);
-  return { kind: 'attempted', durationMs, channelRevision: channel.revision, ...settlement };
+  const conclusion = concludeAttempt(delivery, channel, outcome, clock(), random);
+  return { kind: 'attempted', durationMs, channelRevision: channel.revision, ...conclusion };
 }

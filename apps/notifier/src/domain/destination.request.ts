@@ -1,4 +1,4 @@
-import type { AttemptOutcome } from './settle-attempt.ts';
+import type { AttemptOutcome } from './conclude-attempt.ts';
 
 /** A POST of JSON to a destination. */
 export interface DestinationRequest {

@@ -35,7 +35,7 @@ export interface DeliveryStore {
    * `holdChannelUntil`, the channel is on hold until then, even if the lease was lost. If the delivery itself waits
    * only for that, it keeps its place before later ones. `along` runs in the transaction that stores the state.
    */
-  settle(
+  conclude(
     delivery: Delivery,
     owner: string,
     state: DeliveryState,
@@ -104,7 +104,7 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
       return predecessor?.nextAttemptAt?.getTime() ?? null;
     },
 
-    async settle(delivery, owner, state, holdChannelUntil, along) {
+    async conclude(delivery, owner, state, holdChannelUntil, along) {
       if (holdChannelUntil !== null) await holds.hold(delivery.notification.channelId, holdChannelUntil);
       const { $set, $unset } = nextPlace(state, holdChannelUntil);
       const update = {

@@ -9,7 +9,7 @@ export interface Topic {
 }
 
 /** Consecutive records for one partition, stored as one document. */
-export interface Chunk {
+export interface Batch {
   partition: number;
   records: LogRecord[];
 }
@@ -30,7 +30,7 @@ interface StoredTopic {
   endOffsets: number[];
 }
 
-/** A stored chunk. It expires as a whole. */
+/** A stored batch. It expires as a whole. */
 interface StoredBatch {
   /** Topic, partition and first offset. The id is unique, so each offset goes to one appender only. */
   _id: string;
@@ -46,8 +46,8 @@ interface StoredBatch {
 
 const DUPLICATE_KEY = 11_000;
 /**
- * Minimum milliseconds before a chunk expires, whatever the retention. An appender that knows an older end finds its
- * offset taken only while the chunk there exists. So this is far longer than {@link KNOWN_FOR_MS} plus differences of
+ * Minimum milliseconds before a batch expires, whatever the retention. An appender that knows an older end finds its
+ * offset taken only while the batch there exists. So this is far longer than {@link KNOWN_FOR_MS} plus differences of
  * clocks and pauses of a process.
  */
 const MIN_STAY_MS = 3_600_000;
@@ -119,17 +119,17 @@ export function createLogStore(connection: Connection) {
     settleTopic,
 
     /**
-     * Appends the chunks in order and resolves to the topic with its new ends. `known` is the topic as the appender
+     * Appends the batches in order and resolves to the topic with its new ends. `known` is the topic as the appender
      * last saw it. Its true ends were read at most {@link KNOWN_FOR_MS} ago.
      *
-     * A chunk is inserted at the known end of its partition. If another process was first, it is inserted after that
-     * process's records. So offsets have no gaps, and a chunk is never visible without all chunks before it.
+     * A batch is inserted at the known end of its partition. If another process was first, it is inserted after that
+     * process's records. So offsets have no gaps, and a batch is never visible without all batches before it.
      * Deliberately without a transaction: one left open by a killed process would block all appenders until the server
      * ends it.
      */
-    async append(known: Topic, chunks: readonly Chunk[], now: number): Promise<Topic> {
+    async append(known: Topic, appended: readonly Batch[], now: number): Promise<Topic> {
       let topic = known;
-      let rest = chunks;
+      let rest = appended;
       const ends = new Map<number, number>();
       for (;;) {
         const documents = toStoredBatches(topic, rest, now);
@@ -178,9 +178,9 @@ function toTopic({ _id, retentionMs, endOffsets }: StoredTopic): Topic {
   return { name: _id, retentionMs, endOffsets };
 }
 
-function toStoredBatches({ name, retentionMs, endOffsets }: Topic, chunks: readonly Chunk[], now: number) {
+function toStoredBatches({ name, retentionMs, endOffsets }: Topic, batches: readonly Batch[], now: number) {
   const ends = [...endOffsets];
-  return chunks.map(({ partition, records }): StoredBatch => {
+  return batches.map(({ partition, records }): StoredBatch => {
     const firstOffset = ends[partition] ?? 0;
     const nextOffset = firstOffset + records.length;
     ends[partition] = nextOffset;

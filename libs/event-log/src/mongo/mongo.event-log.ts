@@ -5,7 +5,7 @@ import { type AppendQueue, createAppendQueue, toAppendError } from '../append.qu
 import type { EventLog, LogRecord } from '../event-log.ts';
 import { createLogMetrics } from '../log.metrics.ts';
 import { requireValidRecords } from '../log.records.ts';
-import { toChunks } from './chunks.ts';
+import { toBatches } from './batches.ts';
 import { createDiskRoom, DEFAULT_MIN_FREE_BYTES } from './disk.room.ts';
 import { createEndOffsets, type EndOffsets } from './end-offsets.ts';
 import { createLogStore, KNOWN_FOR_MS, type LogStore, type Topic } from './log.store.ts';
@@ -128,7 +128,7 @@ async function openAppender(store: LogStore, topic: string, clocks: Record<'cloc
       last = await store.settleTopic(topic);
       settledAt = now;
     }
-    last = await store.append(last, toChunks(records, last.endOffsets.length), clock());
+    last = await store.append(last, toBatches(records, last.endOffsets.length), clock());
     return last;
   };
 }

@@ -1,18 +1,18 @@
 import { crc32 } from 'node:zlib';
 import type { LogRecord } from '../event-log.ts';
 import { splitRecords } from '../log.records.ts';
-import type { Chunk } from './log.store.ts';
+import type { Batch } from './log.store.ts';
 
 /** Limits of a stored batch. It is small, so that limiting the documents of a fetch also limits its bytes. */
-const CHUNK_LIMITS = { maxBytes: 256 * 1024, maxRecords: 1_000 };
+const BATCH_LIMITS = { maxBytes: 256 * 1024, maxRecords: 1_000 };
 
 /**
- * The records by partition, in chunks that keep their order. The CRC-32 of the key determines the partition: it
+ * The records by partition, in batches that keep their order. The CRC-32 of the key determines the partition: it
  * distributes short ids evenly, and is the same in every process.
  */
-export function toChunks(records: readonly LogRecord[], partitions: number): Chunk[] {
+export function toBatches(records: readonly LogRecord[], partitions: number): Batch[] {
   const byPartition = Map.groupBy(records, ({ key }) => crc32(key) % partitions);
   return [...byPartition].flatMap(([partition, own]) =>
-    splitRecords(own, CHUNK_LIMITS).map((part) => ({ partition, records: part })),
+    splitRecords(own, BATCH_LIMITS).map((part) => ({ partition, records: part })),
   );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CHANNEL_KINDS } from '../channels/channel.kinds.ts';
 import type { DeliveryState } from './delivery.ts';
-import { type AttemptOutcome, settleAttempt } from './settle-attempt.ts';
+import { type AttemptOutcome, concludeAttempt } from './conclude-attempt.ts';
 
 const at = Date.parse('2026-11-21T18:00:00.000Z');
 const queued: DeliveryState = {
@@ -21,12 +21,12 @@ const answer = (status: number, retryAfter: string | null = null): AttemptOutcom
   snippet: 'body',
   retryAfter,
 });
-const settle = (outcome: AttemptOutcome, before: DeliveryState = queued) =>
-  settleAttempt(before, channel, outcome, at, () => 0);
+const conclude = (outcome: AttemptOutcome, before: DeliveryState = queued) =>
+  concludeAttempt(before, channel, outcome, at, () => 0);
 
 describe('an attempt', () => {
   it.each([200, 201, 204, 299])('is the last one with a %s', (status) => {
-    expect(settle(answer(status))).toEqual({
+    expect(conclude(answer(status))).toEqual({
       state: {
         status: 'delivered',
         channelType: 'webhook',
@@ -43,23 +43,23 @@ describe('an attempt', () => {
   });
 
   it.each([400, 401, 403, 404, 405, 413, 422, 499])('stops at once with a %s', (status) => {
-    expect(settle(answer(status, '60'))).toMatchObject({
+    expect(conclude(answer(status, '60'))).toMatchObject({
       state: { status: 'failed', error: `The destination answered ${status}.`, nextAttemptAt: null },
       holdChannelUntil: null,
     });
   });
 
   it.each([301, 302, 307, 408, 425, 429, 500, 502, 503, 504, 599])('is made again after a %s', (status) => {
-    expect(settle(answer(status)).state).toMatchObject({ status: 'retrying', nextAttemptAt: at + 5000 });
+    expect(conclude(answer(status)).state).toMatchObject({ status: 'retrying', nextAttemptAt: at + 5000 });
   });
 
   it('is retried without an answer, and not when the destination is blocked', () => {
-    expect(settle({ kind: 'unreachable', reason: 'No answer.' }).state).toMatchObject({
+    expect(conclude({ kind: 'unreachable', reason: 'No answer.' }).state).toMatchObject({
       status: 'retrying',
       error: 'No answer.',
       responseStatus: null,
     });
-    expect(settle({ kind: 'blocked', reason: 'Private.' }).state).toMatchObject({
+    expect(conclude({ kind: 'blocked', reason: 'Private.' }).state).toMatchObject({
       status: 'failed',
       error: 'Private.',
       nextAttemptAt: null,
@@ -67,21 +67,21 @@ describe('an attempt', () => {
   });
 
   it('finds the destination gone with a 410, and only with that', () => {
-    expect(settle(answer(410))).toMatchObject({ state: { status: 'failed' }, isGone: true });
-    expect(settle(answer(404)).isGone).toBe(false);
+    expect(conclude(answer(410))).toMatchObject({ state: { status: 'failed' }, isGone: true });
+    expect(conclude(answer(404)).isGone).toBe(false);
   });
 
   it('fails for good after the last one of the schedule', () => {
     const before = { ...queued, status: 'retrying' as const, attempts: 8 };
-    expect(settle(answer(500), before).state).toMatchObject({ status: 'failed', attempts: 9, nextAttemptAt: null });
+    expect(conclude(answer(500), before).state).toMatchObject({ status: 'failed', attempts: 9, nextAttemptAt: null });
   });
 
   it('waits for the Retry-After where that is longer than the pause, and holds the channel for as long', () => {
-    expect(settle(answer(429, '120'))).toMatchObject({
+    expect(conclude(answer(429, '120'))).toMatchObject({
       state: { nextAttemptAt: at + 120_000 },
       holdChannelUntil: at + 120_000,
     });
-    expect(settle(answer(503, '1'))).toMatchObject({
+    expect(conclude(answer(503, '1'))).toMatchObject({
       state: { nextAttemptAt: at + 5000 },
       holdChannelUntil: at + 1000,
     });

@@ -11,7 +11,7 @@ export type AttemptOutcome =
   /** The destination is not allowed. Nothing was sent. */
   | { kind: 'blocked'; reason: string };
 
-export interface Settlement {
+export interface Conclusion {
   state: DeliveryState;
   /** The destination accepts no notification before this time, in epoch milliseconds. */
   holdChannelUntil: number | null;
@@ -28,13 +28,13 @@ const GONE = 410;
  * permanent client error, or the last attempt of the schedule means failed. Otherwise the delivery is due again, after
  * both the pause of the schedule and the `Retry-After` of the answer.
  */
-export function settleAttempt(
+export function concludeAttempt(
   before: DeliveryState,
   { type: channelType, retryPausesMs }: { type: ChannelType; retryPausesMs: readonly number[] },
   outcome: AttemptOutcome,
   at: number,
   random: () => number,
-): Settlement {
+): Conclusion {
   const attempts = before.attempts + 1;
   const answered = outcome.kind === 'answered' ? outcome : null;
   const attempted = {
