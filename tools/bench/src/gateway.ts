@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
+import { addressSetting, callsOf } from '@tollkeeper/topology';
 import { NODE_FLAGS } from '@tollkeeper/fleet';
 import { markdownTable } from '@tollkeeper/testing/markdown-table';
 import { describeMachine } from './machine.ts';
@@ -65,14 +66,10 @@ async function startContenders(): Promise<Contender[]> {
   const identity = await start<IdentityAddress>('identity.server.ts', { CALLER_TOKEN_SECRET });
   const environment = {
     ...{ HOST: '127.0.0.1', HTTP_PORT: '0', PUBLIC_URL: 'http://localhost:8080', CALLER_TOKEN_SECRET },
+    ...Object.fromEntries(callsOf('gateway').map((call) => [addressSetting(call), upstream.url])),
     ...{ IDENTITY_GRPC: identity.grpcAddress, IDENTITY_HTTP: identity.httpUrl },
-    ...{ DASHBOARD_HTTP: upstream.url, KEYS_HTTP: upstream.url, INGEST_HTTP: upstream.url },
     // All load comes from one address.
     PUBLIC_BYTES_PER_SECOND: '1000000000',
-    ENFORCER_HTTP: upstream.url,
-    AUDIT_HTTP: upstream.url,
-    CONSOLE_HTTP: upstream.url,
-    ...{ BUDGETS_HTTP: upstream.url, ALERTS_HTTP: upstream.url },
   };
   const gateway = await start<{ url: string }>('gateway.server.ts', environment, NODE_FLAGS);
   const nginx = await startNginx(upstream.url);
