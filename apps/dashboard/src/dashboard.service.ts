@@ -20,7 +20,7 @@ export type DashboardDeps = DataServiceDeps<DashboardConfig>;
 
 /** Counts the events of the log and answers the drilldowns. `httpUrl` is valid once started. */
 export interface DashboardService extends Component, ServesHttp {
-  /** Records of the log that are not counted yet, for a process that waits for its own events. */
+  /** Records of the log that are not counted yet. A process waits for its own events with it. */
   lag(): Promise<number>;
 }
 
@@ -51,8 +51,8 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
     ],
   });
 
-  // Events are counted without the peers, and requests that need a peer get its error. Without the log, answers contain
-  // the events counted so far. So the service stays ready.
+  // Without its peers, the service still counts events, and only requests that need a peer fail. Without the log,
+  // answers contain the events counted so far. So the service stays ready in both cases.
   const peers = [identity, budgetsPeer];
   const counting = inBackground(consumer, logger);
   const parts = [mongo, ...peers, counting];

@@ -14,7 +14,7 @@ const mongo = useMongo();
 const store = createBlockedStore(mongo.connection, 2_000_000_000);
 const tenantId = provenTenantId('ws_1');
 
-/** Oldest first, two of each time. */
+/** Oldest first, two at each time. */
 const blocked: DashboardEvent[] = Array.from({ length: 600 }, (_, index) => ({
   tenantId,
   source: 'gw',
@@ -33,7 +33,7 @@ beforeAll(async () => {
 describe('the list of blocked events', () => {
   it.each([1, 7, 1_000])('has page by page of %d each event once and in its order', async (limit) => {
     const of = provenTenantId(`ws_pages_of_${limit}`);
-    // Those behind the first are in another order as UTF-16 than they are in the database.
+    // The last two sort differently in UTF-16 than in the database.
     const sources = ['gw', '\u{1f600}', '\uffee'];
     const events = Array.from({ length: 200 }, (_, index) => ({
       ...blocked[Math.floor(index / 3)]!,

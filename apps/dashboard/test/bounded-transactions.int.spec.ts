@@ -8,12 +8,12 @@ const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** As the standalone has: its transactions are refused when they are too large for it. */
+/** The cache size of the standalone, whose transactions are refused when they are too large for it. */
 const mongo = useBreakableMongo({ cacheSizeMb: 96 });
 const dashboard = useDashboard(mongo);
 afterAll(() => mongo.stop());
 
-/** One micro each, over `days` and all of the agents and models. */
+/** One micro each, spread over `days` and all of the agents and models. */
 function spread(count: number, { days, agents, models = 1 }: { days: number; agents: number; models?: number }) {
   return Array.from({ length: count }, (_, index): GatewayEvent => {
     const time = new Date(NOW - ((index * 7919) % count) * ((days * DAY_MS) / count)).toISOString();
@@ -22,7 +22,7 @@ function spread(count: number, { days, agents, models = 1 }: { days: number; age
   });
 }
 
-/** Records of one key share a partition, whatever the workspace. */
+/** Puts the records of all workspaces into one partition, by one key. */
 const together = (records: ReturnType<typeof encode>[]) =>
   dashboard.appendValues(records.map((record) => ({ ...record, key: 'one partition' })));
 
@@ -95,7 +95,7 @@ describe('an event that may be in a chunk that is damaged', () => {
     expect(await spentBy(neighbour)).toBe(6);
     expect(await storedEvents(mongo.connection.useDb(dashboard.database), neighbour)).toBe(6);
     await stored.deleteOne({ _id });
-    // What is damaged is in roll-ups, and what came again is not.
+    // Roll-ups still count the event of the damaged chunk, and its repeat is not counted.
     expect(await spentBy(sender)).toBe(2);
     const reasons = (await dashboard.deadLetters()).map(({ headers }) => headers?.['dead-reason']);
     expect(reasons).toHaveLength(2);

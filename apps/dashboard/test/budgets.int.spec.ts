@@ -7,7 +7,7 @@ const mongo = useMongo();
 const dashboard = useDashboard(mongo);
 const { budgets } = dashboard;
 
-// The first question opens the connection to budgets, which on a busy machine takes longer than a page waits.
+// The first request opens the connection to budgets, which on a busy machine takes longer than a page waits.
 beforeAll(() =>
   eventually(async () => {
     const { body } = await dashboard.get(newTenant(), '/spend?range=today');
@@ -15,10 +15,10 @@ beforeAll(() =>
   }),
 );
 
-/** A second before the clock of the stack, which stands at 18:34:56.789 UTC and past midnight in Kathmandu. */
+/** A second before the clock of the stack: 18:34:56.789 UTC, which is past midnight in Kathmandu. */
 const now = '2026-11-21T18:34:55.789Z';
 
-/** A workspace with this daily budget that has spent this much just now. */
+/** A workspace with this daily budget that has just spent this much. */
 async function spending(totalMicros: number, daily: number): Promise<TenantId> {
   const tenantId = newTenant();
   budgets.setWorkspace(tenantId, daily);

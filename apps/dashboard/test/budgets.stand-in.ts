@@ -4,7 +4,7 @@ import type { TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { createPeers } from '@tollkeeper/testing';
 
-/** Budgets, from a table. */
+/** A stand-in for budgets that answers from a table. */
 export function createBudgetsStandIn(logger: Logger) {
   const workspaces = new Map<string, number>();
   const agents = new Map<string, number>();

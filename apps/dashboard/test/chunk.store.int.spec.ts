@@ -114,7 +114,7 @@ describe('a chunk', () => {
     await insert([event]);
     const other = settled(tenantId, day);
     const { keys } = (await stored.findOne({ tenantId }))!;
-    // As if all ids had one key.
+    // As if all ids had the same key.
     await insert([other]);
     await stored.updateMany({ tenantId }, { $addToSet: { keys: { $each: keys } } });
     const known = await chunks.knownIdentities(undefined, [event]);
@@ -134,7 +134,7 @@ describe('a damaged chunk', () => {
     const bytes = Buffer.from(packed.buffer);
     bytes[bytes.length - 6]! ^= 1;
     await stored.updateOne({ _id }, { $set: { events: bytes, marks: bytes } });
-    // They are folded meanwhile.
+    // Meanwhile the chunks are folded.
     for (const event of others) await insert([event]);
 
     const named = `The document ${_id.toHexString()} of chunks can't be read: `;

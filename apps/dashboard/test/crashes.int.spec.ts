@@ -54,14 +54,14 @@ async function newDatabase(): Promise<Database> {
   return { ...stores, connection };
 }
 
-/** What is stored is each event once, and no query sees anything else. */
+/** Each event is stored exactly once, and every query agrees. */
 async function expectAll({ connection, recorder, tallies: all, runStarts }: Database): Promise<void> {
   const log = Array.from({ length: EVENTS }, (_, index) => eventAt(index));
   const distinct = new Set(log.map(({ eventId }) => eventId));
   expect(await storedEvents(connection)).toBe(distinct.size);
-  // No batch is so large: these are folds, without which the crashes would prove less.
+  // No batch is this large, so these chunks are folds. Without folds, the crashes would prove less.
   expect(await connection.collection('chunks').countDocuments({ size: { $gte: 16 } })).toBeGreaterThan(0);
-  // Roll-ups come first.
+  // The first store reads roll-ups.
   const [withRollups, rawAlone] = [0, 1].map((first) =>
     createTallies({ tallies: all.slice(first), runStarts: runStarts.slice(first) }),
   );

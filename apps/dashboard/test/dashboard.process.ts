@@ -2,12 +2,12 @@ import { createConfiguredEventLog } from '@tollkeeper/event-log';
 import { createLogger, createMetrics, loadConfig } from '@tollkeeper/runtime';
 import { createDashboard, dashboardConfig } from '../src/index.ts';
 
-/** What the process tells whoever forked it. */
+/** The message of the process to its parent. */
 export interface DashboardProcessMessage {
   httpUrl: string;
 }
 
-/** The dashboard in a process of its own, whose heap its parent chooses. Its peers are down. */
+/** The dashboard in a process of its own, whose heap size the parent chooses. Its peers are down. */
 async function run(uri: string, database: string, now: number, secret: string): Promise<void> {
   const logger = createLogger({ service: 'dashboard', level: 'silent' });
   const metrics = createMetrics('dashboard');

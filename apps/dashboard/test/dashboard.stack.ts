@@ -36,7 +36,7 @@ const TIMEZONES = new Map<string, string>([
 ]);
 
 /**
- * The dashboard on a real mongod and event log, asking an identity and a budgets over real gRPC. Every answer is
+ * The dashboard on a real mongod and event log, with stand-ins for identity and budgets over real gRPC. Every answer is
  * checked against its OpenAPI document.
  */
 export function useDashboard(mongo: TestMongo) {
@@ -102,7 +102,7 @@ export function useDashboard(mongo: TestMongo) {
 
   const offsets = createOffsetStore(mongo.connection.useDb(database), CONSUMER_GROUP);
 
-  /** Resolves once the dashboard has applied everything that the log holds. */
+  /** Resolves once the dashboard has applied all records of the log. */
   async function caughtUp(): Promise<void> {
     const handler = { position: offsets.position, handle: async () => {} };
     const { lag } = eventLog.consumer({ group: CONSUMER_GROUP, topic: GATEWAY_EVENTS_TOPIC, handler, maxRecords: 1 });
@@ -111,7 +111,7 @@ export function useDashboard(mongo: TestMongo) {
     });
   }
 
-  /** What was set aside of the topic. */
+  /** The dead letters of the topic. */
   async function deadLetters(): Promise<ReadRecord[]> {
     const letters: ReadRecord[] = [];
     const topic = `${GATEWAY_EVENTS_TOPIC}.dead`;
@@ -144,7 +144,6 @@ export function useDashboard(mongo: TestMongo) {
   return {
     clock,
     logs,
-    /** The name of its database. */
     database,
     budgets,
     get,
@@ -160,7 +159,7 @@ export function useDashboard(mongo: TestMongo) {
     },
     append: (tenantId: TenantId, events: GatewayEvent[]) =>
       appendValues(events.map((event) => encode(tenantId, event))),
-    /** Appends events and waits until all of them are read. */
+    /** Appends events and waits until the dashboard has read all of them. */
     async report(tenantId: TenantId, events: GatewayEvent[]) {
       await appendValues(events.map((event) => encode(tenantId, event)));
       await caughtUp();
@@ -172,9 +171,7 @@ export function encode(tenantId: TenantId, event: GatewayEvent): { key: string; 
   return encodeGatewayEvent({ tenantId, receivedAt: '2026-11-21T18:34:56.789Z', event });
 }
 
-/**
- * The contract of identity: workspaces in {@link TIMEZONES}, all others in UTC, and two agents with names of their own.
- */
+/** Stands in for identity: workspaces in {@link TIMEZONES}, all others in UTC, and two agents with display names. */
 function identityStandIn() {
   const agents = [
     { agentId: 'planner', displayName: 'The Planner' },

@@ -1,8 +1,6 @@
 import type { Connection } from 'mongoose';
 
-/**
- * How many documents of `collections` in the database of `connection` the server reads for `work`, by its profiler.
- */
+/** How many documents of `collections` the server reads during `work`, by the profiler of the connection's database. */
 export async function documentsRead(
   { db }: Connection,
   work: () => Promise<unknown>,

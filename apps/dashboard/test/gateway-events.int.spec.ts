@@ -36,7 +36,7 @@ describe('the consumer of gateway.events', () => {
   it('sets aside a source that no database gives back as it was, and counts what stands beside and behind it', async () => {
     const tenantId = newTenant();
     const foreign = { ...settled(today, 100), source: '\ud800' };
-    // The model is free text, and only told apart as far as the database does.
+    // The model is free text. Two models are distinct only if their names differ in the database.
     const models = ['\ud800', '\udfff'].map((model) => settled(today, 3, { model }));
 
     await dashboard.report(tenantId, [foreign, ...models]);
@@ -76,7 +76,7 @@ describe('the consumer of gateway.events', () => {
       await dashboard.append(tenantId, events.slice(at, at + 500));
       if (at % 1000 === 0) await dashboard.restart();
     }
-    // What a gateway sends again, because it never saw the 202.
+    // A gateway repeats events when it did not receive the 202.
     await dashboard.append(tenantId, events.slice(0, 400));
     await dashboard.report(tenantId, [events[0]!]);
 

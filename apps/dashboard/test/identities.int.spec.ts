@@ -19,7 +19,7 @@ const KINDS: [string, (identity: Identity) => GatewayEvent][] = [
   ['a guard block', (identity) => ({ ...guardBlocked(today), ...identity })],
   ['another event', (identity) => ({ ...budgetBlocked(today), type: 'tool.called', ...identity })],
 ];
-/** Ids and sources that read like the settlement S1 of the event e1 of gw, or like its id. */
+/** Ids and sources that look like the settlement S1 of the event e1 of gw, or like its id. */
 const LOOKALIKES: Identity[] = [
   { id: 'settlement', source: 'S1' },
   { id: 'settlement', source: '|S1' },

@@ -14,7 +14,7 @@ import type { DashboardProcessMessage } from './dashboard.process.ts';
 
 const AGENTS = 60_000;
 const READS = 200;
-/** What V8 takes of the 512 MiB of the pod. */
+/** V8's share of the pod's 512 MiB. */
 const HEAP_MIB = 256;
 const now = Date.parse('2026-11-21T18:34:56.789Z');
 const large = provenTenantId('ws_large');
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => void child.kill('SIGKILL'));
 
-/** A settlement of each of so many agents. Number n spends n. */
+/** One settlement for each of `count` agents. Agent n spends n. */
 function agents(tenantId: TenantId, count: number): DashboardEvent[] {
   return Array.from({ length: count }, (_, index) => {
     const data = { agent_id: `agent-of-many-${index}`, model: 'opus', amount_micros: index, settlement_id: 's' };
@@ -58,7 +58,7 @@ interface Answer {
   body: Body;
 }
 
-/** What all answers have that are asked for here, those that refuse too. */
+/** The common fields of all answers requested here, including refusals. */
 interface Body {
   items: Record<string, unknown>[];
   groups: Record<string, unknown>[];
@@ -86,7 +86,7 @@ describe('reads of a workspace of 60,000 agents in the memory of a pod', () => {
       const reads = Array.from({ length: READS }, () => get(large, path));
       await expect(Promise.race(reads)).resolves.toMatchObject({ status: expect.any(Number) });
 
-      // None of these waits for those.
+      // These answers do not wait for the large reads.
       const neighbours = await Promise.all(Array.from({ length: 20 }, () => get(other, path)));
       for (const { status, body } of neighbours) {
         expect(status).toBe(200);

@@ -30,7 +30,7 @@ describe('the dashboard without MongoDB', () => {
 
       await bringBack();
       await eventually(() => dashboard.ready());
-      // A gateway sends again what it got no 202 for.
+      // A gateway repeats what got no 202.
       for (const { status } of await eventually(sendAll)) expect(status).toBe('fulfilled');
       await eventually(async () => {
         const { body } = await dashboard.get(tenantId, SPEND);

@@ -10,7 +10,7 @@ export const START = Date.parse('2026-11-20T00:00:00.000Z');
 const PLACE = { topic: 'crashes', partition: 0 };
 export const CENTURY_SECONDS = 2_000_000_000;
 
-/** Event number `index` of the log. Every ninth comes again, every seventh is a day late. */
+/** Event number `index` of the log. Every ninth is a repeat, every seventh is a day late. */
 export function eventAt(index: number): DashboardEvent {
   if (index % 9 === 8) return eventAt(index - 5);
   const tenantId = TENANTS[index % TENANTS.length]!;
@@ -22,8 +22,8 @@ export function eventAt(index: number): DashboardEvent {
 }
 
 /**
- * Records the events up to number `count` in small batches, so that it folds all the time, and stores how far it is as
- * a consumer does. Beside others that do the same, and after any of them was killed, it continues where they are.
+ * Records the events up to number `count` in small batches, which causes constant folds, and stores its position as a
+ * consumer does. Beside other such processes, and after one of them was killed, it continues at that position.
  */
 async function record(uri: string, database: string, count: number): Promise<void> {
   const mongo = connectMongo({ uri, database, logger: createLogger({ service: 'recording', level: 'silent' }) });

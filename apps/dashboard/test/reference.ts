@@ -9,14 +9,12 @@ export interface ReferenceAnswer {
   totals(spans: TimeSpan[]): Tally[];
   byAgent: Map<string, Tally>;
   byModel(agentId: string): Map<string | null, Tally>;
-  /** All groups, by spend and then by key: what each settled, and in each of the spans within the window. */
+  /** All groups, by spend and then by key: the total of each, and its spend in each span within the window. */
   groups(field: string, spans: TimeSpan[]): { key: string | null; total: Tally; micros: number[] }[];
   runsStarted: number;
 }
 
-/**
- * The slow and obvious truth: keeps every event that counts, in order of arrival, and sums by looking at all of them.
- */
+/** The slow and obvious truth: keeps every event that counts, in order of arrival, and sums over all of them. */
 export function referenceOf(arrivals: DashboardEvent[]): (tenantId: TenantId, span: TimeSpan) => ReferenceAnswer {
   const counted: DashboardEvent[] = [];
   const ids = new Set<string>();

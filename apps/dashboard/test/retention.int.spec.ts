@@ -28,13 +28,13 @@ async function lifeOf(collection: string): Promise<{ field: string; keptMs: numb
   return { field: Object.keys(key)[0]!, keptMs: expireAfterSeconds! * 1000 };
 }
 
-/** Does what the server does by its own clock, once a minute. */
+/** Expires documents as the server does once a minute by its own clock. */
 async function expire(collection: string, now: number): Promise<void> {
   const { field, keptMs } = await lifeOf(collection);
   await mongo.connection.collection(collection).deleteMany({ [field]: { $lt: new Date(now - keptMs) } });
 }
 
-/** The longest that any range, and what it is compared with, reach back at the instants of eight years. */
+/** How far back the ranges, and the spans that they are compared with, reach at most over eight years. */
 function longestReach(): { range: number; previous: number } {
   const reach = { range: 0, previous: 0 };
   const first = Date.parse('2026-01-01T11:59:59.999Z');
@@ -70,7 +70,7 @@ describe('with the least retention that can be set', () => {
     });
     await withTransaction(mongo.connection, (session) => recordEvents(stores.recorder, session, settled));
     const hour = Math.floor(time / HOUR_MS) * HOUR_MS;
-    // Quarters of an hour, which are in the roll-up of the hour alone.
+    // Quarters of an hour exist only in the roll-up of the hour.
     const quarters = { start: hour - 0.75 * HOUR_MS, end: hour + 0.75 * HOUR_MS };
     const { keptMs } = await lifeOf('rollups');
     for (const collection of ['rollups', 'names']) await expire(collection, hour + keptMs);
@@ -81,7 +81,7 @@ describe('with the least retention that can be set', () => {
   });
 
   it('the span before 3m is whole from its first whole minute on, and 3m is whole', async () => {
-    // Half past a minute, of the present: the server expires by its own clock as well.
+    // Half past a minute near the present, because the server also expires documents, by its own clock.
     const now = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - MINUTE_MS / 2;
     const window = resolveRange('3m', 'UTC', now);
     const before = { start: window.start - (window.end - window.start), end: window.start };

@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const day = Date.parse('2026-11-22T00:00:00.000Z');
 const window = { start: day, end: day + DAY_MS };
-/** Read by hour: it is no whole day. */
+/** Not a whole day, so it is read by hour. */
 const hoursAlone = { start: day, end: day + 23 * HOUR_MS };
 /** Of packed rows. */
 const MAX_PART_BYTES = 12 * 1024;
@@ -52,7 +52,7 @@ describe('the roll-ups of a workspace with thousands of agents', () => {
 
   beforeAll(async () => {
     for (const hour of HOURS) {
-      // Some hundreds of agents at a time, so that roll-ups get more parts while they already have several.
+      // Some hundreds of agents at a time, so that roll-ups with several parts get more of them.
       for (let first = 0; first < AGENTS; first += 400) {
         const agents = Array.from({ length: Math.min(400, AGENTS - first) }, (_, index) => first + index);
         await add(agents.map((agent) => settled(tenantId, agent, day + hour * HOUR_MS + agent, `model-${agent % 3}`)));
@@ -99,7 +99,7 @@ describe('the roll-ups of a workspace with thousands of agents', () => {
     const { agents, days } = rollups.partsOf(tenantId);
     expect(days).toBeLessThan(agents);
     const read = () => tallies.byAgent(tenantId, window);
-    // And from the document of the workspace, which says that there are parts.
+    // Plus the document of the workspace, which says that the rows are divided.
     expect(await documentsRead(mongo.connection, read, ['rollups'])).toBeLessThanOrEqual(1 + days);
   });
 });

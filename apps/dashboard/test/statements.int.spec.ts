@@ -18,7 +18,7 @@ const mongo = useMongo();
 
 class Ended extends Error {}
 
-/** How many further statements pass. The next one ends what it is part of, as a crash in front of it does. */
+/** How many more statements succeed. The next one fails, as if the process crashed before it. */
 let passing = Infinity;
 const statements = driver.Collection.prototype as unknown as Record<string, (...args: unknown[]) => unknown>;
 const NAMES = ['find', 'findOne', 'insertMany', 'deleteMany', 'bulkWrite', 'updateOne'];
@@ -34,7 +34,7 @@ beforeAll(() => {
 });
 afterAll(() => void Object.assign(statements, Object.fromEntries(originals)));
 
-/** Whether the work came to its end before statement number `number`. */
+/** Whether the work finished before statement number `number`. */
 async function endedBefore(number: number, work: () => Promise<unknown>): Promise<boolean> {
   passing = number - 1;
   try {
@@ -73,7 +73,7 @@ describe('a batch that folds', () => {
     const log: DashboardEvent[] = [];
     let folded = 0;
     for (let number = 1; ; number += 1) {
-      // Stores as a process has them that has just begun.
+      // The stores of a process that has just started.
       const connection = mongo.connection.useDb(database.name, { useCache: false });
       const offsets = createOffsetStore(connection, 'group');
       const { recorder } = createStores(connection, CENTURY_SECONDS);
@@ -89,7 +89,7 @@ describe('a batch that folds', () => {
         await record(batch);
         log.push(...batch);
       }
-      // A late event of a known run, one that was counted, a blocked one, and another workspace's day.
+      // A late event of a known run, an event that was counted, a blocked one, and another workspace's day.
       const late = eventAt(START + 5, SPEND_SETTLED, log[0]!.data.run_id);
       const batch = [late, log[1]!, eventAt(START + 9, BUDGET_BLOCKED), eventAt(START + DAY_MS)];
       const before = await contentOf(database);
@@ -108,7 +108,7 @@ describe('a batch that folds', () => {
   });
 });
 
-/** All sums over the log, and the list of what was blocked. */
+/** Compares all sums over the log, and the list of blocked events. */
 async function expectExact(database: Connection, log: DashboardEvent[]): Promise<void> {
   const connection = mongo.connection.useDb(database.name, { useCache: false });
   const stores = createStores(connection, CENTURY_SECONDS);

@@ -17,7 +17,7 @@ const TENANTS = ['ws_a', 'ws_b'].map(provenTenantId);
 const AGENTS = ['planner', 'coder', 'a.b', 'a:b'];
 const MODELS = [undefined, 'gpt', 'opus|x'];
 const PLANS = [undefined, 'pro', 'free_tier'];
-/** Has so many rows on two days that they are divided, and names as long as names may be. */
+/** A tenant with so many rows on two days that they are divided, and with names of the maximum length. */
 const WIDE_TENANT = provenTenantId('ws_wide');
 const SPEND_MEASURES = Object.entries<Measure>(MEASURES).flatMap(([name, { of, combine }]) =>
   of !== 'time' && of.type === SPEND_SETTLED && combine === 'sum' ? [name as keyof SpendTally] : [],
@@ -30,8 +30,8 @@ const from = Date.parse('2026-08-01T00:00:00Z');
 const to = Date.parse('2027-01-20T00:00:00Z');
 
 /**
- * Event times sit on and around bucket boundaries as often as anywhere, and crowd before the moments that are asked
- * about.
+ * Event times lie on and around bucket boundaries as often as elsewhere, and cluster before the instants of the
+ * queries.
  */
 const NOWS = [
   ...['2026-11-21T18:34:56.789Z', '2026-10-05T00:00:00.000Z', '2026-10-25T22:45:00.000Z', '2026-11-02T05:15:00.001Z'],
@@ -44,7 +44,7 @@ const time = fc.oneof(
 );
 
 const tokens = fc.oneof(fc.integer({ min: 0, max: 200_000 }), fc.constant(3_000_000_000));
-/** What the fields of events hold that measures take. */
+/** Values of the event fields that measures add up. */
 const AMOUNT: Record<EventAmount, fc.Arbitrary<number>> = {
   amount_micros: fc.oneof(fc.integer({ min: 0, max: 50_000 }), fc.constant(3_000_000_000)),
   input_tokens: tokens,
@@ -52,7 +52,7 @@ const AMOUNT: Record<EventAmount, fc.Arbitrary<number>> = {
   count: fc.constantFrom(1, 12, 1000),
 };
 
-/** Every type that is counted in its own way, and one that is not. */
+/** Every type with measures of its own, and one without. */
 const COUNTED_TYPES = Object.values<Measure>(MEASURES).flatMap(({ of }) => (of === 'time' ? [] : of.type));
 const TYPES = [...new Set([...COUNTED_TYPES, ...BLOCKED_TYPES]), 'tool.called'];
 
@@ -93,7 +93,7 @@ describe('tallies over roll-ups', () => {
   const { recorder } = stores;
   const tallies = createTallies(stores);
 
-  // Ids repeat within and across batches, with other times and amounts, and many events come late.
+  // Ids repeat within and across batches, with other times and amounts, and many events are late.
   const sample = [...fc.sample(event, { numRuns: 6000, seed: 20261121 }), ...wideEvents()];
   const reference = referenceOf(sample);
 
@@ -146,7 +146,7 @@ describe('tallies over roll-ups', () => {
           }
         }
       }),
-      // Other questions each time; a failure prints the seed and the path that ask the same again.
+      // Other queries in each run. A failure prints the seed and the path that repeat them.
       { numRuns: 200 },
     );
   });
@@ -183,7 +183,7 @@ function wideName(of: string, number: number): string {
   return `${of}-${number}-`.padEnd(128, 'x');
 }
 
-/** Before the first of {@link NOWS}, in an order of times that goes back and forth. */
+/** Events before the first of {@link NOWS}, with times in mixed order. */
 function wideEvents(): DashboardEvent[] {
   const end = NOWS[0]!;
   return Array.from({ length: WIDE.events }, (_, number) => ({
@@ -198,7 +198,7 @@ function wideEvents(): DashboardEvent[] {
   }));
 }
 
-/** A group, without what cannot be divided. */
+/** A group with the sums that can be divided. */
 function spendOf({ key, total, micros }: { key: string | null; total: SpendTally; micros: Iterable<number> }) {
   return { key, spend: SPEND_MEASURES.map((name) => total[name]), micros: [...micros] };
 }

@@ -13,12 +13,12 @@ const day = Date.parse('2026-11-22T00:00:00.000Z');
 const wholeDay = { start: day, end: day + 24 * HOUR_MS };
 const hoursAlone = { start: day + HOUR_MS, end: day + 23 * HOUR_MS };
 const quartersAlone = { start: day + 5.25 * HOUR_MS, end: day + 6.75 * HOUR_MS };
-/** In all three. */
+/** Within all three spans. */
 const time = day + 5.5 * HOUR_MS;
 
 const MODELS = 1_000;
 const AT_ONCE = 1_000;
-/** As the rows of a name have it in common, and as long as the name of a model may be. */
+/** A name as long as the name of a model may be. */
 const longName = (of: string, number: number): string => `${of}-${number}-`.padEnd(128, 'x');
 
 const mongo = useMongo();
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => connection.close());
 
-/** Bytes of the commands that change roll-ups, or names, while `work` runs. */
+/** Bytes of the commands that change roll-ups or names while `work` runs. */
 async function bytesWritten(work: () => Promise<unknown>): Promise<number> {
   const client = connection.getClient();
   let bytes = 0;
@@ -135,7 +135,7 @@ describe('the names that settlements of a day are divided by', () => {
       const tenantId = provenTenantId(`ws_names_${by}`);
       const of = (number: number, agent = `agent-${number % 7}`) =>
         settled(tenantId, { agent, [by]: `name-${number}` });
-      // Of several batches, with names that came before, and the limit in the middle of one.
+      // In several batches, with names that came before, and the limit inside one batch.
       for (const [from, to] of [
         [0, 1],
         [0, 400],

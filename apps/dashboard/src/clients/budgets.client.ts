@@ -5,9 +5,9 @@ import type { Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Budgets, KnownBudget } from '../domain/budget.ts';
 
-/** Milliseconds that answers are reused. A changed budget shows within this time. */
+/** Milliseconds that an answer is reused, so a changed budget shows within this time. */
 const FRESH_MS = 2000;
-/** Milliseconds to wait for a budget. After that a page is shown without it. */
+/** Milliseconds to wait for a budget. After that the page is shown without it. */
 const DEADLINE_MS = 1000;
 const CACHED_BUDGETS = 20_000;
 
@@ -26,7 +26,7 @@ export function createBudgetsClient(budgets: GrpcClient<BudgetsServiceDefinition
     return { daily: micros === undefined ? null : Number(micros), stale: false };
   }
 
-  // A failure is cached like an answer, so that not every page waits while budgets is down.
+  // Failures are cached like answers, so that not every page waits while budgets is down.
   const known = new LRUCache<string, KnownBudget, Question>({
     ...roomFor(CACHED_BUDGETS),
     ttl: FRESH_MS,

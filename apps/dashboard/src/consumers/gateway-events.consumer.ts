@@ -11,11 +11,11 @@ import { createWriteCounter, recordEvents, type EventRecorder } from '../domain/
 /** The consumer group of the replicas. Offsets are stored under this name. */
 export const CONSUMER_GROUP = 'dashboard';
 
-/** A consumer that is behind takes this many events at a time: the more, the fewer roll-ups it writes for each. */
+/** A consumer that is behind takes this many events at a time. Larger batches write fewer roll-ups per event. */
 const MAX_RECORDS = 5_000;
-/** An event may be shown so much later, so that light traffic has not a transaction for each. */
+/** Delay before an event is shown. With light traffic, several events then share a transaction. */
 const LINGER_MS = 100;
-/** Milliseconds between two log lines about the same workspace with too many names, of this many workspaces. */
+/** Milliseconds between two log lines about a workspace with too many names, and how many workspaces are remembered. */
 const TELL_EVERY_MS = 60_000;
 const MAX_TOLD = 1_000;
 
@@ -65,7 +65,7 @@ export function createGatewayEventsConsumer(deps: {
   });
 }
 
-/** Events of types that the dashboard does not show are stored with the counted fields only. */
+/** For event types that the dashboard does not show, only the counted fields are stored. */
 export function toDashboardEvent({ tenantId, event }: GatewayEventRecord): DashboardEvent {
   const { id, source, type, time, data } = event;
   const { run_id, agent_id } = data;

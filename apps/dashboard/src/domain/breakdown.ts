@@ -5,38 +5,36 @@ import { addTally, emptyTally, type SpendTally, type Tally } from './tally.ts';
 export const DIMENSIONS = ['agent', 'model', 'plan'] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
-/**
- * An agent, a model or a plan; `OTHER` for names that are not told apart. Null for settlements that name none.
- */
+/** An agent, a model or a plan; `OTHER` for names beyond the limit. Null for settlements that name none. */
 export type GroupKey = string | null;
 
-/** What was settled in one group, or in several. */
+/** The spend of one group, or of several. */
 interface GroupSpend<Total = SpendTally> {
   total: Total;
-  /** USD micros, by the index of the span. */
+  /** USD micros, by span index. */
   micros: Float64Array;
 }
 
-/** Spend over a list of spans, divided into groups. The groups and `others` add up to all spend, in each span. */
+/** Spend over a list of spans, divided into groups. In each span, the groups and `others` add up to all spend. */
 export interface Breakdown {
-  /** Those that spent most, by spend. */
+  /** The groups that spent most, largest first. */
   groups: (GroupSpend & { key: GroupKey })[];
   /** All further groups; absent when there are none. */
   others?: GroupSpend & { count: number };
 }
 
-/** Takes what a group settled in a span. A group and a span may come several times. */
+/** Adds what a group settled in a span. It may be called several times for the same group and span. */
 export type AddSpend = (key: GroupKey, span: number, tally: Tally) => void;
 
 /**
- * Groups that are told apart while spend is read. Senders name models and plans as they like, so nothing else bounds
- * the memory that a breakdown takes. Further groups are among the others.
+ * Most groups that a read keeps apart. Senders choose the names of models and plans, so nothing else bounds the memory
+ * that a breakdown takes. Further groups count among the others.
  */
 export const MAX_GROUPS = 10_000;
-/** What a group takes of the heap beside its spans, about. */
+/** Approximate heap bytes of a group, without its spans. */
 const GROUP_BYTES = 512;
 
-/** Collects spend in any order, and answers the `limit` largest groups over `spans` spans. */
+/** Collects spend in any order, and returns the `limit` largest groups over `spans` spans. */
 export function createBreakdown(
   spans: number,
   meter: ReadMeter = UNLIMITED,
@@ -72,7 +70,7 @@ export function createBreakdown(
   };
 }
 
-/** The largest first; those that spent alike by their keys. */
+/** Largest first; groups with equal spend by key. */
 function bySpend(a: GroupSpend & { key: GroupKey }, b: GroupSpend & { key: GroupKey }): number {
   return b.total.totalMicros - a.total.totalMicros || ((a.key ?? '') < (b.key ?? '') ? -1 : 1);
 }

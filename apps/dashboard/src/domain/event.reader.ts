@@ -3,14 +3,14 @@ import type { BlockedType, DashboardEvent, SPEND_SETTLED } from './event.ts';
 import type { ReadMeter } from './reads.ts';
 import type { Subject } from './tallies.ts';
 
-/** A place in a list of blocked events: the last event of a page. */
+/** A position in a list of blocked events: the last event of a page. */
 export interface EventCursor {
   /** Epoch milliseconds. */
   time: number;
   key: string;
 }
 
-/** Reads single events of a workspace. Another workspace's events do not exist for any method. */
+/** Reads single events of a workspace. No method returns events of another workspace. */
 export interface EventReader {
   /** At most `limit` events after `after`, newest first. */
   listBlocked(
@@ -21,9 +21,9 @@ export interface EventReader {
     limit: number,
     after?: EventCursor,
   ): Promise<DashboardEvent[]>;
-  /** The newest event of that type with the id, whatever its source. */
+  /** The newest event with this type and id, from any source. */
   findBlocked(tenantId: TenantId, type: BlockedType, eventId: string): Promise<DashboardEvent | null>;
-  /** Events of that type of a run, oldest first, at most `limit`. */
+  /** The oldest events of a run with this type, oldest first, at most `limit`. */
   listRun(
     tenantId: TenantId,
     type: BlockedType | typeof SPEND_SETTLED,
@@ -31,7 +31,7 @@ export interface EventReader {
     limit: number,
     meter?: ReadMeter,
   ): Promise<DashboardEvent[]>;
-  /** Settlements of an agent, newest first, at most `limit`. */
+  /** The newest settlements of an agent, newest first, at most `limit`. */
   listSettlements(
     tenantId: TenantId,
     agentId: string,

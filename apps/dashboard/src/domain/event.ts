@@ -23,12 +23,12 @@ export interface EventData {
   output_tokens?: number;
   model?: string;
   plan_key?: string;
-  /** How many blocked calls the event reports; 1 if absent. */
+  /** Number of blocked calls that the event reports; 1 if absent. */
   count?: number;
   [field: string]: string | number | undefined;
 }
 
-/** The fields of {@link EventData} that are whole numbers from 0, and can be added up. */
+/** The fields of {@link EventData} that are non-negative integers and can be added up. */
 export type EventAmount = 'amount_micros' | 'input_tokens' | 'output_tokens' | 'count';
 
 export const SPEND_SETTLED = 'spend.settled';
@@ -36,7 +36,7 @@ export const BUDGET_BLOCKED = 'budget.blocked';
 export const GUARD_BLOCKED = 'guard.blocked';
 export const BLOCKED_TYPES = [BUDGET_BLOCKED, GUARD_BLOCKED] as const satisfies readonly KnownEventType[];
 export type BlockedType = (typeof BLOCKED_TYPES)[number];
-/** What blocked a call: the first word of the type, by which answers count calls. */
+/** What blocked a call: the first word of the event type. Answers count blocked calls by it. */
 export type Blocker = FirstWord<BlockedType>;
 type FirstWord<Type> = Type extends `${infer Word}.blocked` ? Word : never;
 
@@ -53,21 +53,21 @@ const KEPT_WHOLE = {
   'budget.threshold_reached': false,
 } as const satisfies Record<KnownEventType, boolean> & Record<typeof SPEND_SETTLED | BlockedType, true>;
 
-/** A type whose events are kept with their amounts. */
+/** A type whose events are stored with their amounts. */
 export type WholeType = {
   [Type in KnownEventType]: (typeof KEPT_WHOLE)[Type] extends true ? Type : never;
 }[KnownEventType];
 
 const IS_KEPT_WHOLE: ReadonlyMap<string, boolean> = new Map(Object.entries(KEPT_WHOLE));
 
-/** Whether events of the type are shown with all that they say. Of others, only the run and the agent are kept. */
+/** Whether events of the type are stored with all their fields. Of other types, only the run and the agent are kept. */
 export function isKeptWhole(type: string): boolean {
   return IS_KEPT_WHOLE.get(type) === true;
 }
 
 /**
- * Removes events that were counted before. An event was counted when its identity (source and id within its tenant) or
- * its settlement is in `known`, or occurs earlier in `events`. So the first arrival counts.
+ * Removes events that were counted before. An event was counted if its identity (source and id within its tenant) or
+ * its settlement is in `known` or occurs earlier in `events`. So the first arrival counts.
  */
 export function withoutDuplicates(events: DashboardEvent[], known: ReadonlySet<string>): DashboardEvent[] {
   const seen = new Set(known);
@@ -79,16 +79,14 @@ export function withoutDuplicates(events: DashboardEvent[], known: ReadonlySet<s
   });
 }
 
-/**
- * The keys that must be new for an event to count: its own identity, and the identity of its settlement if it has one.
- */
+/** The keys that must be new for an event to count: its identity, and that of its settlement if it has one. */
 export function identitiesOf(event: DashboardEvent): string[] {
   const keys = [eventKey(event)];
   if (event.type === SPEND_SETTLED) keys.push(settlementKey(event.tenantId, event.data.settlement_id ?? ''));
   return keys;
 }
 
-/** Unique by (tenant, source, id). Only the source can contain `|`. It comes last, so the parts are unambiguous. */
+/** Unique by (tenant, source, id). Only the source can contain `|`, and it comes last, so the key is unambiguous. */
 export function eventKey(event: Pick<DashboardEvent, 'tenantId' | 'source' | 'eventId'>): string {
   return `${event.tenantId}|${event.eventId}|${event.source}`;
 }

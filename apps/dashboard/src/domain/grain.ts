@@ -6,7 +6,7 @@ export const GRAINS = ['1d', '1h', '15m', '1m'] as const;
 export type Grain = (typeof GRAINS)[number];
 
 /**
- * Only the workspace as a whole is counted by the minute. That keeps the cost of a window's ends independent of the
+ * Only the totals of the workspace are counted by the minute. That keeps the cost of a window's ends independent of the
  * traffic. For each agent and model, there would be nearly as many minutes as events.
  */
 export const AGENT_GRAINS: readonly Grain[] = ['1d', '1h', '15m'];

@@ -2,21 +2,21 @@ import type { TenantId } from '@tollkeeper/kernel';
 import { SPEND_SETTLED, type DashboardEvent } from './event.ts';
 import { periodStart } from './rollup.ts';
 
-/** What settlements name as senders like, and roll-ups have rows of. */
+/** Names that senders choose freely in settlements, and that have rows in roll-ups. */
 export const NAME_KINDS = ['model', 'plan'] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 const FIELD = { model: 'model', plan: 'plan_key' } as const;
 
 /**
- * Models, and plans, that the roll-ups of a workspace tell apart in a day of UTC: the first ones that settlements of
- * the day name. Further ones count as {@link OTHER}, in the day and all its hours. So a sender that makes up names has
- * a bounded number of rows.
+ * Most models, and most plans, with rows of their own in a workspace's roll-ups of a UTC day: the first ones that
+ * settlements of the day name. Further ones count as {@link OTHER}, in the day and in all its hours. So a sender that
+ * makes up names gets a bounded number of rows.
  */
 export const MAX_NAMES = 1_000;
-/** Stands for all further names. No event names it: names are not empty. */
+/** Stands for all further names. No event has this name, since names are not empty. */
 export const OTHER = '';
 
-/** Names of a workspace and a day of UTC, in the order in which events name them. */
+/** The names of a workspace on a UTC day, in the order in which events name them. */
 export interface NamesOfDay extends Record<NameKind, Set<string>> {
   tenantId: TenantId;
   /** Epoch milliseconds. */
@@ -53,7 +53,7 @@ export function namesOf(events: readonly DashboardEvent[]): NamesOfDay[] {
   return all;
 }
 
-/** The events as roll-ups count them: with {@link OTHER} in place of the names that are `further`. */
+/** The events as roll-ups count them: each name in `further` is replaced by {@link OTHER}. */
 export function withOther(
   events: DashboardEvent[],
   further: readonly NamesOfDay[],

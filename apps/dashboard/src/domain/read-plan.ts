@@ -1,16 +1,14 @@
 import type { TimeSpan } from '@tollkeeper/kernel';
 import { GRAIN_MS, type Grain } from './grain.ts';
 
-/**
- * A stretch of raw events to read: `spans` equal parts of `stepMs` (the last may be cut short), from `start` to `end`.
- */
+/** A stretch of raw events to read, from `start` to `end`: `spans` parts of `stepMs` each (the last may be shorter). */
 export interface RawRead extends TimeSpan {
   stepMs: number;
   /** Index of the span that the first part belongs to; the following parts belong to the following spans. */
   firstSpan: number;
 }
 
-/** What to read to tally each of a list of spans: which buckets, and between them which raw events. */
+/** What to read to tally each of a list of spans: the buckets, and the raw events between them. */
 export interface ReadPlan {
   /** By grain: the start of each bucket, and the index of the span that it belongs to. */
   buckets: Record<Grain, Map<number, number>>;
@@ -18,15 +16,14 @@ export interface ReadPlan {
 }
 
 /**
- * Windows shorter than this many of the smallest buckets are read from raw events alone: they would be mostly ragged
- * ends.
+ * Windows shorter than this many of the smallest buckets consist mostly of ragged ends, so only raw events are read.
  */
 const RAW_ONLY_BUCKETS = 4;
 
 /**
- * Plans the reads that tally each of `spans`, which follow one another without gap or overlap. Every instant of a
- * span is read exactly once: from the largest buckets of `grains` (longest first) that lie wholly in it, and from raw
- * events at its ragged ends, so the cost follows the shape of the spans and not the number of events.
+ * Plans the reads that tally each of `spans`, which follow one another without gap or overlap. Every instant of a span
+ * is read exactly once: from the largest buckets of `grains` (longest first) that lie wholly in it, and from raw events
+ * at its ragged ends. So the cost depends on the shape of the spans and not on the number of events.
  */
 export function planReads(spans: TimeSpan[], grains: readonly Grain[]): ReadPlan {
   const plan: ReadPlan = { buckets: { '1d': new Map(), '1h': new Map(), '15m': new Map(), '1m': new Map() }, raw: [] };
@@ -39,7 +36,7 @@ export function planReads(spans: TimeSpan[], grains: readonly Grain[]): ReadPlan
   return plan;
 }
 
-/** Reads what is whole of `span` from the largest buckets that fit, and what is left at its ends from raw events. */
+/** Reads the largest buckets that fit into `span`, and raw events for what remains at its ends. */
 function cover(plan: ReadPlan, span: TimeSpan, index: number, grains: readonly Grain[], finestMs: number): void {
   const start = Math.ceil(span.start / finestMs) * finestMs;
   const end = Math.floor(span.end / finestMs) * finestMs;
@@ -60,7 +57,7 @@ function addRaw(raw: RawRead[], span: TimeSpan, index: number): void {
   const stepMs = span.end - span.start;
   if (stepMs <= 0) return;
   const last = raw.at(-1);
-  // A part may join the read before it while all parts but the last are equally long.
+  // A part can join the previous read while all parts but the last are equally long.
   const joins = last?.end === span.start && stepMs <= last.stepMs;
   if (joins && last.firstSpan + (last.end - last.start) / last.stepMs === index) last.end = span.end;
   else raw.push({ ...span, stepMs, firstSpan: index });

@@ -1,54 +1,56 @@
 import { AppError, createTurns, type TenantId } from '@tollkeeper/kernel';
 
-/** What a read takes while it is done. */
+/** Measures the memory of a read while it runs. */
 export interface ReadMeter {
   /**
-   * Counts bytes that are read from the database, or held until the answer is made. Throws when the read has to stop:
-   * it takes more than its place has, or nobody waits for its answer any more.
+   * Counts bytes that are read from the database, or held until the answer is made. Throws if the read must stop: it
+   * takes more than its place has, or its client no longer waits.
    */
   take(bytes: number): void;
 }
 
-/** For those that read nothing on behalf of a client. */
+/** For reads that do not serve a client. */
 export const UNLIMITED: ReadMeter = { take: () => undefined };
 
 interface Read {
   tenantId: TenantId;
-  /** What is read, such as `top-agents`: where one was large, the next begins among the large ones. */
+  /**
+   * The kind of read, such as `top-agents`. If one read of a kind was large, the next one starts among the large ones.
+   */
   kind: string;
   signal: AbortSignal;
 }
 
-/** Bounds the memory of all reads, so that those of one workspace neither end the process nor delay those of others. */
+/** Bounds the memory of all reads, so that one workspace can neither end the process nor delay other workspaces. */
 export interface Reads {
   /**
-   * Does `work` once it is the turn of the workspace. A read that turns out to be large begins anew among the large
-   * ones, so `work` may be called twice. Rejects with `rate_limited` when the reads of the workspace before it take too
-   * long, and with the reason of `signal`.
+   * Does `work` when it is the workspace's turn. A read that turns out to be large starts again among the large ones,
+   * so `work` may be called twice. Rejects with `rate_limited` when earlier reads of the workspace take too long, and
+   * with the reason of `signal`.
    */
   run<T>(read: Read, work: (meter: ReadMeter) => Promise<T>): Promise<T>;
 }
 
-/** Bytes from which on a read is large. Fifty agents over three months take an eighth of it. */
+/** Size in bytes from which a read is large. Fifty agents over three months take an eighth of it. */
 const LARGE_BYTES = 4 * 1024 * 1024;
-/** Small reads at a time. They take milliseconds, so more would be no faster. */
+/** Concurrent small reads. They take milliseconds, so more would not be faster. */
 const SMALL_READS = { capacity: 16, ofSender: 4, waiting: 256 };
-/** Large reads at a time. One computes while another one waits for the database. */
+/** Concurrent large reads. One computes while another one waits for the database. */
 const LARGE_READS = { capacity: 2, ofSender: 1, waiting: 256 };
-/** Kinds of reads of a workspace that are remembered to be large. */
+/** How many kinds of reads of workspaces are remembered as large. */
 const MAX_KNOWN_LARGE = 10_000;
-/** Far less than the time after which the gateway gives up. */
+/** Far shorter than the timeout of the gateway. */
 const MAX_WAIT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 10;
 
-/** `largeBytes` is the size from which on a read is large. */
+/** `largeBytes` is the size from which a read is large. */
 export function createReads({ largeBytes = LARGE_BYTES } = {}): Reads {
   const small = createPlaces(SMALL_READS);
   const large = createPlaces(LARGE_READS);
   const knownLarge = new Set<string>();
 
   function remember(key: string): void {
-    // What is forgotten is found out anew.
+    // Forgotten kinds are detected again by their next read.
     if (knownLarge.size >= MAX_KNOWN_LARGE) knownLarge.clear();
     knownLarge.add(key);
   }
@@ -68,7 +70,7 @@ export function createReads({ largeBytes = LARGE_BYTES } = {}): Reads {
     try {
       return { answer: await work({ take }), bytes };
     } finally {
-      // When it failed, what it has begun beside stops too.
+      // After a failure, the parallel parts of the read stop too.
       ended = true;
     }
   }

@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const TENANTS = ['ws_a', 'ws_b'].map(provenTenantId);
 const [tenantId] = TENANTS as [(typeof TENANTS)[number]];
 
-/** Remembers what a store would, from the known starts of runs on, and counts the documents that are written. */
+/** Remembers what a store would, starting from the known starts of runs, and counts the documents that are written. */
 function createRecorder(starts = new Map<string, number>()) {
   const identities = new Set<string>();
   let documents = 0;
@@ -36,7 +36,7 @@ function createRecorder(starts = new Map<string, number>()) {
   return { recorder, starts, documents: () => documents };
 }
 
-/** How many documents `events` write where the starts of runs are known as given. */
+/** How many documents `events` write, given the known starts of runs. */
 async function written(events: DashboardEvent[], knownStarts: Map<string, number>): Promise<number> {
   const { recorder, documents } = createRecorder(new Map(knownStarts));
   await recordEvents(recorder, undefined, events);
@@ -68,7 +68,7 @@ describe('what a transaction is expected to write', () => {
       const count = createWriteCounter({ rollupPartsOf: () => ({ agents: 1, days: 1, plans: 1 }) }, at);
       return [settled(1, at - 1, 'planner'), settled(2, at - 1, 'planner')].map(count);
     };
-    // Each: the event and its run. The first: its day and its hour, and those two for the start of the run.
+    // Each event writes itself and its run. The first also writes its day and hour, and both again for the run's start.
     const [first, second] = [2 * PACKED_COST + 4 * 6, 2 * PACKED_COST];
     expect(ofTwoRuns(midnight - 10 * MINUTE_MS - 1)).toEqual([first, second]);
     expect(ofTwoRuns(midnight - 10 * MINUTE_MS)).toEqual([first, second + 2 * 6]);
@@ -111,7 +111,7 @@ describe('what a transaction is expected to write', () => {
     const count = createWriteCounter({ rollupPartsOf: () => ({ agents: 1, days: 1, plans: 1 }) }, now);
     const first = settled(1, now - 1);
     const like = { ...first, eventId: 'e2', data: { ...first.data, settlement_id: 's2' } };
-    // Itself, the start of its run, its day and its hour, and those two for the start of the run.
+    // The event, the start of its run, its day and hour, and both again for the run's start.
     expect([count(first), count(like), count(first)]).toEqual([2 * PACKED_COST + 4 * 6, PACKED_COST, PACKED_COST]);
   });
 });

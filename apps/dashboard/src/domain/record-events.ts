@@ -11,12 +11,12 @@ import { isBlocked, withoutDuplicates, type DashboardEvent } from './event.ts';
 export interface EventRecorder<Session> {
   /** The `identitiesOf` these events that were counted before. */
   knownIdentities(session: Session, events: DashboardEvent[]): Promise<Set<string>>;
-  /** The known time of the first event of these runs, by `runKey`. Unknown runs are absent. */
+  /** The known times of the first events of these runs, by `runKey`. Unknown runs are absent. */
   knownRunStarts(session: Session, runs: { tenantId: TenantId; runId: string }[]): Promise<Map<string, number>>;
   insert(session: Session, events: DashboardEvent[], starts: RunStart[]): Promise<void>;
-  /** Takes these names as names that roll-ups tell apart, and returns those that are too many. */
+  /** Adds the names that still have room in the roll-ups, and returns those beyond the limit. */
   addNames(session: Session, names: NamesOfDay[]): Promise<NamesOfDay[]>;
-  /** After {@link addNames} has taken the models of the deltas. */
+  /** Call it after {@link addNames} has added the models of the deltas. */
   addToRollups(session: Session, deltas: RollupDelta[]): Promise<void>;
   rollupPartsOf(tenantId: TenantId): PartCounts;
 }
@@ -24,13 +24,13 @@ export interface EventRecorder<Session> {
 export interface Recorded {
   /** The number of events that were not counted before. */
   counted: number;
-  /** Those of them whose names roll-ups do not tell apart. */
+  /** How many of the counted events have names beyond the limit. */
   others: OtherNames[];
 }
 
 /**
- * Counts each event that was not counted before, in raw events and in roll-ups. Idempotent: repeating events, in any
- * order and mixture, changes nothing.
+ * Counts each event that was not counted before, in raw events and in roll-ups. Idempotent: repeating events changes
+ * nothing, in any order and mixture.
  */
 export async function recordEvents<Session>(
   recorder: EventRecorder<Session>,
@@ -46,13 +46,13 @@ export async function recordEvents<Session>(
   return { counted: fresh.length, others };
 }
 
-/** How far the clocks of the services that take events may be ahead of this one. */
+/** How far the clocks of services that accept events may be ahead of this one. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
 /**
- * Makes a function that counts, for one event after the other, how many further documents {@link recordEvents} writes
- * at most. These are the event, the roll-ups that it is the first to touch, the start of its run, and the roll-ups that
- * this start leaves when it moves back. `now` is the time in Unix milliseconds.
+ * Makes a function that says for each event in turn how many further documents {@link recordEvents} writes at most.
+ * These are the event, the roll-ups that it touches first, the start of its run, and the roll-ups that this start
+ * leaves when it moves back. `now` is the time in Unix milliseconds.
  */
 export function createWriteCounter(
   recorder: Pick<EventRecorder<never>, 'rollupPartsOf'>,

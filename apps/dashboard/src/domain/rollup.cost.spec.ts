@@ -8,7 +8,7 @@ const otherTenant = provenTenantId('ws_2');
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const time = 20 * DAY_MS - 1;
-/** What a rewritten part of a roll-up counts as. */
+/** The cost of rewriting a part of a roll-up. */
 const PART = 6;
 
 function event(data: DashboardEvent['data'], at = time, tenant = tenantId): DashboardEvent {
@@ -37,7 +37,7 @@ describe('the roll-ups that events rewrite', () => {
   it('are a further part for each row of an agent and each plan, up to as many as there are', () => {
     const count = createRollupCounter(() => ({ agents: 3, days: 2, plans: 1 }));
     const rows = [1, 2, 2, 3, 4].map((number) => event({ agent_id: 'a', model: `m${number}`, plan_key: `p${number}` }));
-    // The day, the hour and their parts; then one of `days` less, and in the end none.
+    // The day, the hour and their parts; then one less of `days`; finally none.
     expect(rows.map(count)).toEqual([2 + 3, 3, 0, 2, 0].map((parts) => parts * PART));
     const ofPlans = createRollupCounter(() => ({ agents: 1, days: 1, plans: 2 }));
     expect(rows.map(ofPlans)).toEqual([2 + 2, 2, 0, 0, 0].map((parts) => parts * PART));
@@ -66,7 +66,7 @@ describe('the number of documents that runs cost', () => {
       PACKED_COST,
       PACKED_COST,
     ]);
-    // With a late one each of the four runs may leave two.
+    // With a late event, each of the four runs may leave two roll-ups.
     expect(count(run('d', time - 30 * DAY_MS))).toBe(PACKED_COST + 6 * PART);
   });
 

@@ -3,20 +3,20 @@ import { SPEND_SETTLED, type DashboardEvent } from './event.ts';
 import { HAS_WHOLE_DAY, PERIOD_MS, PERIODS, periodStart } from './rollup.ts';
 import type { PartCounts } from './rollup.parts.ts';
 
-/** A part of a roll-up is rewritten whole. It is as large as about so many other documents. */
+/** A part of a roll-up is rewritten as a whole. It is about as large as this many other documents. */
 const PART_COST = 6;
-/** What is stored with others in one document costs its keys in an index: so much of a document. */
+/** What is packed with others into one document costs only its index keys: this fraction of a document. */
 export const PACKED_COST = 1 / 4;
 
 /**
- * Makes a function that says, for one event after the other, how much it adds to the roll-ups that are rewritten, in
- * documents. Rows that are divided may each lie in another part, until there are as many rows as parts.
+ * Makes a function that says for each event in turn how much it adds to the roll-ups that are rewritten, in documents.
+ * Each divided row may lie in another part, until there are as many rows as parts.
  */
 export function createRollupCounter(partsOf: (tenantId: TenantId) => PartCounts): (event: DashboardEvent) => number {
   const touched = new Set<string>();
   const partsTouched = new Map<string, number>();
 
-  /** Whether the row, the one with `key` among `rows`, may lie in a part that no row before it touches. */
+  /** Whether the row with `key` among `rows` may lie in a part that no earlier row touches. */
   function touchesPart(rows: string, key: string, parts: number): boolean {
     const before = partsTouched.get(rows) ?? 0;
     if (before === parts) return false;
@@ -47,9 +47,9 @@ export function createRollupCounter(partsOf: (tenantId: TenantId) => PartCounts)
 }
 
 /**
- * Makes a function that counts, for one event after the other, how many further documents its run needs at most: the
- * run itself, and the roll-ups that its start may leave. A start only moves back. So these roll-ups lie between the
- * event and `newest`, the latest possible time of an event.
+ * Makes a function that says for each event in turn how many further documents its run needs at most: the run itself,
+ * and the roll-ups that its start may leave. A start only moves back, so these roll-ups lie between the event and
+ * `newest`, the latest possible time of an event.
  */
 export function createRunCounter(newest: number): (event: DashboardEvent) => number {
   const byTenant = new Map<TenantId, { runs: Set<string>; oldest: number; left: number }>();

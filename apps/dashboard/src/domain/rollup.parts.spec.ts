@@ -13,7 +13,7 @@ import {
 
 const hash = fc.integer({ min: 0, max: 2 ** HASH_BITS - 1 });
 
-/** The parts of rows with these hashes, as long as their rows can be divided. */
+/** The parts after adding rows with these hashes, divided as far as possible. */
 function dividedFor(hashes: readonly number[], parts: readonly Part[] = UNDIVIDED): Part[] {
   return parts.flatMap((part) => {
     const held = hashes.filter((at) => part.start <= at && at < part.end);

@@ -5,13 +5,13 @@ import type { RunStart } from './run.ts';
 import { addTally, emptyTally, tallyOf, type Tally } from './tally.ts';
 
 /**
- * The spans of UTC that have roll-ups. A roll-up cuts its span into slots: an hour into the minutes of the workspace
- * and the quarters of an hour of its agents and plans, a day into hours.
+ * The spans of UTC that have roll-ups. A roll-up cuts its span into slots: a day into hours, an hour into minutes for
+ * the workspace and into quarters for its agents and plans.
  */
 export const PERIODS = ['day', 'hour'] as const;
 export type Period = (typeof PERIODS)[number];
 
-/** What a slot counts: everything of the workspace, or what one of its agents did, or what was settled of one plan. */
+/** What a slot counts: everything in the workspace, or a row: what an agent did or what was settled under a plan. */
 export type Level = 'workspace' | 'rows';
 
 export const PERIOD_MS: Record<Period, number> = { day: 86_400_000, hour: 3_600_000 };
@@ -22,26 +22,26 @@ const SLOT_MS: Record<Period, Record<Level, number>> = {
 };
 
 /**
- * The slot in which a day of an agent or a plan counts as a whole, beside its hours. A plan has it first in its row.
- * Agents have it in rows of their own, because all agents over three months are the most that a query reads.
+ * The slot of a day that counts the whole day of an agent or a plan, beside its hours. A plan has it first in its row.
+ * Agents have it in separate rows, because all agents over three months are the most that a query reads.
  */
 export const WHOLE_DAY = 24;
 /** Whether the roll-ups of a period have {@link WHOLE_DAY}. */
 export const HAS_WHOLE_DAY: Record<Period, boolean> = { day: true, hour: false };
 
 /**
- * The rows of a roll-up: `agents` by hour or quarter of an hour, in a day also `days`, of agents over the whole day,
- * and `plans` with all of these slots.
+ * The rows of a roll-up: `agents` by hour or quarter of an hour; `days`, agents by whole day, only in a day; and
+ * `plans` with all of these slots.
  */
 export const ROW_KINDS = ['agents', 'days', 'plans'] as const;
 export type RowKind = (typeof ROW_KINDS)[number];
 
-/** The rows of agents that a piece of `grain` is read from. */
+/** The kind of agent rows from which a piece of `grain` is read. */
 export function rowKindOf(grain: Grain): 'agents' | 'days' {
   return grain === '1d' ? 'days' : 'agents';
 }
 
-/** The roll-ups whose slots make up a piece of that length. */
+/** The period of the roll-ups that contain pieces of that length. */
 export const PERIOD_OF: Record<Grain, Period> = { '1d': 'day', '1h': 'day', '15m': 'hour', '1m': 'hour' };
 
 /** One roll-up of a workspace. */
@@ -52,11 +52,11 @@ export interface RollupKey {
   start: number;
 }
 
-/** What a slot of the workspace holds. */
+/** The content of a slot of the workspace. */
 export interface WorkspaceSlot {
   tally: Tally;
   /**
-   * Runs whose first event lies in the slot. An addition is negative when a late event moved the start of a run to
+   * Runs whose first event lies in the slot. An added value is negative when a late event moved the start of a run to
    * another slot.
    */
   runsStarted: number;
@@ -64,14 +64,14 @@ export interface WorkspaceSlot {
 
 /**
  * What an agent did, or what was settled under a plan. Each event is in one row, so the rows of an agent add up to all
- * it did. The rows with a `model` are its settlements: of a named model, or of none (null). In the row without, nothing
- * was settled. Plans are not divided by model.
+ * it did. Rows with a `model` count its settlements: those of a named model, or those that name none (null). The row
+ * without `model` counts the events that settle nothing. Plans are not divided by model.
  */
 export interface Row {
   /** The agent, or the plan. */
   name: string;
   model: string | null | undefined;
-  /** By the number of the slot, counted from 0. */
+  /** By slot number, from 0. */
   slots: Map<number, Tally>;
 }
 
@@ -80,7 +80,7 @@ export interface RollupDelta extends RollupKey {
   workspace: Map<number, WorkspaceSlot>;
   /** By {@link rowKey}, like all rows. */
   agents: Map<string, Row>;
-  /** Of a day: the same events, in the slot {@link WHOLE_DAY}. */
+  /** In a day: the same events, in the slot {@link WHOLE_DAY}. */
   days: Map<string, Row>;
   plans: Map<string, Row>;
 }
@@ -89,12 +89,14 @@ export function periodStart(period: Period, time: number): number {
   return Math.floor(time / PERIOD_MS[period]) * PERIOD_MS[period];
 }
 
-/** The slot of the roll-up from `start` on in which `time` lies. */
+/** The slot that `time` lies in, of the roll-up that starts at `start`. */
 function slotOf(period: Period, level: Level, start: number, time: number): number {
   return Math.floor((time - start) / SLOT_MS[period][level]);
 }
 
-/** The slots that a piece of `grain` from `time` on consists of: `first` is the first one, `count` their number. */
+/**
+ * The slots that make up the piece of `grain` that starts at `time`: `first` is the first one, `count` their number.
+ */
 export function slotsOf(grain: Grain, level: Level, time: number): { start: number; first: number; count: number } {
   const period = PERIOD_OF[grain];
   const start = periodStart(period, time);
@@ -111,9 +113,9 @@ export function rowKey({ name, model }: Pick<Row, 'name' | 'model'>): string {
   return model === undefined ? name : model === null ? `${name}|` : `${name}|=${model}`;
 }
 
-/** Collects what is added to roll-ups: one delta for each. */
+/** Collects additions to roll-ups: one delta for each. */
 function createRollupDeltas(): {
-  /** The delta of the roll-up in which `time` lies. */
+  /** The delta of the roll-up that `time` lies in. */
   at(tenantId: TenantId, period: Period, time: number): RollupDelta;
   all(): RollupDelta[];
 } {
@@ -134,7 +136,7 @@ function createRollupDeltas(): {
   };
 }
 
-/** What is added to the workspace in the slot of `time`. */
+/** The additions to the workspace in the slot of `time`. */
 function workspaceSlot({ workspace, period, start }: RollupDelta, time: number): WorkspaceSlot {
   const slot = slotOf(period, 'workspace', start, time);
   let held = workspace.get(slot);
@@ -142,7 +144,7 @@ function workspaceSlot({ workspace, period, start }: RollupDelta, time: number):
   return held;
 }
 
-/** What is added to the row among `rows`, by the number of the slot. */
+/** The additions to a row of `rows`, by slot number. */
 function rowSlots(rows: Map<string, Row>, row: Pick<Row, 'name' | 'model'>): Map<number, Tally> {
   const key = rowKey(row);
   let known = rows.get(key);
@@ -150,7 +152,7 @@ function rowSlots(rows: Map<string, Row>, row: Pick<Row, 'name' | 'model'>): Map
   return known.slots;
 }
 
-/** What `events` and `starts` add to roll-ups. */
+/** The additions of `events` and `starts` to roll-ups. */
 export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): RollupDelta[] {
   const deltas = createRollupDeltas();
   for (const event of events) {
@@ -183,7 +185,6 @@ export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): Roll
   return deltas.all();
 }
 
-/** Adds the tally of a slot. */
 export function addToSlot(slots: Map<number, Tally>, slot: number, tally: Tally): void {
   const held = slots.get(slot);
   if (held === undefined) slots.set(slot, { ...tally });

@@ -1,7 +1,7 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import type { DashboardEvent } from './event.ts';
 
-/** The first event of a run lies at `to`. `from` is its time as known before, if any. */
+/** The first event of a run is at `to`. `from` is its previously known time, if any. */
 export interface RunStart {
   tenantId: TenantId;
   runId: string;

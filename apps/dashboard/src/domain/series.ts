@@ -2,7 +2,7 @@ import { localDays, type TimeSpan, type TimeWindow } from '@tollkeeper/kernel';
 
 const HOUR_MS = 3_600_000;
 
-/** Lengths of a series' points but the longest, `1d`, a local day; shortest first. */
+/** Lengths of a series' points, shortest first, without the longest: `1d`, a local day. */
 const STEPS_MS = [
   ['1s', 1000],
   ['5s', 5000],
@@ -20,10 +20,10 @@ export interface Series {
 }
 
 /**
- * Cuts a window into the shortest intervals of which at most 120 cover it. Points follow the local calendar: days are
- * local days, and each local day starts a new count of hours, so a day with a clock change has 23 or 25 of them (or one
- * of half an hour where clocks move by 30 minutes). Windows of 2 to 12 hours and of 5 to 12 days get fewer than 12
- * points, since no interval between a minute, an hour and a day exists for them.
+ * Cuts a window into at most 120 intervals, the shortest that do. Points follow the local calendar: days are local
+ * days, and each local day restarts the hours. So a day with a clock change has 23 or 25 hours (or a half hour where
+ * clocks move by 30 minutes). Windows of 2 to 12 hours and of 5 to 12 days get fewer than 12 points, since there is no
+ * interval between a minute, an hour and a day.
  */
 export function seriesOf(window: TimeWindow): Series {
   const lengthMs = window.end - window.start;

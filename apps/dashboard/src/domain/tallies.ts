@@ -6,16 +6,16 @@ import { planReads, type ReadPlan } from './read-plan.ts';
 import { UNLIMITED, type ReadMeter } from './reads.ts';
 import { addTally, addTallyTo, emptyTally, holdTally, type Tally } from './tally.ts';
 
-/** The events to tally: those of a whole workspace, or of one agent. */
+/** Whose events to tally: those of a whole workspace, or of one agent. */
 export type Subject = { scope: 'workspace' } | { scope: 'agent'; agentId: string };
 
 export const WHOLE_WORKSPACE: Subject = { scope: 'workspace' };
 
-/** Reads a part of a plan: roll-ups, or the raw events between them. What it answers is the caller's. */
+/** Reads a part of a plan: roll-ups, or the raw events between them. The caller owns the returned maps. */
 export interface TallyStore {
-  /** Tallies by the index of the plan's span. Spans without events may be absent. */
+  /** Tallies by the plan's span index. Spans without events may be absent. */
   tallySpans(tenantId: TenantId, subject: Subject, plan: ReadPlan, meter: ReadMeter): Promise<Map<number, Tally>>;
-  /** Tallies by agent over all spans of the plan. They include every agent with an event of any type. */
+  /** Tallies by agent over all spans of the plan, including every agent with an event of any type. */
   tallyAgents(tenantId: TenantId, plan: ReadPlan, meter: ReadMeter): Promise<Map<string, Tally>>;
   /** Tallies of an agent's settlements by model; null for settlements that name no model. */
   tallyModels(
@@ -24,22 +24,25 @@ export interface TallyStore {
     plan: ReadPlan,
     meter: ReadMeter,
   ): Promise<Map<string | null, Tally>>;
-  /** Hands all settlements of the workspace to `add`, by group and the index of the plan's span. */
+  /** Passes all settlements of the workspace to `add`, by group and the plan's span index. */
   divideSpend(tenantId: TenantId, by: Dimension, plan: ReadPlan, add: AddSpend, meter: ReadMeter): Promise<void>;
 }
 
-/** Reads a part of the number of runs whose first event lies in the plan's spans. */
+/** Counts a part of the runs whose first event lies in the plan's spans. */
 export interface RunStartStore {
   countRunStarts(tenantId: TenantId, plan: ReadPlan, meter?: ReadMeter): Promise<number>;
 }
 
-/** Computes tallies of any span from roll-ups and raw events; exact, but for the bounds of `byAgent` and `byModel`. */
+/**
+ * Computes tallies of any span from roll-ups and raw events. They are exact, except for the bounds of `byAgent` and
+ * `byModel`.
+ */
 export interface Tallies {
   /** One tally for each span. The spans follow one another without gap or overlap. */
   ofSpans(tenantId: TenantId, subject: Subject, spans: TimeSpan[], meter?: ReadMeter): Promise<Tally[]>;
-  /** At most `MAX_KEYS` agents, those that are read first. */
+  /** At most `MAX_KEYS` agents, the first ones that are read. */
   byAgent(tenantId: TenantId, span: TimeSpan, meter?: ReadMeter): Promise<Map<string, Tally>>;
-  /** The {@link MAX_MODELS} models that it spent most on. What it spent on others is in that of `OTHER`. */
+  /** The {@link MAX_MODELS} models with the most spend of the agent. Spend on all others counts as `OTHER`. */
   byModel(tenantId: TenantId, agentId: string, span: TimeSpan, meter?: ReadMeter): Promise<Map<string | null, Tally>>;
   /**
    * What was settled in each of the spans, divided into the `limit` largest groups and all others. The spans follow one
@@ -49,14 +52,14 @@ export interface Tallies {
   runsStarted(tenantId: TenantId, span: TimeSpan, meter?: ReadMeter): Promise<number>;
 }
 
-/** The roll-ups that a subject is read from, by their span. */
+/** The grains from which a subject is read. */
 const GRAINS_OF: Record<Subject['scope'], readonly Grain[]> = { workspace: GRAINS, agent: AGENT_GRAINS };
 
-/** As many as a roll-up tells apart of an agent. */
+/** A roll-up distinguishes as many models of an agent. */
 const MAX_MODELS = 1_000;
 
 export function createTallies(stores: { tallies: TallyStore[]; runStarts: RunStartStore[] }): Tallies {
-  /** Adds what the stores say to the largest of their answers: a workspace may have many agents. */
+  /** Adds the stores' answers to the largest of them, since a workspace may have many agents. */
   async function merged<K>(
     meter: ReadMeter,
     read: (store: TallyStore) => Promise<Map<K, Tally>>,

@@ -31,7 +31,7 @@ describe('the tally of an event', () => {
 
   it('of blocked calls counts all that the event reports', () => {
     expect(tallyOf(event('budget.blocked', { count: 12 }))).toEqual({ ...NOTHING, budgetBlocked: 12, lastAt: 1000 });
-    // Only the budget's events report several.
+    // Only events of the budget report several calls.
     expect(tallyOf(event('guard.blocked', { count: 12 }))).toEqual({ ...NOTHING, guardBlocked: 1, lastAt: 1000 });
   });
 

@@ -12,13 +12,13 @@ import type { ReadMeter } from './reads.ts';
 /** A measure of events, kept in roll-ups. */
 export type Measure = { of: OfType; combine: 'sum' | 'max' } | { of: 'time'; combine: 'max' };
 
-/** 1 for each event of the type, or a field of its data, which counts `absent` (0) without it. */
+/** 1 for each event of the type, or a field of its data, which counts as `absent` (0) if it is missing. */
 type OfType = { type: KnownEventType; amount?: undefined } | { type: WholeType; amount: EventAmount; absent?: number };
 
 /**
  * All measures. The tallies in memory, the packed form of roll-ups and all queries are made from this table. Stored
- * roll-ups know a measure by its place here: add one behind the others, and never move or remove one. Roll-ups from
- * before a measure was added count 0 of it.
+ * roll-ups know a measure by its position here: append new ones, and never move or remove one. Roll-ups older than a
+ * measure count 0 for it.
  */
 export const MEASURES = {
   /** USD micros of the settlements. */
@@ -27,17 +27,17 @@ export const MEASURES = {
   /** Input tokens of the settlements. A settlement without the field counts 0. */
   inputTokens: { of: { type: SPEND_SETTLED, amount: 'input_tokens' }, combine: 'sum' },
   outputTokens: { of: { type: SPEND_SETTLED, amount: 'output_tokens' }, combine: 'sum' },
-  /** Blocked calls, of which an event may report many. */
+  /** Blocked calls. One event may report many. */
   budgetBlocked: { of: { type: BUDGET_BLOCKED, amount: 'count', absent: 1 }, combine: 'sum' },
   guardBlocked: { of: { type: GUARD_BLOCKED }, combine: 'sum' },
-  /** The time of the newest event of any type, in epoch milliseconds; 0 when there was none. */
+  /** The time of the newest event of any type, in epoch milliseconds; 0 if there is none. */
   lastAt: { of: 'time', combine: 'max' },
 } as const satisfies Record<string, Measure>;
 
 /** The measures of a span of time. Tallies of disjoint spans add up to the tally of their union. */
 export type Tally = { -readonly [Name in keyof typeof MEASURES]: number };
 
-/** Sums over settlements. Only these can be divided: what names no plan is found by subtraction. */
+/** Sums over settlements. Only these can be divided, because spend without a plan is found by subtraction. */
 export type SpendTally = Pick<Tally, SumOf<typeof SPEND_SETTLED>>;
 /** The measures that are sums over events of the type. */
 export type SumOf<Type extends KnownEventType> = {
@@ -81,20 +81,20 @@ export function addTally(into: Tally, other: Tally): void {
   for (const name of LARGEST) into[name] = Math.max(into[name], other[name]);
 }
 
-/** Takes `other`, which was added before, out of the sums of `from`. */
+/** Subtracts the sums of `other`, which was added before, from `from`. */
 export function subtractSums(from: Tally, other: Tally): void {
   for (const name of SUMS) from[name] -= other[name];
 }
 
 /**
- * Keys that are told apart in a read. Senders make up agents as they like, so nothing else bounds the memory that it
- * takes. With more, a workspace is read without those that come last.
+ * Most keys in a read. Senders can make up agents, so nothing else bounds the memory. Further keys of a workspace are
+ * left out.
  */
 const MAX_KEYS = 100_000;
-/** What a key and its tally take of the heap, about. */
+/** Approximate heap bytes of a key with its tally. */
 const KEY_BYTES = 256;
 
-/** Adds the tally of `key`, which `map` may keep, as long as there are no more than {@link MAX_KEYS}. */
+/** Adds the tally of `key`, unless a new key would exceed {@link MAX_KEYS}. `map` may keep the tally object. */
 export function holdTally<K>(map: Map<K, Tally>, key: K, tally: Tally, meter: ReadMeter): void {
   const known = map.get(key);
   if (known !== undefined) return addTally(known, tally);
@@ -103,7 +103,7 @@ export function holdTally<K>(map: Map<K, Tally>, key: K, tally: Tally, meter: Re
   map.set(key, tally);
 }
 
-/** Adds the tally of `key` in a map that starts empty. */
+/** Adds the tally of `key` to a map that starts empty. */
 export function addTallyTo<K>(map: Map<K, Tally>, key: K, tally: Tally): void {
   const known = map.get(key);
   if (known === undefined) map.set(key, { ...tally });

@@ -1,6 +1,6 @@
 import { startSlices } from '@tollkeeper/kernel';
 
-/** The first `limit` items in the order of `compare`. Of many items, neither a copy nor all of the order is made. */
+/** The first `limit` items in the order of `compare`, without copying or sorting all items. */
 export async function first<T>(items: Iterable<T>, limit: number, compare: (a: T, b: T) => number): Promise<T[]> {
   const slices = startSlices();
   const top: T[] = [];

@@ -104,8 +104,8 @@ function detailsRoute({ reads, tallies, events, budgets, directory, windowOf }: 
             tallies.byModel(tenantId, agentId, window, meter),
           ]);
           const sum = sumTallies(ofPoints);
-          // The limit is the number of settlements. Looking for one more would read all other events of the agent in
-          // the window.
+          // Exactly as many settlements as exist. Looking for one more would read all other events of the agent in the
+          // window.
           const wanted = Math.min(sum.settlements, RECENT_SETTLEMENTS);
           const newest = wanted === 0 ? [] : await events.listSettlements(tenantId, agentId, window, wanted, meter);
           return { values: ofPoints, models: ofModels, total: sum, recent: newest };

@@ -11,7 +11,7 @@ import { toFullEvent, toItem, toWindow } from './bodies.ts';
 import { blockedSchemas, budgetBlockedFields, guardBlockedFields, rangeQuery } from './schemas.ts';
 import type { WindowOf } from './window.ts';
 
-/** Most blocked calls, and most settlements, of a run. */
+/** Most blocked calls, and most settlements, of a run in an answer. */
 const MAX_RUN_EVENTS = 1000;
 
 interface BlockedDeps {
@@ -34,7 +34,7 @@ interface BlockedKind<Type extends BlockedType> {
   path: string;
   name: string;
   what: string;
-  /** Counts the calls. */
+  /** The measure that counts the calls. */
   measure: SumOf<Type>;
   fields: z.ZodObject;
 }
@@ -129,7 +129,7 @@ function detailsRoute(deps: BlockedDeps, type: BlockedType, kind: Kind, schemas:
         return { status: 200, body: schemas.details.parse({ window, event: toFullEvent(event) }) };
       }
       const runId = query.run_id!;
-      // Read separately, so that a run with many settlements before its blocked call is found.
+      // Read separately, so that blocked calls are found after any number of settlements.
       const [blocked, settlements] = await reads.run({ tenantId, kind: `run of ${type}`, signal }, (meter) =>
         Promise.all([
           events.listRun(tenantId, type, runId, MAX_RUN_EVENTS, meter),

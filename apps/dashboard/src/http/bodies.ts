@@ -4,12 +4,12 @@ import type { Blocker, DashboardEvent } from '../domain/event.ts';
 import { OTHER } from '../domain/names.ts';
 import type { SpendTally, Tally } from '../domain/tally.ts';
 
-/** Epoch milliseconds in the form of the API. */
+/** Epoch milliseconds as an API timestamp. */
 export function toTimestamp(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
-/** A sum in the form of the API, at most the largest number that the API allows. */
+/** A sum as an API number, capped at the largest that the API allows. */
 export function toSum(sum: number): number {
   return Math.min(sum, MAX_MICROS);
 }
@@ -28,7 +28,7 @@ export function toBlocked({ budgetBlocked, guardBlocked }: Tally): Record<Blocke
   return { budget: budgetBlocked, guard: guardBlocked };
 }
 
-/** Blocked calls, as fields beside others. */
+/** Blocked calls, as separate fields. */
 export function toBlockedFields({ budgetBlocked, guardBlocked }: Tally): Record<`${Blocker}_blocked`, number> {
   return { budget_blocked: budgetBlocked, guard_blocked: guardBlocked };
 }
@@ -53,7 +53,7 @@ export function toBudgetMark({ stale }: KnownBudget) {
   return stale ? { budget_stale: true as const } : {};
 }
 
-/** What a group settled, beside the `whole` that its share is of. */
+/** What a group settled, and its share of `whole`. */
 export function toSpend(tally: SpendTally, whole: Pick<SpendTally, 'totalMicros'>) {
   return {
     total_micros: toSum(tally.totalMicros),
@@ -63,7 +63,7 @@ export function toSpend(tally: SpendTally, whole: Pick<SpendTally, 'totalMicros'
   };
 }
 
-/** A name that settlements may have given, or none, as the field `of`. */
+/** A name from settlements, or null, as the field `of`. */
 export function toName<Field extends string>(of: Field, name: string | null) {
   const field = { [of]: name === OTHER ? null : name } as Record<Field, string | null>;
   return name === OTHER ? { ...field, other: true as const } : field;
@@ -79,7 +79,7 @@ export function toPoint({ start }: TimeSpan, tally: Tally) {
   };
 }
 
-/** An event as a list item: its identity, its time and its data. */
+/** An event as a list item: its identity, time and data. */
 export function toItem({ eventId, time, data }: DashboardEvent) {
   return { event_id: eventId, occurred_at: toTimestamp(time), ...data };
 }

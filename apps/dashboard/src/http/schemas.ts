@@ -46,7 +46,7 @@ const budgetSchema = z
   .object({ daily_budget_usd_micros: micros.nullable(), window_budget_usd_micros: micros.nullable() })
   .meta({ id: 'WindowBudget', description: 'The daily budget, and what it allows over the window; null when unset' });
 
-/** A field of all answers with a budget or a share of it. */
+/** A field of all answers with a budget or a share of a budget. */
 const budgetMark = {
   budget_stale: z.literal(true).optional().meta({
     description:

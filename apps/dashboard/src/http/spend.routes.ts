@@ -23,7 +23,7 @@ import { breakdownSchema, overviewSchema, rangeQuery, seriesSchema, spendSchema 
 import type { WindowOf } from './window.ts';
 
 const TAG = 'Dashboard';
-/** What has a name for people beside its key. */
+/** Whether keys of the dimension also have a display name. */
 const HAS_DISPLAY_NAME: Record<Dimension, boolean> = { agent: true, model: false, plan: false };
 
 interface SpendDeps {

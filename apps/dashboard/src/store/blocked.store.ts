@@ -9,35 +9,35 @@ import { emptyTally, holdTally, type Measure, MEASURES, type Tally } from '../do
 import { WHOLE_WORKSPACE, type Subject, type TallyStore } from '../domain/tallies.ts';
 
 interface BlockedDocument {
-  /** `eventKey` of the event, which makes its identity unique. */
+  /** The `eventKey` of the event, so its identity is unique. */
   _id: string;
   tenantId: TenantId;
   eventId: string;
   source: string;
   type: string;
   time: Date;
-  /** As the event came. */
+  /** As received. */
   data: EventData;
 }
 
 export interface BlockedStore extends TallyStore, Pick<EventReader, 'listBlocked' | 'findBlocked' | 'hasAgent'> {
-  /** The keys of those of the events that are stored. */
+  /** The identities of those events that are already stored. */
   knownIdentities(session: ClientSession | undefined, events: DashboardEvent[]): Promise<Set<string>>;
   insert(session: ClientSession | undefined, events: DashboardEvent[]): Promise<void>;
   /** The oldest events of that type of a run, oldest first, at most `limit`. */
   oldestOfRun(tenantId: TenantId, type: BlockedType, runId: string, limit: number): Promise<DashboardEvent[]>;
 }
 
-// The count stands last, so that sums of it are read from these indexes alone.
+// The count comes last, so that it can be summed from these indexes alone.
 const BY_TIME = { tenantId: 1, type: 1, time: -1, _id: -1, 'data.count': 1 } as const;
 const BY_AGENT = { tenantId: 1, type: 1, 'data.agent_id': 1, time: -1, _id: -1, 'data.count': 1 } as const;
 const BY_RUN = { tenantId: 1, 'data.run_id': 1, type: 1, time: 1, _id: 1 } as const;
-/** What the server counts of events. Each measure is counted for events of every type, and is of its own type's. */
+/** What the server counts. Each measure is counted for events of every type, but belongs to one type. */
 const COUNTED = (Object.entries(MEASURES) as [keyof Tally, Measure][]).filter(([, { of }]) => isOfBlocked(of));
 const ACCUMULATORS = Object.fromEntries(
   COUNTED.map(([name, { of, combine }]) => [name, { [combine === 'sum' ? '$sum' : '$max']: valueOf(of) }]),
 );
-/** For the bounds of the indexes. */
+/** Gives the indexes bounds. */
 const OF_ALL_TYPES = { type: { $in: [...BLOCKED_TYPES] } };
 
 const blockedSchema = (retentionSeconds: number): Schema<BlockedDocument> => {
@@ -60,7 +60,7 @@ const blockedSchema = (retentionSeconds: number): Schema<BlockedDocument> => {
   return schema;
 };
 
-/** Blocked events, a document each; kept for `retentionSeconds` after their time. */
+/** Blocked events, one document each; kept for `retentionSeconds` after their time. */
 export function createBlockedStore(connection: Connection, retentionSeconds: number): BlockedStore {
   // The driver's collection: this is a hot path, and every value below is typed or made here.
   const blocked = driverCollection<BlockedDocument>(connection, 'Blocked', blockedSchema(retentionSeconds));
@@ -69,8 +69,8 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
     (await blocked.find(match, options).toArray()).map(toEvent);
 
   /**
-   * Tallies over the plan's raw reads, by what `by` says of an event in them. The server counts: an agent in a loop is
-   * blocked so often that the events would take seconds to read.
+   * Tallies over the plan's raw reads, grouped by `by`. The server counts: an agent in a loop is blocked so often that
+   * reading its events would take seconds.
    */
   async function counted<Group, Key>(
     tenantId: TenantId,
@@ -115,7 +115,7 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
         () => '$data.agent_id',
         (agentId: string) => agentId,
       ),
-    // A blocked call is not settled.
+    // Blocked calls have no settlements.
     tallyModels: async () => new Map(),
     divideSpend: async () => undefined,
     listBlocked: (tenantId, type, subject, span, limit, after) => {
@@ -128,7 +128,7 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
       return list(filter, { sort: { time: -1, _id: -1 }, limit });
     },
     async findBlocked(tenantId, type, eventId) {
-      // A key ends in the source, behind a '|'. '}' is the character behind '|'.
+      // A key ends with the source, after a '|'. '}' is the character after '|'.
       const key = eventKey({ tenantId, eventId, source: '' });
       const ofId = { $gte: key, $lt: `${key.slice(0, -1)}}` };
       return (await list({ _id: ofId, type }, { sort: { time: -1, _id: -1 }, limit: 1 }))[0] ?? null;
@@ -147,7 +147,7 @@ function isOfBlocked(of: Measure['of']): boolean {
   return of === 'time' || BLOCKED_TYPES.some((type) => type === of.type);
 }
 
-/** What an event adds to a measure, as the server computes it: the same as `tallyOf`. */
+/** What an event adds to a measure, as an expression for the server: the same as `tallyOf`. */
 function valueOf(of: Measure['of']): unknown {
   if (of === 'time') return { $toLong: '$time' };
   return of.amount === undefined ? 1 : { $ifNull: [`$data.${of.amount}`, of.absent ?? 0] };
@@ -163,7 +163,7 @@ function stepOf({ start, stepMs }: RawRead): object {
   return { $floor: { $divide: [{ $subtract: ['$time', new Date(start)] }, stepMs] } };
 }
 
-/** What finds the events of a subject, and the index that it is counted from. */
+/** The filter for a subject's events, and the index for counting them. */
 function lookupOf(subject: Subject): { filter: object; index: Record<string, 1 | -1> } {
   switch (subject.scope) {
     case 'workspace':

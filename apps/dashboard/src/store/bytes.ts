@@ -1,26 +1,26 @@
 const FIRST_CAPACITY = 256;
 
-/** Writes whole numbers from 0, texts and bytes one behind the other. */
+/** Writes non-negative integers, texts and bytes one after the other. */
 export class ByteWriter {
   #buffer = Buffer.allocUnsafe(FIRST_CAPACITY);
   #length = 0;
 
   /** LEB128: seven bits in each byte, the lowest first. */
   varint(value: number): void {
-    // A number of 1024 bits, the largest that there is, takes 147 bytes.
+    // The largest number has 1024 bits and takes 147 bytes.
     this.#reserve(150);
     let rest = value;
     for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) this.#buffer[this.#length++] = (rest % 0x80) | 0x80;
     this.#buffer[this.#length++] = rest;
   }
 
-  /** In so many bytes, six at most, the highest first. */
+  /** Big-endian in this many bytes, at most six. */
   whole(value: number, bytes: number): void {
     this.#reserve(bytes);
     this.#length = this.#buffer.writeUIntBE(value, this.#length, bytes);
   }
 
-  /** UTF-8 behind its length in bytes plus `offset`. */
+  /** UTF-8 after its length in bytes plus `offset`. */
   text(text: string, offset: number): void {
     const length = Buffer.byteLength(text);
     this.varint(length + offset);
@@ -34,7 +34,7 @@ export class ByteWriter {
     this.#length += bytes.length;
   }
 
-  /** What was written. Writing on does not change it. */
+  /** The bytes written so far. Later writes do not change them. */
   bytes(): Buffer {
     return Buffer.from(this.#buffer.subarray(0, this.#length));
   }
@@ -47,7 +47,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what a {@link ByteWriter} wrote. Throws a RangeError when it ends too early. */
+/** Reads what a {@link ByteWriter} wrote. Throws a RangeError when the bytes end too early. */
 export class ByteReader {
   readonly #buffer: Buffer;
   readonly #start: number;
@@ -60,7 +60,7 @@ export class ByteReader {
     this.#end = end;
   }
 
-  /** Where it is, among all bytes of the outermost reader. */
+  /** The current position in the bytes of the outermost reader. */
   get at(): number {
     return this.#at;
   }
@@ -89,7 +89,7 @@ export class ByteReader {
     throw new RangeError('The packed bytes end in the middle of a number');
   }
 
-  /** In so many bytes, six at most, the highest first. */
+  /** Big-endian in this many bytes, at most six. */
   whole(bytes: number): number {
     return this.#buffer.readUIntBE(this.#take(bytes), bytes);
   }
@@ -103,23 +103,23 @@ export class ByteReader {
     this.#take(length);
   }
 
-  /** A reader of the next `length` bytes, which this one passes over. Their bytes are not copied. */
+  /** A reader of the next `length` bytes, which this reader skips. The bytes are not copied. */
   part(length: number): ByteReader {
     const from = this.#take(length);
     return new ByteReader(this.#buffer, from, this.#at);
   }
 
-  /** The bytes between two places that {@link at} told. They are not copied. */
+  /** The bytes between two positions of {@link at}. They are not copied. */
   slice(from: number, to: number): Uint8Array {
     return this.#buffer.subarray(from, to);
   }
 
-  /** What was read so far as a key of maps: a character for each byte. */
+  /** The bytes read so far as a key for maps: one character per byte. */
   keySoFar(): string {
     return this.#buffer.toString('latin1', this.#start, this.#at);
   }
 
-  /** Passes over `length` bytes, and returns where they start. */
+  /** Skips `length` bytes, and returns where they start. */
   #take(length: number): number {
     const from = this.#at;
     if (from + length > this.#end) throw new RangeError('The packed bytes end too early');

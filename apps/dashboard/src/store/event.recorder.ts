@@ -8,7 +8,8 @@ import type { RollupStore } from './rollups/rollup.store.ts';
 
 /**
  * Writes with the given MongoDB session, so that all calls of one transaction take effect together. Blocked events are
- * documents, which are listed by page and found by id; all others, and the starts of runs, are packed into chunks.
+ * documents, because they are listed by page and found by id. Other events, and the starts of runs, are packed into
+ * chunks.
  */
 export function createEventRecorder(stores: {
   blocked: BlockedStore;

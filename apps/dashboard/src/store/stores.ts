@@ -11,16 +11,16 @@ import { createNameStore } from './rollups/name.store.ts';
 import { rollupSeconds } from './rollups/rollup.collection.ts';
 import { createRollupStore } from './rollups/rollup.store.ts';
 
-/** How the domain writes and reads what is stored. */
+/** The domain's access to stored data. */
 export interface Stores {
   recorder: EventRecorder<ClientSession>;
   events: EventReader;
-  /** What these say adds up, and so does what `runStarts` say. */
+  /** The answers of these stores add up, as do those of `runStarts`. */
   tallies: TallyStore[];
   runStarts: RunStartStore[];
 }
 
-/** Registers the models on the connection, which makes their collections and indexes at its start. */
+/** Registers the models on the connection, which creates their collections and indexes when it starts. */
 export function createStores(connection: Connection, retentionSeconds: number): Stores {
   const blocked = createBlockedStore(connection, retentionSeconds);
   const chunks = createChunkStore(connection, retentionSeconds);

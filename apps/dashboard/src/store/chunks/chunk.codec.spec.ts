@@ -28,7 +28,7 @@ const events = fc
   .oneof(fc.array(event, { maxLength: 40 }), fc.array(event, { minLength: 1, maxLength: 5 }).map(repeated))
   .map((all) => all.sort((a, b) => a.time - b.time));
 
-/** So that the texts of a field are few among many. */
+/** Each text of a field occurs many times. */
 function repeated(some: DashboardEvent[]): DashboardEvent[] {
   return Array.from({ length: 100 }, (_, index) => some[index % some.length]!);
 }

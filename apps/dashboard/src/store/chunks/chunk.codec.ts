@@ -15,12 +15,12 @@ import { ByteReader, ByteWriter } from '../bytes.ts';
  */
 const VERSION = 1;
 
-/** The kinds of columns: whole numbers from 0, texts, texts by their place in a list before them, and JSON. */
+/** The kinds of columns: non-negative integers, texts, texts as indexes into a preceding list, and JSON. */
 const KIND = { numbers: 0, texts: 1, listed: 2, json: 3 } as const;
 
 type Value = string | number;
 
-/** Packs events, which must be of one workspace and in the order of their times. */
+/** Packs events of one workspace, which must be in the order of their times. */
 export function packEvents(events: readonly DashboardEvent[]): Uint8Array {
   const shapes = new Map<string, { index: number; fields: string[] }>();
   const columns = new Map<string, Value[]>();
@@ -58,22 +58,22 @@ export function packEvents(events: readonly DashboardEvent[]): Uint8Array {
   add(valuesColumn(events.map(({ source }) => source)));
   add(valuesColumn(events.map(({ type }) => type)));
   add(valuesColumn(events.map(({ eventId }) => eventId)));
-  // In the order in which a reader meets the names.
+  // The order in which a reader meets the names.
   for (const field of fieldsOf([...shapes.values()].map(({ fields }) => fields)))
     add(valuesColumn(columns.get(field)!));
   return compressed(writer);
 }
 
 export interface WhichEvents {
-  /** Only the events in it. */
+  /** Returns only the events in this span. */
   span?: TimeSpan;
-  /** Their `data` has only these. */
+  /** The fields to return in `data`. */
   fields?: readonly string[];
-  /** If false, they have no source and no id. */
+  /** If false, source and id are left empty. */
   ids?: boolean;
 }
 
-/** Events in their packed form. Columns are unpacked when they are asked for. */
+/** Packed events. Columns are unpacked on demand. */
 export interface PackedEvents {
   readonly count: number;
   /** In the order of their times. */
@@ -125,7 +125,7 @@ export function openEvents(tenantId: TenantId, packed: Uint8Array): PackedEvents
   };
 }
 
-/** The index of the first of the rising `times` that is `start` or later. */
+/** The index of the first of the ascending `times` that is `start` or later. */
 function firstFrom(times: readonly number[], start: number): number {
   let [low, high] = [0, times.length];
   while (low < high) {
@@ -136,7 +136,7 @@ function firstFrom(times: readonly number[], start: number): number {
   return low;
 }
 
-/** How many events have the field, of those before `first` and of all. */
+/** How many events have the field: among those before `first`, and among all. */
 function holdersOf(
   shapes: readonly string[][],
   field: string,
@@ -158,7 +158,7 @@ function fieldsOf(shapes: readonly string[][]): string[] {
   return [...new Set(shapes.flat())];
 }
 
-/** A run starts at a time, or no longer does, because an earlier event of it came late. */
+/** A run starts at a time, or no longer does because an earlier event of the run arrived late. */
 export interface RunMark {
   runId: string;
   /** Epoch milliseconds. */
@@ -166,7 +166,7 @@ export interface RunMark {
   starts: 1 | -1;
 }
 
-/** Packed marks: their number, then columns of run ids and of zigzag(time), and which of them are of starts. */
+/** Packed marks: their number, then columns of run ids and of zigzag(time), and which marks are starts. */
 export function packMarks(marks: readonly RunMark[]): Uint8Array {
   const writer = new ByteWriter();
   writer.varint(marks.length);
@@ -185,7 +185,7 @@ export function readMarks(packed: Uint8Array): RunMark[] {
 }
 
 function compressed(writer: ByteWriter): Uint8Array {
-  // With a checksum, what is damaged is an error and never another event.
+  // With the checksum, damaged bytes cause an error and never decode to another event.
   const params = { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 };
   return zstdCompressSync(writer.bytes(), { params });
 }
@@ -231,7 +231,7 @@ function valuesColumn(values: readonly Value[]): ByteWriter {
   return writer;
 }
 
-/** The values from the one of index `first` up to `end`. */
+/** The values from index `first` up to but not including `end`. */
 function readValues(column: ByteReader, first: number, end: number): Value[] {
   column.rewind();
   const kind = column.varint();

@@ -7,7 +7,7 @@ import type { ChunkDocument } from './chunk.packing.ts';
 
 export type ChunkCollection = mongo.Collection<ChunkDocument>;
 
-/** Far smaller on the disk, because keys of neighbours begin alike. */
+/** Far smaller on disk than the default, because neighboring keys begin alike. */
 const COMPRESSED = { storageEngine: { wiredTiger: { configString: 'block_compressor=zstd' } } };
 
 export const BY_QUARTER = { tenantId: 1, quarters: 1 } as const;
@@ -48,8 +48,8 @@ export function createChunkCollection(connection: Connection, retentionSeconds: 
 }
 
 /**
- * Chunks, one after the other, without what is not needed of them. Without a session, on a snapshot of their own:
- * then no fold takes any away from under it.
+ * Reads chunks one by one, with only the fields that are needed. Without a session, it reads from a snapshot of its
+ * own, so no fold removes chunks during the read.
  */
 export type FindChunks = (
   filter: mongo.Filter<ChunkDocument>,

@@ -3,21 +3,21 @@ import { LRUCache } from 'lru-cache';
 import { dayOf, type ChunkDocument } from './chunk.packing.ts';
 
 /**
- * Light traffic makes small chunks. When a workspace got {@link FOLD_AT} of one size in a day, they become one of the
- * next size, so an event is written three times at most.
+ * Light traffic makes small chunks. When a workspace got {@link FOLD_AT} of one size in a day, they become one chunk of
+ * the next size. So an event is written at most three times.
  */
 const SIZES = [
   { from: 1, to: 16 },
   { from: 16, to: 256 },
 ] as const;
 const FOLD_AT = 16;
-/** A fold takes no further chunk from this many events and marks on. Others follow later, as do further folds. */
+/** A fold stops at this many events and marks. Later folds take the remaining chunks. */
 const MAX_FOLDED = 4_096;
 const MAX_FOLDS = 2;
 /** Days of workspaces whose small chunks are counted. */
 const KNOWN_DAYS = 100_000;
 
-/** Chunks of a day of a workspace that have a size in `sizes`. A fold stops once it has `enough` events and marks. */
+/** Chunks of a workspace's day with a size in `sizes`. A fold stops once it has `enough` events and marks. */
 export interface FoldPlace {
   tenantId: TenantId;
   day: number;
@@ -27,8 +27,8 @@ export interface FoldPlace {
 
 export interface FoldSchedule {
   /**
-   * What to fold now that these chunks are written. It only counts what this process has written, transactions that
-   * did not commit included: whoever folds looks at what is there.
+   * What to fold now that these chunks are written. Only writes of this process are counted, even those of aborted
+   * transactions, so the caller must look at what is stored.
    */
   dueAfter(written: readonly Pick<ChunkDocument, 'tenantId' | 'to' | 'size'>[]): FoldPlace[];
 }

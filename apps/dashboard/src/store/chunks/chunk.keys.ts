@@ -4,23 +4,23 @@ import { LRUCache } from 'lru-cache';
 import { SPEND_SETTLED, type DashboardEvent } from '../../domain/event.ts';
 
 /**
- * The keys under which a chunk is found: of its events, their settlements and the runs that start in it. A key stands
- * for an id, but several ids may have one key, so whoever finds a chunk compares the ids in it.
+ * The keys under which a chunk is found: of its events, their settlements and the runs that start in it. Several ids
+ * may have the same key, so a reader must compare the ids in the chunk.
  *
- * A key begins as the id does. So ids that grow (sequences, ULIDs, UUIDs of version 7) are added at one place of the
- * index and not all over it, which takes a fifth of the work. The rest of a long id is hashed.
+ * A key begins as the id does. So growing ids (sequences, ULIDs, UUIDs of version 7) are added in one place of the
+ * index, which takes a fifth of the work of random places. The rest of a long id is hashed.
  */
 const BEGIN_LENGTH = 16;
 /**
- * 48 bits, so that nobody can afford to make many ids of one key: each new one of them would have all chunks with the
- * others looked into.
+ * 48 bits, so that nobody can afford to make many ids with one key. Each new one of them would be compared with all
+ * chunks of the others.
  */
 const HASH_LENGTH = 8;
-/** 24 bits: the keys of a kind and workspace stand together. */
+/** 24 bits: they place all keys of one kind and workspace side by side. */
 const OWNER_LENGTH = 4;
 
 const owners = new LRUCache<string, string>(roomFor(10_000));
-/** Of what follows short ids: an empty rest and, for events, the source. */
+/** Hashes of what follows short ids: an empty rest and, for events, the source. */
 const hashes = new LRUCache<string, string>(roomFor(10_000));
 
 type Kind = 'event' | 'settlement' | 'start';
@@ -29,7 +29,7 @@ export function runStartKey(tenantId: TenantId, runId: string): string {
   return keyOf('start', tenantId, runId);
 }
 
-/** The keys of what makes the event unique, as `identitiesOf`. */
+/** The keys of what makes the event unique: see `identitiesOf`. */
 export function identityKeys({ tenantId, eventId, source, type, data }: DashboardEvent): string[] {
   const keys = [keyOf('event', tenantId, eventId, source)];
   if (type === SPEND_SETTLED) keys.push(keyOf('settlement', tenantId, data.settlement_id ?? ''));

@@ -5,22 +5,22 @@ import type { RunStart } from '../../domain/run.ts';
 import { packEvents, packMarks, type RunMark } from './chunk.codec.ts';
 import { identityKeys, runStartKey } from './chunk.keys.ts';
 
-/** Events of one workspace and one day of UTC. A chunk is never changed. */
+/** Events of one workspace and UTC day. A chunk is never changed. */
 export interface ChunkDocument {
   _id: mongo.ObjectId;
   tenantId: TenantId;
-  /** The least and the greatest time of its events and marks. */
+  /** The earliest and the latest time of its events and marks. */
   from: Date;
   to: Date;
-  /** The quarters of an hour in which they are: see {@link quarterOf}. */
+  /** The quarters of an hour that contain them: see {@link quarterOf}. */
   quarters: number[];
   /** The number of events and marks. */
   size: number;
   /** In the order of their times: see `chunk.codec.ts`. */
   events: mongo.Binary;
-  /** When runs start; absent when none does. */
+  /** The starts of runs; absent if there are none. */
   marks?: mongo.Binary;
-  /** Of the events, their settlements and the runs of the marks: see `chunk.keys.ts`. */
+  /** The keys of the events, their settlements and the runs of the marks: see `chunk.keys.ts`. */
   keys: string[];
   /** The agents and runs of the events. */
   agents: string[];
@@ -30,7 +30,7 @@ export interface ChunkDocument {
 export const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
 /**
- * Most events in a chunk, and most marks. Queries read whole chunks, and need few events at each end of their window.
+ * Most events in a chunk, and most marks. Queries read whole chunks, but need few events at each end of their window.
  */
 const MAX_EACH = 1_024;
 
@@ -38,7 +38,7 @@ export interface TenantMark extends RunMark {
   tenantId: TenantId;
 }
 
-/** What `starts` change: the run starts at `to`, and no longer at `from`. */
+/** The effect of `starts`: each run starts at `to`, and no longer at `from`. */
 export function marksOf(starts: readonly RunStart[]): TenantMark[] {
   return starts.flatMap(({ tenantId, runId, from, to }): TenantMark[] => [
     { tenantId, runId, time: to, starts: 1 },
@@ -56,7 +56,7 @@ export function toChunks(events: readonly DashboardEvent[], marks: readonly Tena
   );
 }
 
-/** Pieces of as many events, and of as many marks. */
+/** Pieces with equal numbers of events, and of marks. */
 function cutDay(events: DashboardEvent[], marks: TenantMark[]): ChunkDocument[] {
   const pieces = Math.ceil(Math.max(events.length, marks.length) / MAX_EACH);
   const cut = <T extends { time: number }>(all: T[]): T[][] => {
@@ -68,7 +68,7 @@ function cutDay(events: DashboardEvent[], marks: TenantMark[]): ChunkDocument[] 
   return cut(events).map((piece, index) => toChunk(piece, cutMarks[index]!));
 }
 
-/** At least one event or mark. */
+/** Needs at least one event or mark. */
 function toChunk(events: readonly DashboardEvent[], marks: readonly TenantMark[]): ChunkDocument {
   const { tenantId } = (events[0] ?? marks[0])!;
   const times = [...marks, ...[events[0], events.at(-1)].flatMap((event) => event ?? [])].map(({ time }) => time);
@@ -106,7 +106,7 @@ export function dayOf(time: number): number {
   return Math.floor(time / DAY_MS) * DAY_MS;
 }
 
-/** The number of the quarter of an hour, from the epoch on. */
+/** The number of the quarter of an hour, counted from the epoch. */
 export function quarterOf(time: number): number {
   return Math.floor(time / QUARTER_MS);
 }

@@ -38,9 +38,9 @@ export interface ChunkReader extends RunStartStore {
   hasAgent(tenantId: TenantId, agentId: string): Promise<boolean>;
 }
 
-/** How many chunks are read at once of those that are read until enough is found. */
+/** Chunks per batch in reads that stop when they have enough. */
 const AT_ONCE = 4;
-/** And of those that all are read. */
+/** Chunks per batch in reads of all chunks. */
 const ALL_AT_ONCE = 16;
 
 export function createChunkReader(chunks: ChunkCollection, find: FindChunks): ChunkReader {
@@ -107,7 +107,7 @@ export function createChunkReader(chunks: ChunkCollection, find: FindChunks): Ch
   };
 }
 
-/** Later events come first; of one time, that whose key is larger to the database, which compares bytes. */
+/** Newest first. With equal times, the event whose key is larger in byte order, as in the database. */
 export function byNewest(a: DashboardEvent, b: DashboardEvent): number {
   return b.time - a.time || Buffer.compare(Buffer.from(eventKey(b)), Buffer.from(eventKey(a)));
 }
@@ -116,7 +116,7 @@ export function byOldest(a: DashboardEvent, b: DashboardEvent): number {
   return -byNewest(a, b);
 }
 
-/** A chunk is of one day. So those that end a day behind the span need not be looked at. */
+/** A chunk covers one day, so chunks that end a day after the span cannot overlap it. */
 function overlapping({ start, end }: TimeSpan): mongo.Filter<ChunkDocument> {
   return { to: { $gte: new Date(start), $lt: new Date(end + DAY_MS) }, from: { $lt: new Date(end) } };
 }

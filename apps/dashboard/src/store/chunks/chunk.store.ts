@@ -5,7 +5,7 @@ import { createChunkWriter, type ChunkWriter } from './chunk.writer.ts';
 
 export interface ChunkStore extends ChunkReader, ChunkWriter {}
 
-/** All events but blocked ones, and the starts of all runs, packed; kept for `retentionSeconds` after the newest. */
+/** All events except blocked ones, and the starts of all runs, packed. Kept for `retentionSeconds` after the newest. */
 export function createChunkStore(connection: Connection, retentionSeconds: number): ChunkStore {
   const chunks = createChunkCollection(connection, retentionSeconds);
   const find = createFindChunks(connection, chunks);

@@ -12,7 +12,7 @@ const GROUP: Record<Dimension, 'agent_id' | 'model' | 'plan_key'> = {
   model: 'model',
   plan: 'plan_key',
 };
-/** What tallies are made of. */
+/** The fields that tallies need. */
 const FIELDS = [...Object.values(GROUP), ...AMOUNTS];
 
 /** Tallies of the events in chunks: the ends of windows that roll-ups do not cover. */
@@ -63,7 +63,7 @@ export function createChunkTallies(chunks: Pick<ChunkStore, 'eventsIn'>): TallyS
   };
 }
 
-/** The one agent whose events are read; undefined where all are. */
+/** The one agent whose events are read; undefined to read those of all agents. */
 function agentOf(subject: Subject): string | undefined {
   switch (subject.scope) {
     case 'workspace':

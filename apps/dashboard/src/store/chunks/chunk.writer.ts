@@ -8,23 +8,23 @@ import { createFoldSchedule, type FoldPlace } from './chunk.folds.ts';
 import { identityKeys, runStartKey } from './chunk.keys.ts';
 import { DAY_MS, marksOf, toChunks, type ChunkDocument, type TenantMark } from './chunk.packing.ts';
 
-/** What recording asks of chunks, and writes to them. */
+/** What recording reads from chunks, and writes to them. */
 export interface ChunkWriter {
   /** The `identitiesOf` these events that are in a chunk. */
   knownIdentities(session: ClientSession | undefined, events: DashboardEvent[]): Promise<Set<string>>;
-  /** The times of the first events of these runs, by `runKey`, as far as chunks know them. */
+  /** The times of the first events of these runs, by `runKey`, if chunks have them. */
   knownRunStarts(
     session: ClientSession | undefined,
     runs: { tenantId: TenantId; runId: string }[],
   ): Promise<Map<string, number>>;
-  /** Call it in the transaction that has asked for what is known. */
+  /** Call it in the transaction that read what is known. */
   insert(session: ClientSession | undefined, events: DashboardEvent[], starts: RunStart[]): Promise<void>;
 }
 
 export function createChunkWriter(chunks: ChunkCollection, find: FindChunks): ChunkWriter {
   const schedule = createFoldSchedule();
 
-  /** Makes one chunk of the small ones in the place, or several when they are many. */
+  /** Merges the small chunks of the place into one chunk, or into several if they are many. */
   async function fold(session: ClientSession | undefined, place: FoldPlace): Promise<void> {
     const { tenantId, day, sizes, enough } = place;
     const filter = {
@@ -42,7 +42,7 @@ export function createChunkWriter(chunks: ChunkCollection, find: FindChunks): Ch
         marks.push(...starts);
         ids.push(chunk._id);
       } catch (error) {
-        // It stays where it is.
+        // An unreadable chunk stays as it is.
         if (!(error instanceof UnreadableDocument)) throw error;
       }
       if (events.length + marks.length >= enough) break;
@@ -61,7 +61,7 @@ export function createChunkWriter(chunks: ChunkCollection, find: FindChunks): Ch
     async knownIdentities(session, wanted) {
       const known = new Set<string>();
       const keys = [...new Set(wanted.flatMap(identityKeys))];
-      // Nearly always there is none.
+      // Built on demand, because almost never does a chunk match.
       let asked: Set<string> | undefined;
       for await (const chunk of find({ keys: { $in: keys } }, 'events', {}, session)) {
         asked ??= new Set(wanted.flatMap(identitiesOf));
@@ -78,7 +78,7 @@ export function createChunkWriter(chunks: ChunkCollection, find: FindChunks): Ch
       for await (const chunk of find({ keys: { $in: keys } }, 'marks', {}, session)) {
         for (const { runId, time } of marksOfRuns(chunk)) {
           const key = runKey(chunk.tenantId, runId);
-          // A time at which the run no longer starts is later than that at which it does.
+          // When a start moves back, its old time stays in a mark. The earliest time is the start.
           if (asked.has(key) && time < (starts.get(key) ?? Infinity)) starts.set(key, time);
         }
       }

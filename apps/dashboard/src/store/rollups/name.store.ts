@@ -8,14 +8,14 @@ import { PERIOD_MS } from '../../domain/rollup.ts';
 import { bytesOf, packHashes, unpackHashes } from './rollup.document.ts';
 import { hashOfName } from './row.hash.ts';
 
-/** Which names the roll-ups of a workspace tell apart, by day of UTC. */
+/** The names with rows of their own in a workspace's roll-ups, by UTC day. */
 export interface NameStore {
   /**
-   * Takes the names as long as there are at most {@link MAX_NAMES} of a kind, and returns the further ones; days
-   * without any are left out. Call it in the transaction that adds to the roll-ups.
+   * Adds the names, up to {@link MAX_NAMES} of a kind, and returns those beyond the limit, without days that have none.
+   * Call it in the transaction that adds to the roll-ups.
    */
   add(session: ClientSession | undefined, named: readonly NamesOfDay[]): Promise<NamesOfDay[]>;
-  /** The models that were taken on these days, by {@link hashOfName}. */
+  /** The models stored for these days, by {@link hashOfName}. */
   models(
     session: ClientSession,
     tenantId: TenantId,
@@ -24,24 +24,26 @@ export interface NameStore {
   ): Promise<ReadonlyMap<number, string>>;
 }
 
-/** The first names of a workspace and a day, as their hashes, in the order of their events. */
+/**
+ * The hashes of the first names of a workspace's day, in the order of their events; or a piece of the models' names.
+ */
 interface NamesDocument extends Partial<Record<NameKind, mongo.Binary>> {
-  /** Such as `ws_1|2026-11-22`, of a piece of the models `ws_1|2026-11-22|0`. */
+  /** Such as `ws_1|2026-11-22`, or `ws_1|2026-11-22|0` for a piece of the models. */
   _id: string;
   tenantId: TenantId;
-  /** Start of the day; of a piece of the models that of the next day, since rows of all hours need it. */
+  /** Start of the day. In a piece of the models, start of the next day, since the rows of all hours need the names. */
   start: Date;
-  /** Of a piece: {@link MODELS_EACH} of the models, in the same order. */
+  /** In a piece: {@link MODELS_EACH} of the models, in the same order. */
   models?: string[];
 }
 
-/** A piece is rewritten when it gets a model, so it is small. */
+/** A piece is rewritten whenever it gets a model, so it is small. */
 const MODELS_EACH = 64;
 
 type Hashes = Record<NameKind, ReadonlySet<number>>;
 const NONE: Hashes = { model: new Set(), plan: new Set() };
 
-/** Hashes that are remembered, of all workspaces and days. */
+/** How many hashes are remembered, over all workspaces and days. */
 const REMEMBERED = 200_000;
 
 export function createNameStore(connection: Connection, expireAfterSeconds: number): NameStore {
@@ -58,13 +60,13 @@ export function createNameStore(connection: Connection, expireAfterSeconds: numb
   );
   schema.index({ start: 1 }, { expireAfterSeconds });
   const names = driverCollection<NamesDocument>(connection, 'Names', schema);
-  // As they were read, so before what the reading transaction adds, which may not commit. None is ever taken out.
+  // Hashes as they were read, without the additions of the reading transaction, which may abort. None is ever removed.
   const known = new LRUCache<string, Hashes>({
     maxSize: REMEMBERED,
     sizeCalculation: (hashes) => 1 + NAME_KINDS.reduce((sum, kind) => sum + hashes[kind].size, 0),
   });
 
-  /** What is stored of these days, as far as the names asked for are not known already. */
+  /** The stored names of these days. Days whose answer is already decided are not read. */
   async function heldOf(session: ClientSession | undefined, days: readonly AskedDay[]): Promise<Map<string, Hashes>> {
     const held = new Map(days.map(({ _id }) => [_id, known.get(_id) ?? NONE]));
     const unknown = days.filter(({ _id, asked }) => !isDecided(held.get(_id)!, asked)).map(({ _id }) => _id);
@@ -96,7 +98,7 @@ export function createNameStore(connection: Connection, expireAfterSeconds: numb
     async models(session, tenantId, days, meter) {
       const byHash = new Map<number, string>();
       if (days.size === 0) return byHash;
-      // '}' comes behind '|'.
+      // '}' is the character after '|'.
       const pieces = [...days].map((day) => ({
         _id: { $gt: `${keyOf(tenantId, day)}|`, $lt: `${keyOf(tenantId, day)}}` },
       }));
@@ -120,7 +122,7 @@ function keyOf(tenantId: TenantId, day: number): string {
 
 interface AskedDay extends Pick<NamesOfDay, 'tenantId' | 'day'> {
   _id: string;
-  /** The names by their hashes. */
+  /** The requested names by their hashes. */
   asked: Record<NameKind, Map<number, string>>;
 }
 
@@ -128,14 +130,14 @@ function toAsked({ tenantId, day, model, plan }: NamesOfDay): AskedDay {
   return { _id: keyOf(tenantId, day), tenantId, day, asked: { model: byHash(model), plan: byHash(plan) } };
 }
 
-/** Whether each name is one of the `held`, or there are as many of these as there may ever be. */
+/** Whether each name is one of the `held`, or no more names may be added. */
 function isDecided(held: Hashes, asked: AskedDay['asked']): boolean {
   return NAME_KINDS.every(
     (kind) => held[kind].size >= MAX_NAMES || [...asked[kind].keys()].every((hash) => held[kind].has(hash)),
   );
 }
 
-/** The names of the day with those asked for, as long as there is room; `left` are the others. */
+/** The names of the day plus the requested ones, while there is room; `left` are the others. */
 function take({ tenantId, day, asked }: AskedDay, before: Hashes): { after: Hashes; left: NamesOfDay } {
   const after = { model: new Set(before.model), plan: new Set(before.plan) };
   const left: NamesOfDay = { tenantId, day, model: new Set(), plan: new Set() };

@@ -37,7 +37,7 @@ const rows = fc
 const EACH_SLOT = new Map(Array.from({ length: 60 }, (_, slot) => [slot, slot]));
 const slotsIn = (row: PackedRow) => new Map(row.sums(start, EACH_SLOT));
 
-/** By the names of models, as queries read them: what has the same name adds up. */
+/** Groups rows by the names of models, as queries do: rows with the same name add up. */
 function unpacked(packed: Uint8Array | undefined): Map<string, Row> {
   const rows = new Map<string, Row>();
   for (const row of packedRows(packed, BY_HASH)) {
@@ -102,10 +102,10 @@ describe('packed roll-ups', () => {
     fc.assert(
       fc.property(rows, spans, (list, wanted) => {
         const packed = addToRows(undefined, start, list);
-        // A single slot is read in another way than several.
+        // A single slot is read by other code than several slots.
         const oneByOne = list.map(() => new Map<number, Tally>());
         list.forEach(({ slots }, index) => {
-          // In the order of the row: sums of amounts that are too large to be exact depend on it.
+          // In the order of the row, because sums of amounts too large to be exact depend on the order.
           for (const slot of slots.keys()) {
             const span = wanted.get(slot);
             if (span === undefined) continue;
@@ -133,7 +133,7 @@ describe('packed roll-ups', () => {
     );
   });
 
-  // Stored roll-ups have this form, so what changes it loses them.
+  // A change of this form loses the stored roll-ups.
   it('have the bytes that stored roll-ups have', () => {
     const tally = {
       ...{ totalMicros: 300, settlements: 2, inputTokens: 0, outputTokens: 7, budgetBlocked: 0, guardBlocked: 1 },

@@ -27,7 +27,7 @@ const NO_MODEL = 1;
 const HASHED = 2;
 const NAMED = 3;
 
-/** Adds to what `packed` holds of the workspace. `start` is that of the roll-up, in epoch milliseconds. */
+/** Adds to the packed slots of the workspace. `start` is the start of the roll-up, in epoch milliseconds. */
 export function addToWorkspace(
   packed: Uint8Array | undefined,
   start: number,
@@ -63,8 +63,8 @@ export function* readWorkspace(packed: Uint8Array | undefined, start: number): G
 }
 
 /**
- * Adds `rows` to those of `packed`. Most rows get nothing, so they are copied unread. New rows have the hashes of their
- * models if `hashed`, else the names.
+ * Adds `rows` to those of `packed`. Most rows do not change, so they are copied unread. New rows have the hashes of
+ * their models if `hashed`, else the names.
  */
 export function addToRows(
   packed: Uint8Array | undefined,
@@ -94,11 +94,11 @@ export function addToRows(
   return writer.bytes();
 }
 
-/** What is added to a row. */
+/** Additions to a row. */
 interface AddedRow {
   /**
-   * The bytes of the row before its slots, a character each, which no two rows have alike: its texts are well-formed.
-   * The first are those of a new row; a row that is there may have any.
+   * The bytes of the row before its slots, one character each. No two rows have the same, as their texts are
+   * well-formed. A new row gets the first head; a stored row may have any of them.
    */
   heads: [string, ...string[]];
   slots: ReadonlyMap<number, Tally>;
@@ -106,7 +106,7 @@ interface AddedRow {
 
 function toAddedRow({ name, model, slots }: Row, hashed: boolean): AddedRow {
   const head = headOf(name, model);
-  // `other` is in no list of names.
+  // The list of names does not contain `other`.
   return { heads: hashed && model ? [headOf(name, hashOfName(model)), head] : [head], slots };
 }
 
@@ -132,11 +132,11 @@ function skipHead(row: ByteReader): void {
 
 /** A row as it is stored. Its slots can be read once. */
 export interface PackedRow extends Pick<Row, 'name' | 'model'> {
-  /** The sums of the slots in `spans`, which says for each to which span it belongs, by span. */
+  /** The sums of slots by span. `spans` maps each slot to its span. */
   sums(start: number, spans: ReadonlyMap<number, number>): [span: number, sum: Tally][];
 }
 
-/** The rows of `packed`. `models` has the models that rows have hashes of; without an entry a model is `other`. */
+/** The rows of `packed`. `models` maps hashes to models; a hash without an entry is read as `OTHER`. */
 export function* packedRows(
   packed: Uint8Array | undefined,
   models?: ReadonlyMap<number, string>,
@@ -162,7 +162,7 @@ function readModel(row: ByteReader): StoredModel {
   return model === HASHED ? row.whole(HASH_BYTES) : row.text(model - NAMED);
 }
 
-/** The rows of `packed`, and the bytes of each, which can be put together with others. They are not copied. */
+/** The rows of `packed` and the bytes of each, which can be put together with others. The bytes are not copied. */
 export function* rowsApart(packed: Uint8Array): Generator<{ row: StoredRow; bytes: Uint8Array }> {
   const reader = new ByteReader(packed);
   while (reader.more()) {
@@ -172,7 +172,7 @@ export function* rowsApart(packed: Uint8Array): Generator<{ row: StoredRow; byte
   }
 }
 
-/** Writes a row with the slots that `held` has from where it was read up to, and what is added to them. */
+/** Writes a row: the remaining slots of `held`, and the additions to them. */
 function writeRow(
   writer: ByteWriter,
   head: string,
@@ -207,9 +207,12 @@ function writeRow(
   writer.raw(bytes);
 }
 
-/** Adds in arrays: a query of all agents reads millions of slots, and a tally for each would cost most of it. */
+/**
+ * Adds in arrays: a query of all agents reads millions of slots, and making a tally for each would take most of its
+ * time.
+ */
 function sumSlots(row: ByteReader, start: number, spans: ReadonlyMap<number, number>): [number, Tally][] {
-  // A query of whole days wants one slot of each row. An array would cost more than its tally.
+  // A query of whole days needs one slot of each row. For that, an array would cost more than a tally.
   if (spans.size === 1) return oneSlot(row, start, spans);
   const sums: { span: number; sum: Float64Array }[] = [];
   let held: (typeof sums)[number] | undefined;
@@ -221,7 +224,7 @@ function sumSlots(row: ByteReader, start: number, spans: ReadonlyMap<number, num
       continue;
     }
     unread -= 1;
-    // There are few, and most slots are of the one before.
+    // There are few spans, and most slots belong to the same span as the slot before.
     if (held?.span !== span) {
       held = sums.find((one) => one.span === span);
       if (held === undefined) sums.push((held = { span, sum: new Float64Array(NAMES.length) }));
@@ -244,7 +247,7 @@ function oneSlot(row: ByteReader, start: number, spans: ReadonlyMap<number, numb
   return [];
 }
 
-/** Adds a packed tally to `into`, which has the measures by their number. */
+/** Adds a packed tally to `into`, which has the measures by index. */
 function addPacked(reader: ByteReader, start: number, into: Float64Array): void {
   let rest = reader.varint();
   for (let index = 0; rest !== 0; index += 1, rest >>= 1) {

@@ -10,7 +10,7 @@ export type RollupCollection = mongo.Collection<RollupDocument>;
  */
 const MIN_RETENTION_SECONDS = 190 * 86_400;
 
-/** Seconds after their start for which roll-ups are kept. */
+/** How many seconds after their start roll-ups are kept. */
 export function rollupSeconds(retentionSeconds: number): number {
   return Math.max(retentionSeconds, MIN_RETENTION_SECONDS);
 }

@@ -5,8 +5,8 @@ import { isUndivided, partsFrom, UNDIVIDED, type Part } from '../../domain/rollu
 import { HASH_BYTES } from './row.hash.ts';
 
 /**
- * A roll-up has a document of the workspace, in which rows lie too while they are few. Each part of rows that were
- * divided is a document of its own, and one more says which parts there are.
+ * A roll-up has one document of the workspace, which also holds the rows while they are few. Once rows are divided,
+ * each part is a document, and a directory lists the parts.
  */
 export interface RollupDocument {
   /** {@link workspaceKey}, {@link partKey} or {@link directoryKey}. */
@@ -18,20 +18,20 @@ export interface RollupDocument {
   workspace?: mongo.Binary;
   /** Packed: what the agents of this part did, by slot. */
   agents?: mongo.Binary;
-  /** Of a day, packed: what the agents of this part did in the whole of it. */
+  /** In a day, packed: what the agents of this part did in the whole day. */
   days?: mongo.Binary;
   /** Packed: what was settled under the plans of this part. */
   plans?: mongo.Binary;
-  /** Of the workspace's document: the kinds whose rows are divided, so that none lie here. */
+  /** In the workspace's document: the kinds whose rows are divided and so lie elsewhere. */
   divided?: RowKind[];
   /**
-   * Of a directory, by kind: where the parts behind the first one start, {@link HASH_BYTES} each. Absent for a kind
-   * that is not divided.
+   * In a directory, by kind: where the parts after the first one start, {@link HASH_BYTES} each. Absent for a kind that
+   * is not divided.
    */
   starts?: Partial<Record<RowKind, mongo.Binary>>;
 }
 
-/** How much of an RFC 3339 timestamp names the start of a roll-up. */
+/** How many characters of an RFC 3339 timestamp name the start of a roll-up. */
 const START_LENGTH: Record<Period, number> = { day: 10, hour: 13 };
 
 /** The key of the workspace's document, such as `ws_1|day|2026-11-22|0` and `ws_1|hour|2026-11-22T14|0`. */
@@ -40,25 +40,25 @@ export function workspaceKey({ tenantId, period, start }: RollupKey): string {
   return `${tenantId}|${period}|${time}|0`;
 }
 
-/** The key of the workspace's document of the roll-up that has a document with `key`. */
+/** The key of the workspace's document, for the key of any document of its roll-up. */
 export function workspaceKeyOf(key: string): string {
   return `${prefixOf(key)}0`;
 }
 
-/** The key of the document that says which parts the rows of a roll-up are divided into. */
+/** The key of the document that lists the parts of a roll-up. */
 export function directoryKey(key: string): string {
   return `${prefixOf(key)}parts`;
 }
 
-/** The key of a part, such as `ws_1|day|2026-11-22|days800000000000`: it ends in the least hash. */
+/** The key of a part, such as `ws_1|day|2026-11-22|days800000000000`: it ends with the least hash. */
 export function partKey(key: string, kind: RowKind, part: Part): string {
   if (isUndivided(part)) return workspaceKeyOf(key);
   return `${prefixOf(key)}${kind}${part.start.toString(16).padStart(2 * HASH_BYTES, '0')}`;
 }
 
-/** Which keys the parts of a kind have, when there are several. */
+/** The range of keys of the parts of a kind that is divided. */
 export function partKeys(key: string, kind: RowKind): { $gte: string; $lt: string } {
-  // 'g' comes behind all digits.
+  // 'g' is the character after all hexadecimal digits.
   return { $gte: `${prefixOf(key)}${kind}0`, $lt: `${prefixOf(key)}${kind}g` };
 }
 
@@ -68,7 +68,7 @@ export function partsIn(directory: RollupDocument | undefined, kind: RowKind): r
   return packed === undefined ? UNDIVIDED : partsFrom(unpackHashes(packed));
 }
 
-/** What a directory holds of the parts. */
+/** The parts as a directory stores them. */
 export function packedParts(parts: readonly Part[]): mongo.Binary {
   return packHashes(parts.slice(1).map(({ start }) => start));
 }

@@ -11,11 +11,11 @@ import { bytesOf, workspaceKey } from './rollup.document.ts';
 import { createReadRows, type Piece } from './rollup.rows.ts';
 
 /**
- * Reads what a plan says of roll-ups. Rows are read on one snapshot, so that no transaction is seen in part, and no
- * roll-up while it gets more parts.
+ * Reads the roll-ups of a plan. Rows are read on one snapshot, so no transaction is seen in part, and no roll-up is
+ * seen while its rows are divided.
  */
 export interface RollupReader {
-  /** The rows of agents, of one or of all. */
+  /** The rows of one agent or of all. */
   readAgents(
     tenantId: TenantId,
     plan: ReadPlan,
@@ -23,7 +23,7 @@ export interface RollupReader {
     meter: ReadMeter,
     each: (row: PackedRow, piece: Piece) => void,
   ): Promise<void>;
-  /** The rows of plans, and what the workspace did in the same time. */
+  /** The rows of plans, and the workspace's slots of the same time. */
   readPlans(
     tenantId: TenantId,
     plan: ReadPlan,

@@ -17,7 +17,7 @@ import {
 } from './rollup.document.ts';
 import { leastHashOf } from './row.hash.ts';
 
-/** Parts that a read has of the database at once. */
+/** Parts that a read gets from the database in one batch. */
 const PARTS_AT_ONCE = 100;
 
 /** The slots of a roll-up that a plan reads. */
@@ -27,9 +27,9 @@ export interface Piece extends RollupKey {
 }
 
 /**
- * Hands the rows of a kind to `each`, part by part: three months of thousands of agents are hundreds of megabytes, so
- * never all are held at once. With a `name`, reads only the parts in which its rows are. `eachWorkspace` gets the
- * documents of the workspace, whole.
+ * Passes the rows of a kind to `each`, part by part: three months of thousands of agents are hundreds of megabytes, so
+ * they are never all held at once. With a `name`, it reads only the parts that can hold its rows. `eachWorkspace` gets
+ * the documents of the workspace, whole.
  */
 export type ReadRows = (
   session: ClientSession,
@@ -42,7 +42,7 @@ export type ReadRows = (
 ) => Promise<void>;
 
 export function createReadRows(rollups: RollupCollection, names: Pick<NameStore, 'models'>): ReadRows {
-  /** Which keys the parts have in which the rows of `name` are, of the roll-ups with these workspace's documents. */
+  /** The ranges of keys of the parts that can hold rows of `name`, for roll-ups with these workspace's documents. */
   async function rangesOf(
     session: ClientSession,
     kind: RowKind,
@@ -80,7 +80,7 @@ export function createReadRows(rollups: RollupCollection, names: Pick<NameStore,
     await readAll({ _id: { $in: [...pieces.keys()] } }, ofWorkspace);
     if (divided.length === 0) return;
     const days = divided.map((key) => periodStart('day', pieces.get(key)!.start));
-    // Only rows that are divided have hashes of models.
+    // Only divided rows have hashes of models.
     const models = await names.models(session, pieces.get(divided[0]!)!.tenantId, new Set(days), meter);
     const ranges =
       name === undefined ? divided.map((key) => partKeys(key, kind)) : await rangesOf(session, kind, divided, name);

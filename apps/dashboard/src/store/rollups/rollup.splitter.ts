@@ -3,8 +3,8 @@ import { rowsApart } from './rollup.codec.ts';
 import { hashOfRow } from './row.hash.ts';
 
 /**
- * Bytes of packed rows from which on a part is divided. An event rewrites a part of five kinds at most, of the hour and
- * the day, and what their workspace did: 64 kB.
+ * Bytes of packed rows above which a part is divided. An event rewrites parts of at most five kinds in the hour and the
+ * day, and the slots of the workspace: 64 kB.
  */
 const MAX_PART_BYTES = 12 * 1024;
 interface PartRows {
@@ -13,8 +13,8 @@ interface PartRows {
 }
 
 /**
- * The rows of a part as they are after an addition. Rows that are divided get the hashes of their models, also those
- * that are added as it happens. Others get the names, so that most workspaces are read without `names`.
+ * The rows of a part after an addition. Divided rows have the hashes of their models, even those that this addition
+ * divides. Other rows have the names, so most workspaces are read without `names`.
  */
 export function* piecesAfter(part: Part, added: (hashed: boolean) => Uint8Array): Generator<PartRows> {
   if (!isUndivided(part)) return yield* piecesOfPart(part, added(true));
@@ -23,7 +23,7 @@ export function* piecesAfter(part: Part, added: (hashed: boolean) => Uint8Array)
   else yield* piecesOfPart(part, added(true), 0);
 }
 
-/** The rows of a part, divided until none has more bytes than that. */
+/** The rows of a part, divided until no part has more than `maxBytes`. */
 function* piecesOfPart(part: Part, rows: Uint8Array, maxBytes = MAX_PART_BYTES): Generator<PartRows> {
   if (rows.length <= maxBytes) return yield { part, rows };
   yield* divided(

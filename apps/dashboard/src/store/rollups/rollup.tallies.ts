@@ -9,7 +9,7 @@ import type { RollupReader } from './rollup.reader.ts';
 
 /** Tallies of roll-ups: all of a window but its ends. */
 export function createRollupTallies(rollups: RollupReader): TallyStore & RunStartStore {
-  /** Settlements of no plan are those of the workspace without those of its plans. */
+  /** Spend without a plan is the workspace's spend minus that of its plans. */
   async function dividePlans(tenantId: TenantId, plan: ReadPlan, add: AddSpend, meter: ReadMeter): Promise<void> {
     const ofNone = new Map<number, Tally>();
     const ofPlans = new Map<number, Tally>();
@@ -37,7 +37,7 @@ export function createRollupTallies(rollups: RollupReader): TallyStore & RunStar
     groupOf: (row: PackedRow) => GroupKey,
   ): Promise<void> {
     await rollups.readAgents(tenantId, plan, undefined, meter, (row, { start, spans }) => {
-      // In such a row nothing was settled.
+      // Such a row has no settlements.
       if (row.model === undefined) return;
       const group = groupOf(row);
       for (const [span, tally] of row.sums(start, spans)) add(group, span, tally);

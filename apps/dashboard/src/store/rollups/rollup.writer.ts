@@ -19,11 +19,11 @@ import { createRowHash } from './row.hash.ts';
 
 export interface RollupWriter {
   /**
-   * Adds the deltas, whose models `names` has taken, to their roll-ups. Not idempotent: call it in the transaction that
-   * inserts the events.
+   * Adds the deltas to their roll-ups. `names` must have taken their models. Not idempotent: call it in the transaction
+   * that inserts the events.
    */
   add(session: ClientSession | undefined, deltas: RollupDelta[]): Promise<void>;
-  /** The most parts of each kind that a roll-up of the workspace was seen to have. */
+  /** The most parts of each kind seen so far in a roll-up of the workspace. */
   partsOf(tenantId: TenantId): PartCounts;
 }
 
@@ -65,10 +65,10 @@ export function createRollupWriter(rollups: RollupCollection): RollupWriter {
   };
 }
 
-/** What is added to the rows of a kind. */
+/** Additions to the rows of a kind. */
 interface Change {
   kind: RowKind;
-  /** The parts that there are, in order. */
+  /** The existing parts, in order. */
   parts: readonly Part[];
   /** By the index of the part. */
   added: Map<number, Row[]>;
@@ -80,8 +80,8 @@ function changeOf(kind: RowKind, delta: RollupDelta, parts: readonly Part[], has
 }
 
 /**
- * The documents that `delta` changes, as they are afterwards. Hundreds of parts take a tenth of a second and more, so
- * others have their turns meanwhile.
+ * The documents that `delta` changes, in their new state. Hundreds of parts take a tenth of a second or more, so other
+ * work gets its turns in between.
  */
 async function changedDocuments(
   delta: RollupDelta,
@@ -109,7 +109,7 @@ async function changedDocuments(
       const part = parts[index]!;
       const document = change(partKey(key, kind, part));
       const pieces = [...piecesAfter(part, (hashed) => addToRows(bytesOf(document[kind]), start, rows, hashed))];
-      // Rows that are divided leave the document of the workspace.
+      // Divided rows leave the document of the workspace.
       delete document[kind];
       for (const { part, rows } of pieces) change(partKey(key, kind, part))[kind] = new mongo.Binary(rows);
       if (pieces.length > 1) {

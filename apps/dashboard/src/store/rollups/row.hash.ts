@@ -6,7 +6,7 @@ import { HASH_BITS, NAME_BITS } from '../../domain/rollup.parts.ts';
 
 const ROW_BYTES = (HASH_BITS - NAME_BITS) / 8;
 const NAME_BYTES = NAME_BITS / 8;
-/** Two of the names of a day have the same hash less often than disks lie. They would count as one. */
+/** Two names of a day have the same hash, and would count as one, less often than disks fail silently. */
 export const HASH_BYTES = HASH_BITS / 8;
 const REMEMBERED = 10_000;
 
@@ -17,21 +17,21 @@ export interface StoredRow extends Pick<Row, 'name'> {
 }
 
 /**
- * Where a row lies among the others: bits of its name, then bits of its name and model. It is the same whether the row
- * has the name of the model or its hash. Stored roll-ups depend on it, so it never changes. Senders choose names, so it
- * is a hash that nobody can find many alike of.
+ * The position of a row among the others: bits of its name, then bits of its name and model. It is the same whether the
+ * row stores the model's name or its hash. Stored roll-ups depend on it, so it must never change. Senders choose names,
+ * so it is a hash for which nobody can find many collisions.
  */
 export function hashOfRow({ name, model }: StoredRow): number {
   const key = typeof model === 'string' ? hashOfName(model) : model;
   return leastHashOf(name) + hash('sha256', `${name}|${key ?? ''}`, 'buffer').readUIntBE(0, ROW_BYTES);
 }
 
-/** Stands for the name of a model, or of a plan, among those of a day. */
+/** Identifies the name of a model or a plan among those of a day. */
 export function hashOfName(name: string): number {
   return hash('sha256', name, 'buffer').readUIntBE(0, HASH_BYTES);
 }
 
-/** {@link hashOfRow}, which remembers what was asked last: live events are of the same rows in each batch. */
+/** {@link hashOfRow} with a cache, since live events touch the same rows in each batch. */
 export function createRowHash(): (row: Pick<Row, 'name' | 'model'>) => number {
   const known = new LRUCache<string, number>(roomFor(REMEMBERED));
   return (row) => {
