@@ -1,7 +1,7 @@
 import { createLogger, loadConfig } from '@tollkeeper/runtime';
 import { runVerifyCommand, verifyCommandConfig } from '../src/verify.command.ts';
 
-// Beside the service in its image, with the settings of the service: `node verify.js`.
+// Part of the service's image, with the settings of the service: `node verify.js`.
 try {
   const logger = createLogger({ service: 'verify', level: 'error', destination: process.stderr });
   const config = loadConfig(verifyCommandConfig, process.env);

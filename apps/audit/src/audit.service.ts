@@ -9,7 +9,7 @@ import { createRecordStore } from './store/record.store.ts';
 
 export type AuditDeps = DataServiceDeps<AuditConfig>;
 
-/** Who changed what, by workspace. Addresses are valid once started. */
+/** Records who changed what, by workspace. Addresses are valid once started. */
 export type AuditService = Component & ServesHttp;
 
 export function createAudit(deps: AuditDeps): AuditService {
@@ -22,6 +22,6 @@ export function createAudit(deps: AuditDeps): AuditService {
     ...base,
     routes: createAuditRoutes(records),
   });
-  // What is recorded can be read without the log.
+  // Stored records can be read without the log.
   return assembleService({ ...base, parts: [mongo, inBackground(consumer, logger)], http });
 }

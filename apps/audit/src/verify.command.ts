@@ -27,8 +27,8 @@ const anchorSchema = z.object({
 });
 
 /**
- * The command of operators that verifies the records. Resolves to whether all chains are whole. Throws an error with a
- * sentence for a person, such as for arguments that are none.
+ * The operators' command that verifies the records. Resolves to whether all chains are intact. Throws an error with a
+ * readable message, such as for invalid arguments.
  */
 export async function runVerifyCommand(
   args: string[],
@@ -79,7 +79,7 @@ function readArgs(args: string[]): { workspace?: string | undefined; anchors?: s
   }
 }
 
-/** All that the database or the earlier verification knows, so that nothing is overlooked that was removed whole. */
+/** All workspaces known to the database or the earlier verification, so that a removed chain is noticed. */
 async function workspacesOf(
   records: ReturnType<typeof createRecordStore>,
   anchors: ReadonlyMap<string, Place>,

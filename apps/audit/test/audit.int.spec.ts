@@ -80,7 +80,7 @@ describe('the audit log of a workspace', () => {
       wrong({ occurred_at: '2026-02-30T00:00:00.000Z' }),
       wrong({ changes: [{ field: 'x', from: { $where: 'sleep(1)' }, to: null }] }),
       wrong({ target: { type: 'key', id: 'x'.repeat(129), name: '' } }),
-      // Of this workspace, under the id of a record of another one.
+      // In this workspace, with the id of another workspace's record.
       wrong({ record_id: first.id }),
     ];
     const records = [...poison, value].map((each) => ({ key: tenantId, value: each }));
@@ -182,7 +182,7 @@ describe('filters', () => {
       .find({ ns: `${audit.database}.records`, op: 'query', ts: { $gte: begun } })
       .toArray();
     expect(read).toHaveLength(1);
-    // One more tells whether another page follows, and the record of the cursor is read again.
+    // One more shows whether another page follows, and the record of the cursor is read again.
     expect(read[0]!['docsExamined']).toBeLessThanOrEqual(listed.length + 2);
   });
 

@@ -23,7 +23,7 @@ export interface Listed {
   [field: string]: unknown;
 }
 
-/** The service on a real mongod and event log. Every answer in JSON is checked against its OpenAPI document. */
+/** The service on a real mongod and event log. Every JSON answer is checked against its OpenAPI document. */
 export function useAudit(mongo: TestMongo) {
   const { logger } = testLogger();
   const database = mongo.newDatabase();
@@ -94,7 +94,7 @@ export function useAudit(mongo: TestMongo) {
     append,
     eventLog: () => audit.eventLog,
     collection: (name: 'records' | 'chains') => mongo.connection.useDb(database).collection(name),
-    /** Appends the records and waits until the workspace has as many as it should. */
+    /** Appends the records and waits until all of them are in the workspace. */
     async record(records: readonly AuditRecord[]): Promise<void> {
       await append(records);
       const [{ tenantId }] = records as [AuditRecord];

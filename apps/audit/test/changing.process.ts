@@ -7,7 +7,7 @@ import { CALLER_TOKEN_SECRET } from '@tollkeeper/testing/peers';
 import { createAudit } from '../src/audit.service.ts';
 import { auditConfig } from '../src/config.ts';
 
-/** A workspace for each process, so that chains are written to side by side. */
+/** One workspace per process, so that chains are written concurrently. */
 export const TENANTS = ['ws_a', 'ws_b'].map(provenTenantId);
 
 export interface Databases {
@@ -18,8 +18,8 @@ export interface Databases {
 }
 
 /**
- * A service that people change things in without a pause, and the audit service beside it, in one process: whenever it
- * is killed, that is between any two steps of a record.
+ * A service with continuous changes and the audit service in one process, so a kill can hit between any two steps of a
+ * record.
  */
 async function run({ uri, log, changes, audit }: Databases, index: number): Promise<void> {
   const logger = createLogger({ service: 'changing', level: 'silent' });

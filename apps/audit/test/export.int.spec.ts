@@ -16,7 +16,7 @@ async function filled(count: number): Promise<TenantId> {
   return tenantId;
 }
 
-/** Sends the request of an export, and reads nothing. */
+/** Requests an export without reading the answer. */
 async function open(tenantId: TenantId, method = 'GET'): Promise<Socket> {
   const { hostname, port } = new URL(audit.service().httpUrl);
   const socket = connect({ host: hostname, port: Number(port) });

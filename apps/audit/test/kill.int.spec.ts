@@ -31,14 +31,14 @@ it('has each change once, and nothing else, though the processes are killed agai
     const before = made;
     const children = [start(kill), start(kill + 1)];
     while (made < before + 20) await delay(5);
-    // Wherever they are: in the transaction, the append, the removal from the outbox, or the consumer.
+    // Anywhere: in the transaction, the append, the removal from the outbox, or the consumer.
     await delay(kill * 7);
     const ended = children.map((child) => once(child, 'exit'));
     for (const child of children) child.kill('SIGKILL');
     await Promise.all(ended);
   }
 
-  // What the last ones left in their outbox is moved by whoever comes next.
+  // The next process moves the remaining records of the outbox.
   const { logger } = testLogger();
   const changes = connectMongo({ uri: mongo.uri, database: databases.changes, logger });
   const trail = createAuditTrail({ connection: changes.connection, eventLog: audit.eventLog(), logger });

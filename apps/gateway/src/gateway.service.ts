@@ -25,10 +25,12 @@ import { createPublishedDocument } from './openapi/published-document.ts';
 
 export type GatewayDeps = ServiceDeps<GatewayConfig>;
 
-/** The edge of Tollkeeper: who is calling, in which workspace, with which access; then the service behind it. */
+/**
+ * The edge of Tollkeeper: finds who is calling, in which workspace and with which access, and forwards to the service.
+ */
 export type GatewayService = Component & ServesHttp;
 
-/** What the bodies on their way to one service may take here: also bounds how many of its places large ones take up. */
+/** Memory for bodies on their way to one service. It also bounds how many of the service's places large bodies take. */
 const BODY_BUDGET_BYTES = 16 * 1024 * 1024;
 
 export function createGateway(deps: GatewayDeps): GatewayService {
@@ -93,7 +95,7 @@ export function createGateway(deps: GatewayDeps): GatewayService {
       await forwarder.close();
     },
   };
-  // Without identity, requests that need no session (events above all) still work; the others get 503.
+  // Without identity, requests that need no session (above all events) still work; the others get 503.
   return assembleService({ name: 'gateway', logger, parts: [identity, connections], http: listener });
 }
 

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** A gateway that would wait for longer than a test may take, were it not for the area. */
+/** A gateway that would wait longer than the test timeout, except for the deadline of the area. */
 async function start(env: Record<string, string> = {}): Promise<Stack> {
   const stack = await startStack({ UPSTREAM_TIMEOUT_MS: '300000', ...env });
   cleanUps.push(() => stack.stop());
@@ -35,7 +35,7 @@ const reserve = (stack: Stack) =>
 
 const LATE = { status: 503, retryAfter: '1', body: { code: 'service_unavailable' } };
 
-/** A service of a process of its own, which can be halted as a machine halts one. */
+/** A service in a process of its own, which can be halted as a machine halts it. */
 async function startProcess(): Promise<{ url: string; port: number; pid: number }> {
   const script = `
     const server = require('node:http').createServer((req, res) => req.resume().on('end', () => res.end('{}')));
@@ -50,7 +50,7 @@ async function startProcess(): Promise<{ url: string; port: number; pid: number 
   return { url: `http://127.0.0.1:${port}`, port, pid: child.pid! };
 }
 
-/** Takes up the connections that the system accepts for a process that does not. */
+/** Fills the queue of connections that the system accepts for a halted process. */
 async function fillBacklog(port: number): Promise<void> {
   for (;;) {
     const socket = connect(port, '127.0.0.1').on('error', () => undefined);

@@ -24,7 +24,7 @@ const http = () => request(stack.gateway.httpUrl);
 const spend = () => http().get(SPEND).set('cookie', cookieOf('ada'));
 
 describe('what a service gets', () => {
-  /** What reaches each area's service beside what reaches all. */
+  /** The headers that each area's service gets in addition to the common ones. */
   const OWN: Record<string, string[]> = {
     login: ['cookie', 'x-tollkeeper-client'],
     reset: ['x-tollkeeper-client'],
@@ -90,7 +90,7 @@ describe('what a service gets', () => {
     const written = await raw('POST', path, { ...headers, ...framing }, Buffer.from('{}'));
     const names = ['connection', 'host', ...Object.keys(PASSED), ...(OWN[area.name] ?? [])];
     const isCalled = names.includes('x-tollkeeper-caller');
-    // Of each write of a person, the audit log tells the address.
+    // The audit log contains the client's address for each write of a person.
     const ofWrite = isCalled ? ['x-tollkeeper-client'] : [];
     for (const [answer, more] of [
       [read, []],
@@ -322,7 +322,7 @@ interface RawAnswer {
   text: string;
 }
 
-/** Sends just these headers, and reads an answer that comes before the body is through. */
+/** Sends exactly these headers, and reads an answer that may arrive before the body is complete. */
 async function raw(method: string, path: string, headers: OutgoingHttpHeaders, body?: Buffer): Promise<RawAnswer> {
   const req = httpRequest(`${stack.gateway.httpUrl}${path}`, { method, headers, agent: false });
   req.on('error', () => undefined);

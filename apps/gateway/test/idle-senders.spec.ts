@@ -16,7 +16,7 @@ const LOGIN = '/api/v1/auth/login';
 
 let stack: Stack;
 const sockets: Socket[] = [];
-/** Ends what was sent and forgotten. */
+/** Aborts the requests of `sendAndForget`. */
 let forgotten = new AbortController();
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
@@ -30,13 +30,13 @@ const addressOf = (n: number): string => `127.0.0.${(n % 240) + 2}`;
 
 interface Begun {
   path: string;
-  /** Beside `Host` and `Content-Type`. */
+  /** Further headers besides `Host` and `Content-Type`. */
   head: string;
   localAddress?: string;
   body?: Buffer | string;
 }
 
-/** Sends the head of a request and no more of its body than `body`. */
+/** Sends the head of a request, and of its body only `body`. */
 function begin({ path, head, localAddress = '127.0.0.1', body = '{' }: Begun): Socket {
   const socket = connect({ port: Number(new URL(stack.gateway.httpUrl).port), host: '127.0.0.1', localAddress });
   sockets.push(socket.on('error', () => undefined).resume());
@@ -45,10 +45,7 @@ function begin({ path, head, localAddress = '127.0.0.1', body = '{' }: Begun): S
   return socket;
 }
 
-/**
- * Begins many requests, a few at a time: a listener that has much to accept drops connections, which come again after
- * seconds.
- */
+/** Starts many requests, a few at a time: a busy listener drops connections, which are retried only after seconds. */
 async function beginMany(count: number, toBegin: (n: number) => Begun): Promise<void> {
   for (let i = 0; i < count; i += 1) {
     begin({ localAddress: addressOf(i), ...toBegin(i) });
@@ -70,7 +67,7 @@ async function send(path: string, options: RequestOptions & { body?: Buffer | st
   return { status: res.statusCode, retryAfter: res.headers['retry-after'] };
 }
 
-/** What everybody else does meanwhile, and the statuses of the answers. */
+/** Sends other people's requests, and returns the statuses. */
 async function others(): Promise<(number | undefined)[]> {
   const mia = { headers: { cookie: cookieOf('mia') } };
   const json = { 'content-type': 'application/json' };
@@ -84,7 +81,7 @@ async function others(): Promise<(number | undefined)[]> {
   return answers.map(({ status }) => status);
 }
 
-/** Sends requests whose answers nobody waits for. */
+/** Sends requests whose answers nobody awaits. */
 function sendAndForget(count: number, path: string, options: RequestOptions & { body?: string }): void {
   const { signal } = forgotten;
   for (let i = 0; i < count; i += 1) send(path, { ...options, signal }).catch(() => undefined);
@@ -98,7 +95,7 @@ async function metric(name: string): Promise<number> {
     .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-/** All requests that have come to services. */
+/** Total requests received by the services. */
 const forwarded = (): number => Object.values(stack.services).reduce((sum, { requests }) => sum + requests, 0);
 
 describe('1030 connections that send a head and one byte of a body', () => {
@@ -133,7 +130,7 @@ describe('large bodies that stall', () => {
     });
     expect(await metric('http_server_body_bytes')).toBeLessThanOrEqual(16 * MIB);
     expect(await others()).toEqual([200, 200, 200, 200, 200]);
-    // They have stalled by then, and one of them gives way.
+    // By then these bodies have stalled, and one of them loses its place.
     const large = { method: 'POST', headers: { authorization: 'Bearer other' }, body: Buffer.alloc(MIB, ' ') };
     await eventually(async () => expect((await send(EVENTS, large)).status).toBe(200));
   });
@@ -199,7 +196,7 @@ describe('what one sender may have in progress', () => {
     stack.identity.sessions.set('ada-again', memberOfAcme('user_ada'));
     for (const service of Object.values(stack.services)) service.answer = () => undefined;
     for (const name of ['ada', 'ada-again']) {
-      // A key is nothing where sessions are asked for.
+      // Where sessions are required, a key has no effect.
       sendAndForget(2, SPEND, { headers: { cookie: cookieOf(name), authorization: 'Bearer one' } });
     }
     sendAndForget(2, EVENTS, withKey('one'));

@@ -9,7 +9,7 @@ const SPEND = '/w/acme/api/v1/dashboard/spend';
 let stack: Stack;
 afterEach(() => stack.stop());
 
-/** The line about the request that was sent with this id. */
+/** The log line of the request with this id. */
 function lineOf(requestId: string): Promise<Record<string, unknown>> {
   return eventually(() => {
     const [line, ...more] = stack.log.lines().filter((entry) => entry['request_id'] === requestId);

@@ -36,7 +36,7 @@ async function send(url: string, options: RequestOptions & { body?: Buffer | str
   return { status: res.statusCode, retryAfter: res.headers['retry-after'], body: text === '' ? {} : JSON.parse(text) };
 }
 
-/** A service that closes each connection under its second request: what a client meets whose service stops just now. */
+/** A service that closes each connection during its second request, as a service that is just stopping does. */
 async function startLeaving(): Promise<{ url: string; requests: () => number }> {
   let requests = 0;
   const served = new WeakSet<object>();

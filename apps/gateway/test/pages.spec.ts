@@ -156,7 +156,7 @@ it('a page that is asked for twice has no more listeners on its answer than Node
   const room = Promise.withResolvers<number>();
   const onRequest = (message: unknown) => {
     const { request: req, response } = message as { request: IncomingMessage; response: ServerResponse };
-    // The first is the gateway's, those of the console follow.
+    // The first listener is the gateway's; those of the console follow.
     if (req.headers['x-request-id'] !== 'listened-to') return;
     unsubscribe('http.server.request.start', onRequest);
     response.once('prefinish', () => room.resolve(response.getMaxListeners() - response.listenerCount('close')));
@@ -175,7 +175,7 @@ function headerLines(headers: Record<string, string>): string {
     .join('');
 }
 
-/** Sends just these bytes and reads until the connection ends. */
+/** Sends exactly these bytes and reads until the connection ends. */
 async function raw(bytes: string): Promise<{ status: number; text: string }> {
   const { hostname, port } = new URL(stack.gateway.httpUrl);
   const socket = connect(Number(port), hostname);

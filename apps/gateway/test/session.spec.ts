@@ -43,7 +43,7 @@ describe('sessions', () => {
     const write = request(stack.gateway.httpUrl).post('/w/acme/api/v1/management/workspace-keys').set('cookie', as);
     expect((await write.send({})).status).toBe(200);
     expect((await spend('ada')).status).toBe(200);
-    // That of the write, which goes by the role of its moment.
+    // The question of the write, which uses the current role.
     expect(stack.identity.questions - before).toBe(1);
   });
 

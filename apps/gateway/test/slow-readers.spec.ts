@@ -17,23 +17,23 @@ import type { EchoService } from './stack.fixture.ts';
 const PLACES = 3;
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 const STILL_LOOKS = 20;
-/** More than the buffers on the way take. */
+/** More than all buffers on the way hold. */
 const LARGE_BYTES = 32 * 1024 * 1024;
 
 let service: EchoService;
 let upstream: UpstreamService;
 let pages: PagesProxy;
-/** Whether requests go as those for pages do. */
+/** Whether requests take the way of pages. */
 let byPages: boolean;
 let edge: Server;
-/** What the service has made of each endless answer, by its path. */
+/** Bytes that the service has produced of each endless answer, by path. */
 let produced: Record<string, number>;
 let brokenOff: string[];
 let ended: boolean;
 
 beforeEach(async () => {
   [produced, ended] = [{}, false];
-  // Of this test: answers of the one before may close only now.
+  // Paths of this test only, because answers of the previous test may close late.
   const own: string[] = [];
   brokenOff = own;
   service = await startEcho('dashboard');
@@ -86,7 +86,7 @@ afterEach(async () => {
   await service.close();
 });
 
-/** The answer, of which nothing is read yet. */
+/** An answer whose body is still unread. */
 async function get(path: string): Promise<IncomingMessage> {
   const req = httpRequest({ port: (edge.address() as AddressInfo).port, path, agent: false });
   const [res] = (await once(req.end(), 'response')) as [IncomingMessage];
@@ -124,7 +124,7 @@ it.each([
   },
 );
 
-/** Waits until the buffers on the way are full: a busy machine makes no more either, but not for long. */
+/** Waits until the buffers on the way are full. A busy machine can also pause, but not for long. */
 async function stall(path: string): Promise<void> {
   let before: number | undefined = -1;
   let still = 0;

@@ -14,7 +14,7 @@ import { createGateway, gatewayConfig } from '../src/index.ts';
 
 export const secret = 'a-secret-of-more-than-32-characters!';
 
-/** A session id of the form that identity hands out, the same for the same name. */
+/** A session id in identity's form, the same for the same name. */
 export function sessionIdOf(name: string): string {
   return createHash('sha256').update(name).digest('base64url');
 }
@@ -23,7 +23,7 @@ export function cookieOf(name: string): string {
   return `gw_session=${sessionIdOf(name)}`;
 }
 
-/** What an upstream got, as its JSON answer tells it. */
+/** What an upstream received, as reported in its JSON answer. */
 export interface Seen {
   service: string;
   method: string;
@@ -36,12 +36,12 @@ export interface Seen {
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** A service that answers with what it got, or as the test says. */
+/** A service that echoes what it received, or answers as the test decides. */
 export interface EchoService {
   server: Server;
   url: string;
   requests: number;
-  /** In place of the echo. */
+  /** Replaces the echo. */
   answer: Listener | undefined;
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export async function startEcho(service: string): Promise<EchoService> {
     server: createServer((req, res) => {
       echo.requests += 1;
       if (echo.answer !== undefined) echo.answer(req, res);
-      // A request that the gateway breaks off has no one left to answer.
+      // When the gateway aborts a request, nobody waits for its answer.
       else tellWhatCame(service, req, res).catch(() => res.destroy());
     }),
     url: '',
@@ -91,7 +91,7 @@ interface SessionMembership {
   role: Role;
 }
 
-/** Identity's gRPC side, with the sessions that the test gives it by cookie name. */
+/** The gRPC side of identity, with sessions set by the test, by cookie name. */
 export interface IdentityStub {
   grpc: GrpcServer;
   sessions: Map<string, { userId: string; memberships: SessionMembership[] }>;
@@ -140,7 +140,7 @@ export function memberOfAcme(userId: string): { userId: string; memberships: Ses
 }
 
 /**
- * A gateway before real services on loopback. People: ada owns `acme`, mia is a member, adam an admin, and bob has two.
+ * A gateway before real services on loopback. Users: ada owns `acme`, mia is a member, adam an admin, bob is in two.
  */
 export async function startStack(env: Record<string, string> = {}, tracer?: Tracer) {
   const identity = await startIdentity();
@@ -188,7 +188,7 @@ export async function startStack(env: Record<string, string> = {}, tracer?: Trac
       ENFORCER_HTTP: services.enforcer.url,
       AUDIT_HTTP: services.audit.url,
       CONSOLE_HTTP: services.console.url,
-      // All of a suite's requests come from one address.
+      // All requests of a suite come from one address.
       PUBLIC_BYTES_PER_SECOND: '1000000000',
       ...env,
     }),

@@ -25,7 +25,7 @@ afterAll(() => stack.stop());
 
 type Answering = (req: IncomingMessage, res: ServerResponse) => unknown;
 
-/** The two ways to a service: the API goes by undici, and the pages by http-proxy-middleware. */
+/** The two ways to a service: the API uses undici, pages use http-proxy-middleware. */
 const WAYS = [
   { way: 'of the API', service: 'dashboard', path: SPEND },
   { way: 'of a page', service: 'console', path: '/w/acme/agents?x=%zz' },
@@ -38,7 +38,7 @@ function send(path: string, options: RequestOptions = {}) {
   return req;
 }
 
-/** From now on the service answers so. */
+/** Makes the service answer like this from now on. */
 function answerFrom(service: keyof Stack['services'], answer: Answering): void {
   stack.services[service].answer = (req, res) => void answer(req, res);
 }
@@ -227,7 +227,7 @@ describe('a service', () => {
         }).pipe(res);
       const { port } = new URL(impatient.gateway.httpUrl);
       const res = await answerOf(send(path, { host: '127.0.0.1', port, headers: { cookie: cookieOf('ada') } }).end());
-      // Longer than the longest silence: so many looks take five seconds.
+      // Together longer than the allowed silence: this many checks take five seconds.
       let looks = 0;
       await eventually(() => expect((looks += 1)).toBeGreaterThan(72));
       expect(produced).toBeLessThan(total);

@@ -7,7 +7,7 @@ import type { RecordStore } from '../store/record.store.ts';
 /** The consumer group of the replicas. Offsets are stored under this name. */
 export const CONSUMER_GROUP = 'audit';
 
-/** Takes each record of the log into the chain of its workspace, once. */
+/** Adds each record of the log to the chain of its workspace, exactly once. */
 export function createAuditRecordsConsumer(deps: {
   group: ConsumerGroup;
   records: Pick<RecordStore, 'append'>;

@@ -2,27 +2,27 @@ import { hash } from 'node:crypto';
 import type { ReadAuditRecord } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
-/** Days that a record is kept after it was taken into the chain. */
+/** Days that a record is kept after it was added to the chain. */
 export const RETENTION_DAYS = 400;
 export const RETENTION_MS = RETENTION_DAYS * 86_400_000;
 
-/** Where a record stands in the chain of its workspace: all that the next one carries of it. */
+/** The position of a record in the chain of its workspace. The next record contains it. */
 export interface Place {
   /** 1, 2, 3 … without gaps. */
   sequence: number;
   /** SHA-256 of the entry, in hex. */
   hash: string;
-  /** When it was taken into the chain: rises with the sequence, so records expire in their order. */
+  /** When the record was added to the chain. It rises with the sequence, so records expire in order. */
   recordedAt: Date;
 }
 
 /** A record in the chain of its workspace. */
 export interface Entry extends ReadAuditRecord, Place {
-  /** The place of the record before it; null of the first. It stays when that record has expired. */
+  /** The position of the record before it; null for the first. It stays when that record has expired. */
   previous: Omit<Place, 'sequence'> | null;
 }
 
-/** The record as the next one of the chain that ends at `head`. */
+/** Makes the next entry of the chain that ends at `head`. */
 export function entryAfter(head: Place | null, record: ReadAuditRecord, now: number): Entry {
   const recordedAt = new Date(Math.max(now, (head?.recordedAt.getTime() ?? 0) + 1));
   const previous = head && { hash: head.hash, recordedAt: head.recordedAt };
@@ -30,7 +30,7 @@ export function entryAfter(head: Place | null, record: ReadAuditRecord, now: num
   return { ...entry, hash: hashOf(entry) };
 }
 
-/** What the hash of an entry has to be: of all that it says, and of its place behind the entry before it. */
+/** The hash that an entry must have: of all its fields, and of the entry before it. */
 export function hashOf(entry: Omit<Entry, 'hash'>): string {
   const { actor, target, previous } = entry;
   const said = [
@@ -55,22 +55,24 @@ export interface RecordFilter {
   to?: number | undefined;
 }
 
-/** A place in a list: the last record of a page. */
+/** A position in a list: the last record of a page. */
 export interface ListPlace {
-  /** Of `occurredAt`, epoch milliseconds. */
+  /** `occurredAt` in epoch milliseconds. */
   time: number;
-  /** Of the chain: tells records of one time apart. */
+  /** Position in the chain: orders records with the same time. */
   sequence: number;
 }
 
-/** The records of all workspaces. Another workspace's records do not exist. Nothing here alters or deletes one. */
+/** The records of all workspaces. No method returns records of another workspace, or alters or deletes a record. */
 export interface RecordReader {
-  /** At most `limit` records behind `after`, newest first, and the place of the last one; null when no more follow. */
+  /**
+   * At most `limit` records after `after`, newest first, and the position of the last one; null when no more follow.
+   */
   list(
     tenantId: TenantId,
     filter: RecordFilter,
     page: { limit: number; after: ListPlace | undefined },
   ): Promise<{ entries: Entry[]; next: ListPlace | null }>;
-  /** Null where the workspace has no record with the id. */
+  /** Null if the workspace has no record with this id. */
   find(tenantId: TenantId, recordId: string): Promise<Entry | null>;
 }

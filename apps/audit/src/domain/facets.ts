@@ -3,8 +3,8 @@ import type { ReadAuditRecord } from '@tollkeeper/contracts';
 import type { RecordFilter } from './entry.ts';
 
 /**
- * A record has a facet for each combination of filters that it is found by. So one index serves all of them, and a page
- * of any combination is a walk along that index, however rare what is asked for is.
+ * A record has a facet for each combination of filters that matches it. So one index serves all of them, and a page of
+ * any combination is a scan of that index, however rare the matches are.
  */
 export function facetsOf({ actor, action, target }: Pick<ReadAuditRecord, 'actor' | 'action' | 'target'>): string[] {
   const words = { actorId: actor.id, action, targetType: target.type, targetId: target.id };
@@ -15,7 +15,9 @@ export function facetsOf({ actor, action, target }: Pick<ReadAuditRecord, 'actor
   return combinations.map(facetOf);
 }
 
-/** The facet that all records of the filter have. Two can be the same, so a query names the fields as well. */
+/**
+ * The facet of all records that match the filter. Two filters can have the same facet, so queries also name the fields.
+ */
 export function facetOf({ actorId, action, targetType, targetId }: RecordFilter): string {
   const words = [actorId ?? null, action ?? null, targetType ?? null, targetId ?? null];
   return hash('sha256', JSON.stringify(words), 'base64url').slice(0, 12);

@@ -1,11 +1,11 @@
 import { type Entry, hashOf, type Place, RETENTION_MS } from './entry.ts';
 
-/** What is wrong with a chain, at its first fault. */
+/** The first fault of a chain. */
 export interface Fault {
   kind: 'altered' | 'missing';
-  /** Of the record that was altered, or of the first one that is missing. */
+  /** Sequence of the altered record, or of the first missing one. */
   sequence: number;
-  /** Of the record that was altered, and of no other. */
+  /** Only for an altered record. */
   recordId?: string;
   reason: string;
 }
@@ -13,19 +13,19 @@ export interface Fault {
 export interface ChainFacts {
   /** In the order of their sequence. */
   entries: AsyncIterable<Entry & { isListed: boolean }>;
-  /** The end of the chain before the entries are read, as it is stored apart from them; null where it is not. */
+  /** The stored end of the chain before the entries are read; null if none is stored. */
   head: Place | null;
-  /** The same once they are read. Records may have come meanwhile. */
+  /** The stored end after the entries were read, as records may have been added. */
   headBehind: () => Promise<Place | null>;
-  /** A place that the chain had at an earlier verification. */
+  /** The end of the chain at an earlier verification. */
   anchor?: Place | undefined;
   /** Epoch milliseconds. */
   now: () => number;
 }
 
 /**
- * The first fault of a chain; null of one that is whole. Records that are older than their retention may be gone, and
- * only they: each entry tells when the one before it was recorded.
+ * The first fault of a chain; null if it is intact. Only records older than their retention may be missing: each entry
+ * says when the one before it was recorded.
  */
 export async function verifyChain({ entries, head, headBehind, anchor, now }: ChainFacts): Promise<Fault | null> {
   const isExpired = ({ recordedAt }: Pick<Place, 'recordedAt'>): boolean =>
@@ -56,7 +56,7 @@ function gapBefore(
   const { sequence, previous } = entry;
   const expected = (last?.sequence ?? 0) + 1;
   if (sequence !== expected) {
-    // The clock removes the oldest, also while they are read.
+    // The oldest records expire, even during the read.
     if (sequence > expected && previous !== null && isExpired(previous)) return null;
     return { kind: 'missing', sequence: expected, reason: `the next record that is there is ${sequence}` };
   }
@@ -74,7 +74,7 @@ function offAnchor({ id, sequence, hash }: Entry, anchor: Place | undefined): Fa
   return { kind: 'altered', sequence, recordId: id, reason: 'it had another hash at the earlier verification' };
 }
 
-/** What is missing at the end: what the head or an earlier verification knows of. */
+/** Entries missing at the end, although the head or an earlier verification knows them. */
 function truncation(
   last: Entry | null,
   { head, anchor, isExpired }: { isExpired: (place: Place) => boolean } & Pick<ChainFacts, 'head' | 'anchor'>,
@@ -90,7 +90,7 @@ function truncation(
   return null;
 }
 
-/** Records that came behind the last one have moved the end on. */
+/** Checks the end, unless records were added after the last entry. */
 function wrongEnd(last: Entry | null, head: Place | null): Fault | null {
   if (last === null) return null;
   if (head !== null && head.sequence > last.sequence) return null;

@@ -54,7 +54,6 @@ const auditQuery = z.object({
   }),
 });
 
-/** The audit log of the workspace, for owners. */
 export function createAuditRoutes(records: RecordReader): Route[] {
   const streamLines = createExports(records);
   return [
@@ -133,7 +132,7 @@ function toBody(entry: Entry): z.output<typeof recordSchema> {
   };
 }
 
-/** The schema has lists that may be written to. */
+/** The types of the schema have mutable lists. */
 function toValue(value: Entry['changes'][number]['from']): z.output<typeof auditValue> {
   return typeof value === 'object' && value !== null ? [...value] : value;
 }

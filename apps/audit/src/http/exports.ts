@@ -1,12 +1,10 @@
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 import type { Entry, ListPlace, RecordFilter, RecordReader } from '../domain/entry.ts';
 
-/**
- * Exports in progress at a time in a replica, and of one person or workspace: each lasts as long as its client reads.
- */
+/** Concurrent exports per replica, and per person or workspace. Each lasts as long as its client reads. */
 const MAX_EXPORTS = 16;
 const MAX_EXPORTS_OF_ONE = 2;
-/** Records that are read at a time: what an export takes in memory, and what one write to its client has. */
+/** Records per read: the memory of an export, and the size of one write to its client. */
 const PAGE = 200;
 
 export type StreamLines = (
@@ -17,9 +15,9 @@ export type StreamLines = (
 ) => AsyncIterable<string>;
 
 /**
- * Makes the lines of an export, a page at a time when the client has read the one before. Each page is a query of its
- * own, so nothing is held in the database for a client that reads slowly. Rejects with `rate_limited` at its begin
- * where too many are in progress.
+ * Makes the lines of an export, one page whenever the client has read the one before. Each page is a separate query, so
+ * slow clients hold nothing in the database. Rejects with `rate_limited` at the start if too many exports are in
+ * progress.
  */
 export function createExports(records: Pick<RecordReader, 'list'>): StreamLines {
   const inFlight: (readonly string[])[] = [];

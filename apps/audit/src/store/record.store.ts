@@ -15,7 +15,7 @@ import {
 import { facetOf, facetsOf } from '../domain/facets.ts';
 
 interface StoredEntry {
-  /** The id of the record, so that a record is stored once. */
+  /** The id of the record, so that it is stored only once. */
   _id: string;
   tenantId: string;
   sequence: number;
@@ -61,9 +61,9 @@ const entrySchema = new Schema<StoredEntry>(
   },
   { collection: 'records', versionKey: false },
 );
-// Its last field is short, since a record is in it once for each facet.
+// A record is in this index once per facet, so the last field is short.
 entrySchema.index({ tenantId: 1, facets: 1, occurredAt: -1, sequence: -1 });
-// Of two writers of a chain one is refused, whatever else fails.
+// Refuses one of two concurrent writers of a chain, whatever else fails.
 entrySchema.index({ tenantId: 1, sequence: 1 }, { unique: true });
 entrySchema.index({ recordedAt: 1 }, { expireAfterSeconds: RETENTION_DAYS * 86_400 });
 
@@ -73,17 +73,15 @@ const headSchema = new Schema<StoredHead>(
 );
 
 export interface RecordStore extends RecordReader {
-  /** Adds those of the records that are not known to the chains of their workspaces. Answers how many that were. */
+  /** Adds the new ones among the records to the chains of their workspaces. Returns their number. */
   append(session: ClientSession, records: readonly ReadAuditRecord[], now: number): Promise<number>;
   /** Adds entries that follow the ends of their chains, in order. */
   insert(session: ClientSession | undefined, added: readonly Entry[]): Promise<void>;
-  /** Each workspace that has records or had some, once or twice. */
+  /** Each workspace that has or had records, once or twice. */
   workspaces(): AsyncIterable<string>;
-  /** The end of a chain; null of a workspace without one. */
+  /** The end of a chain; null for a workspace without one. */
   head(tenantId: string): Promise<Place | null>;
-  /**
-   * The chain as it is stored, in the order of its sequence. `isListed`: the lists that should have the entry have it.
-   */
+  /** The stored chain in the order of its sequence. `isListed`: the entry is in all lists that should have it. */
   chain(tenantId: string): AsyncIterable<Entry & { isListed: boolean }>;
 }
 
@@ -151,7 +149,7 @@ export function createRecordStore(connection: Connection): RecordStore {
 
     async *workspaces() {
       for await (const { _id } of heads.find({}, { projection: { _id: 1 } })) yield _id;
-      // A walk from one workspace to the next: the answer to `distinct` could be too large.
+      // Steps from one workspace to the next, because the answer to `distinct` could be too large.
       for (let last = ''; ;) {
         const next = await entries.findOne(
           { tenantId: { $gt: last } },

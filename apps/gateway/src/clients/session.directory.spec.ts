@@ -66,7 +66,7 @@ describe('createSessionDirectory', () => {
 
   it('leaves out a membership whose role it does not know, and knows the others', async () => {
     const { state, resolve } = setUp();
-    // What a client makes of a number that its enumeration does not have.
+    // As a client decodes a number that its enumeration does not have.
     const unknown = { tenantId: 'ws_3', slug: 'three', role: 9 as unknown as MembershipMessage['role'] };
     state.memberships = [unknown, ...memberships];
     expect((await resolve())?.memberships.map(({ slug }) => slug)).toEqual(['one', 'two']);

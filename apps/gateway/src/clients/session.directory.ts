@@ -13,7 +13,7 @@ type IdentityClient = GrpcClient<typeof identityService>;
 export interface SessionDirectoryOptions {
   identity: Pick<IdentityClient, 'resolveSession'>;
   tokenKey: TokenKey;
-  /** Longest use of an answer, in milliseconds from the question; at most 5000. */
+  /** How long an answer may be used, in milliseconds from the question; at most 5000. */
   cacheMs: number;
   /** Monotonic milliseconds. */
   now?: () => number;
@@ -21,19 +21,19 @@ export interface SessionDirectoryOptions {
 
 interface Question {
   answer: Promise<Session | null>;
-  /** The one that begins after it. */
+  /** The question that starts after this one. */
   next?: Promise<Session | null>;
 }
 
 const MAX_CACHED_SESSIONS = 20_000;
-/** On a busy machine people would rather wait than be refused; as long as an answer may be used. */
+/** As long as an answer may be used: on a busy machine, people would rather wait than be refused. */
 const DEADLINE_MS = 5_000;
-/** What identity hands out: 256 random bits in base64url. Anything else needs no question. */
+/** The form of identity's session ids: 256 random bits in base64url. Anything else is refused without a question. */
 const SESSION_ID = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * Asks identity about sessions and keeps its answers, good and bad, for a few seconds. Concurrent questions about one
- * session are one question, or two where the first began too early. Cookies are known here by their SHA-256 alone.
+ * Asks identity about sessions and caches its answers, good and bad, for a few seconds. Concurrent questions about a
+ * session are merged into one, or two if the first started too early. Only the SHA-256 of cookies is kept here.
  */
 export function createSessionDirectory(options: SessionDirectoryOptions): SessionDirectory {
   const { identity, tokenKey, cacheMs, now = () => performance.now() } = options;
@@ -44,7 +44,7 @@ export function createSessionDirectory(options: SessionDirectoryOptions): Sessio
     perf: { now },
   });
 
-  /** Questions that began anew, by session. */
+  /** Questions of `resolveAnew`, by session. */
   const asking = new Map<string, Question>();
 
   async function ask(sha256: string, requestId: string): Promise<Session | null> {
@@ -60,13 +60,13 @@ export function createSessionDirectory(options: SessionDirectoryOptions): Sessio
     }
   }
 
-  /** A failure is not kept. */
+  /** Failures are not cached. */
   function keep(sha256: string, answer: Promise<Session | null>): void {
     answers.set(sha256, answer);
     answer.catch(() => answers.delete(sha256));
   }
 
-  /** Shares the question that begins when the one in progress has its answer with all who come until then. */
+  /** Callers that come while a question is in progress share the question that starts after it. */
   function askAnew(sha256: string, requestId: string): Promise<Session | null> {
     const inFlight = asking.get(sha256);
     if (inFlight !== undefined) {
@@ -112,7 +112,7 @@ function toSession(session: SessionMessage, tokenKey: TokenKey): Session {
   return {
     userId,
     name,
-    // A role of a newer release of identity opens nothing here, and leaves the other workspaces as they are.
+    // A role that only a newer release of identity knows gives no access here. The other workspaces stay.
     memberships: memberships.flatMap(({ tenantId, slug, role: wireRole }) => {
       const role = fromWireRole(wireRole);
       return role === null ? [] : [{ tenantId: provenTenantId(tenantId), slug, role }];

@@ -1,44 +1,44 @@
 import type { Role } from '@tollkeeper/kernel';
 
-/** The services that have the API behind the gateway. */
+/** The services that serve the API behind the gateway. */
 export type Upstream =
   'identity' | 'dashboard' | 'budgets' | 'alerts' | 'notifier' | 'keys' | 'ingest' | 'enforcer' | 'audit';
 
 /**
- * Who may use an area: anyone (`public`), anyone with a session or without (`visitor`), anyone with a session, holders
- * of a workspace key (which the service itself checks), or members of the workspace with at least a role, for reading
- * and for writing.
+ * Who may use an area: anyone (`public`), anyone with or without a session (`visitor`), anyone with a session, holders
+ * of a workspace key (which the service itself checks), or members of the workspace with at least a role, one for
+ * reading and one for writing.
  */
 type AreaAccess = 'public' | 'visitor' | 'session' | 'key' | { read: Role; write: Role };
 
 /** A part of what the gateway serves. */
 export interface Part {
-  /** In logs and metrics. */
+  /** The name in logs and metrics. */
   name: string;
-  /** In traces. */
+  /** The path in traces. */
   path: string;
-  /** True where the log tells the client's address. */
+  /** Whether log lines contain the client's address. */
   tellsClientAddress: boolean;
 }
 
-/** A part of the API that shares a service and the access it needs. */
+/** The paths of the API that share a service and the access that they need. */
 export interface Area extends Part {
   /**
-   * The area is this path and all below it. `{tenant_id}` stands for a segment that names the workspace, `{token}` at
-   * the end for one that begins with a one-time token.
+   * The area is this path and everything below it. `{tenant_id}` stands for a segment that names the workspace;
+   * `{token}` at the end, for one that begins with a one-time token.
    */
   path: string;
   upstream: Upstream;
   access: AreaAccess;
-  /** Headers from outside that this area's service gets beside the harmless ones. */
+  /** Request headers with credentials that this area's service gets in addition to the harmless ones. */
   credentials: readonly ('cookie' | 'authorization')[];
   /** Largest request body in bytes. */
   bodyLimitBytes: number;
-  /** True where the service needs the client's address of any request, and not only of a person's write. */
+  /** True if the service needs the client's address of every request, not only of a person's write. */
   tellsClientAddress: boolean;
-  /** True where a POST costs identity a slow password hash: one address has few of them in a minute. */
+  /** True if a POST costs identity a slow password hash. Such requests are limited by address and minute. */
   limitsAttempts: boolean;
-  /** For callers who wait for no longer: the service answers within this time, or the edge does with 503. */
+  /** For callers that wait no longer: if the service has not answered within this time, the edge answers 503. */
   answerWithinMs: number | undefined;
 }
 
@@ -55,7 +55,7 @@ const anyMember = { read: 'member', write: 'member' } as const;
 const admins = { read: 'admin', write: 'admin' } as const;
 const owners = { read: 'owner', write: 'owner' } as const;
 
-/** All of the API but `execute`; the first area that matches a path has it. */
+/** The whole API except `execute`. The first area that matches a path is the one of the path. */
 export const AREAS: readonly Area[] = [
   {
     ...DEFAULTS,
@@ -164,7 +164,7 @@ export const AREAS: readonly Area[] = [
   { ...DEFAULTS, name: 'audit', path: '/api/v1/audit', upstream: 'audit', access: owners },
 ];
 
-/** The pages of the console: every path that is neither of the API nor of its documentation, for GET and HEAD. */
+/** The pages of the console: every path outside the API and its documentation, for GET and HEAD. */
 export const PAGES: Part = { name: 'pages', path: '/', tellsClientAddress: false };
 
 const TOKEN = '{token}';
@@ -177,7 +177,7 @@ const matchers = AREAS.map((area) => {
   return { area, before: endsInToken ? before.slice(0, -TOKEN.length) : before, after, endsInToken };
 });
 
-/** The area that has `path`, and the workspace id where the path names one; null for a path of no area. */
+/** The area of `path`, and the workspace id if the path names one; null if the path belongs to no area. */
 export function findArea(path: string): { area: Area; tenantId: string | undefined } | null {
   for (const { area, before, after, endsInToken } of matchers) {
     if (!path.startsWith(before)) continue;

@@ -1,7 +1,7 @@
 import { AppError, roleAtLeast } from '@tollkeeper/kernel';
 import type { Role, TenantId } from '@tollkeeper/kernel';
 
-/** What a user is in one workspace. */
+/** A user's role in one workspace. */
 export interface Membership {
   tenantId: TenantId;
   slug: string;
@@ -19,8 +19,8 @@ export interface WorkspaceNaming {
 
 /**
  * The caller's membership in the workspace that a request names, or in the caller's only workspace. Throws `forbidden`
- * for an unknown workspace and for one of others alike, so that nobody can probe which exist, and if slug and id name
- * two workspaces. Throws `workspace_required` if the caller has several and the request names none.
+ * for unknown workspaces and for those of others alike, so that nobody can probe which exist, and if slug and id name
+ * different workspaces. Throws `workspace_required` if the caller has several and the request names none.
  */
 export function chooseMembership(memberships: readonly Membership[], { slug, tenantId }: WorkspaceNaming): Membership {
   if (slug === undefined && tenantId === undefined) {
@@ -41,7 +41,7 @@ export function chooseMembership(memberships: readonly Membership[], { slug, ten
   return chosen;
 }
 
-/** Throws `forbidden` unless the member may do what `needed` may do. */
+/** Throws `forbidden` unless the member's role includes `needed`. */
 export function requireRole({ role }: Membership, needed: Role): void {
   if (!roleAtLeast(role, needed))
     throw new AppError('forbidden', `This needs the role ${needed} in the workspace; yours is ${role}.`);

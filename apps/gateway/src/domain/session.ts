@@ -1,24 +1,21 @@
 import type { Upstream } from './area.ts';
 import type { Membership } from './membership.ts';
 
-/** Who a session cookie stands for. */
+/** The user of a session cookie. */
 export interface Session {
   userId: string;
-  /** What people call the user; undefined where identity does not say. */
+  /** Display name of the user; undefined if identity does not send it. */
   name: string | undefined;
   memberships: readonly Membership[];
-  /** The signed caller for a service, in a workspace or (null) in none; made once while the session is cached. */
+  /** The signed caller token for a service, in a workspace or (null) in none. It is made once per cached session. */
   callerToken(service: Upstream, membership: Membership | null): Promise<string>;
 }
 
 export interface SessionDirectory {
-  /**
-   * Who `cookie` stands for; null when it is no valid session. Throws `service_unavailable` while identity can't be
-   * asked.
-   */
+  /** The session of `cookie`; null if it is not valid. Throws `service_unavailable` while identity cannot be asked. */
   resolve(cookie: string, requestId: string): Promise<Session | null>;
-  /** As `resolve`, by a question that begins after the call: as of now, whatever is known from before. */
+  /** As `resolve`, but always asks identity, with a question that starts after the call. */
   resolveAnew(cookie: string, requestId: string): Promise<Session | null>;
-  /** Asks identity again at the next use of `cookie`: its session or its user's memberships have changed. */
+  /** Makes the next use of `cookie` ask identity again, since its session or its user's memberships have changed. */
   forget(cookie: string): void;
 }

@@ -1,6 +1,6 @@
 import { AppError } from '@tollkeeper/kernel';
 
-/** The request headers that decide, by their lower-case names. */
+/** The request headers that decide, with lower-case names. */
 export interface WriteHeaders {
   host?: string | undefined;
   origin?: string | undefined;
@@ -18,11 +18,12 @@ export function isSafeMethod(method: string): boolean {
 }
 
 /**
- * Makes the check against writes that another site's page has a browser send with its user's cookie.
+ * Makes the check against cross-site writes: those that another site's page makes a browser send with its user's
+ * cookie.
  *
- * `Sec-Fetch-Site` must be `same-origin`. `Origin` must be the public URL's, or name the host that the request was
- * sent to with the public URL's scheme: a page can choose neither its `Origin` nor the `Host`, so one gateway can be
- * reached by several names. Clients that send neither header are no browsers and pass.
+ * `Sec-Fetch-Site` must be `same-origin`. `Origin` must equal the public URL's, or have its scheme and the host that
+ * the request was sent to: a page can choose neither its `Origin` nor the `Host`, so one gateway can have several
+ * names. Clients that send neither header are not browsers and pass.
  */
 export function createWriteProtection(publicUrl: string): (method: string, headers: WriteHeaders) => void {
   const { origin: publicOrigin, protocol } = new URL(publicUrl);
@@ -42,12 +43,12 @@ export function createWriteProtection(publicUrl: string): (method: string, heade
 
 const JSON_TYPES = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 
-/** Whether a body comes with these headers. */
+/** Whether these headers announce a body. */
 export function hasBody({ 'content-length': length, 'transfer-encoding': encoding }: WriteHeaders): boolean {
   return encoding !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Throws `unsupported_media_type` for a body that a plain HTML form could have sent, that is, one that is not JSON. */
+/** Throws `unsupported_media_type` for a body that is not JSON, because a plain HTML form could have sent it. */
 export function requireJsonBody(headers: WriteHeaders): void {
   if (hasBody(headers) && !JSON_TYPES.test(headers['content-type'] ?? '')) {
     throw new AppError('unsupported_media_type', 'The Content-Type must be application/json.');

@@ -13,23 +13,23 @@ import type { EdgeRequest } from './exchange.ts';
 
 const SESSION_COOKIE = 'gw_session';
 const KEY_PATHS = AREAS.filter(({ access }) => access === 'key').map(({ path }) => path);
-/** For those who take a workspace key for a session, or write a workspace where the key names it. */
+/** For callers that use a workspace key as a session, or name a workspace in the path although the key names it. */
 const KEY_HINT = `A workspace key calls ${KEY_PATHS.join(' and ')}, and a session the paths below /w/{slug}.`;
 
-/** What a request is for. */
+/** The destination of a request. */
 export interface Target {
   area: Area;
-  /** As the service knows it: without the workspace prefix. */
+  /** The URL for the service, without the workspace prefix. */
   url: string;
   workspace: WorkspaceNaming;
 }
 
-/** A request's URL taken apart: `/w/{slug}{path}{query}`. */
+/** The parts of a request's URL: `/w/{slug}{path}{query}`. */
 export interface RequestUrl {
   /** Undefined without the workspace prefix. */
   slug: string | undefined;
   path: string;
-  /** With its question mark; empty without a query. */
+  /** Includes the question mark; empty without a query. */
   query: string;
 }
 
@@ -43,8 +43,8 @@ export function readUrl(url: string): RequestUrl {
 }
 
 /**
- * Finds what a request is for; throws `not_found` for a path of no area, also for a workspace prefix where none
- * belongs.
+ * Finds the destination of a request. Throws `not_found` for a path of no area, and for a workspace prefix before an
+ * area that has no workspace.
  */
 export function findTarget({ slug, path, query }: RequestUrl, headers: IncomingHttpHeaders): Target {
   const found = findArea(path);
@@ -56,37 +56,36 @@ export function findTarget({ slug, path, query }: RequestUrl, headers: IncomingH
   return { area: found.area, url: path + query, workspace: { slug: named, tenantId: found.tenantId } };
 }
 
-/** The answer to a path that nothing has. */
+/** The error for a path that does not exist. */
 export function notFound(hint = 'GET /openapi.json lists all paths.'): AppError {
   return new AppError('not_found', `There is nothing at this path. ${hint}`);
 }
 
 /**
- * The client's address: the socket's, or what the trusted proxies say. They pass on what clients write, so anything
- * that is no address is not believed.
+ * The client's address: the socket's, or the one from the trusted proxies. They pass on what clients write, so a value
+ * that is not an address is ignored.
  */
 export function clientAddress({ ip, socket }: EdgeRequest): string {
   return ip !== undefined && isIP(ip) !== 0 ? ip : (socket.remoteAddress ?? '');
 }
 
-/** What requests are counted by, of an address: most are IPv4, which need no more than a look. */
+/** The key by which requests of an address are counted. Most addresses are IPv4, which needs only a quick check. */
 export function networkOf(address: string): string {
   return isIP(address) === 4 ? address : toClientNetwork(address);
 }
 
-/** The key that a request for holders of one came with, whether it is one or not, for counting alone. */
+/** The unverified key of a request to an area for keys. It is used for counting only. */
 export function keyOf({ access }: Area, { authorization }: IncomingHttpHeaders): string | undefined {
   return access === 'key' ? authorization?.slice(authorization.lastIndexOf(' ') + 1) : undefined;
 }
 
-/** The session cookie of a request, when it has one. */
 export function sessionCookie({ cookie }: IncomingHttpHeaders): string | undefined {
   return cookie === undefined ? undefined : parseCookie(cookie)[SESSION_COOKIE];
 }
 
 /**
- * The session behind the cookie; null where the area needs none and none is valid. Throws `unauthenticated` where it
- * does and there is none that is valid. A workspace key is no session. `resolve` is the directory's.
+ * The session of the cookie; null if the area does not require a session and none is valid. Throws `unauthenticated` if
+ * the area requires one and none is valid. A workspace key is not a session. `resolve` is the directory's method.
  */
 export async function authenticate(
   { access }: Area,
@@ -101,8 +100,8 @@ export async function authenticate(
 }
 
 /**
- * The caller's membership in the workspace that the request acts in; null for areas without one. Throws `forbidden`
- * outside the caller's workspaces, then for a role that is too low.
+ * The caller's membership in the workspace of the request; null for areas without one. Throws `forbidden` outside the
+ * caller's workspaces, and for a role that is too low.
  */
 export function authorize({ area, workspace }: Target, session: Session | null, method: string): Membership | null {
   if (session === null || !actsInWorkspace(area)) return null;
@@ -112,15 +111,15 @@ export function authorize({ area, workspace }: Target, session: Session | null, 
 }
 
 /**
- * Throws `payload_too_large` for a body that says so, and `unsupported_media_type` for one that is not JSON. A
- * service that takes keys judges its own content types.
+ * Throws `payload_too_large` if the declared length is too large, and `unsupported_media_type` for a body that is not
+ * JSON. Services that take keys check content types themselves.
  */
 export function checkBody({ access, bodyLimitBytes }: Area, method: string, headers: IncomingHttpHeaders): void {
   if (Number(headers['content-length'] ?? 0) > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
   if (access !== 'key' && !isSafeMethod(method)) requireJsonBody(headers);
 }
 
-/** The answer to a body over the limit, whether it said so or turned out so. */
+/** The error for a body over the limit, by its declared or its actual length. */
 export function tooLarge(limitBytes: number): AppError {
   return new AppError('payload_too_large', `The request body is larger than ${limitBytes / (1024 * 1024)} MiB.`);
 }

@@ -29,7 +29,7 @@ const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#api', deepLinki
 
 const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 
-/** `GET /openapi.json`, and `GET /docs`: the page for people about it, which loads nothing from elsewhere. */
+/** `GET /openapi.json` and its HTML page, `GET /docs`, which loads nothing from other hosts. */
 export function createDocumentationRouter(published: PublishedDocument, edgeHeaders: EdgeHeaders): Router {
   const router = express.Router({ caseSensitive: true });
   const assets = findAssets();
@@ -56,7 +56,7 @@ export function createDocumentationRouter(published: PublishedDocument, edgeHead
   return router;
 }
 
-/** The files of Swagger UI: beside the bundle of this app, else in its package. */
+/** The files of Swagger UI: next to the bundle of this app, else in their package. */
 function findAssets(): string {
   const bundled = join(import.meta.dirname, 'swagger-ui');
   return existsSync(bundled) ? bundled : dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/swagger-ui.css')));

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { createEdgeHeaders } from './edge-headers.ts';
 
-/** The names and values of an answer of a service that has `given`; names in lower case. */
+/** The headers of an answer whose service sent `given`, as pairs with lower-case names. */
 function answerWith(given: IncomingHttpHeaders, publicUrl = 'https://tollkeeper.example'): [string, string][] {
   const flat = createEdgeHeaders(publicUrl).ofAnswer('request-1', given);
   return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i]!.toLowerCase(), flat[2 * i + 1]!]);

@@ -3,7 +3,7 @@ import { REQUEST_ID_HEADER } from '@tollkeeper/http';
 import helmet from 'helmet';
 import type { EdgeResponse } from './exchange.ts';
 
-/** Answers of the API are data: nothing in them may run, load or be framed. */
+/** Answers of the API are data: no content in them may run, load or be framed. */
 const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
 /** The page at /docs runs the scripts and styles that this gateway serves, and calls this gateway. */
@@ -11,7 +11,7 @@ const DOCS_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
   "frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-/** Those of helmet's headers that matter to data, not only to documents: each is paid for with every answer. */
+/** Helmet's headers that matter for data and not only for documents. Each one costs something in every answer. */
 const DATA_HEADERS = ['strict-transport-security', 'x-content-type-options', 'x-frame-options'];
 
 /** Hop-by-hop headers (RFC 9110 §7.6.1), and headers that only the edge sets. */
@@ -27,24 +27,24 @@ const NOT_PASSED = [
   REQUEST_ID_HEADER,
 ];
 
-/** The headers that the edge puts on answers, its own and those of the services. */
+/** The headers that the edge sets on answers, its own and those of the services. */
 export interface EdgeHeaders {
-  /** For an answer of the edge itself about the API: also an error, whatever its path. */
+  /** For API answers of the edge itself, and for errors on any path. */
   setForApi(res: EdgeResponse): void;
   /** For the documentation of the API. */
   setForDocumentation(res: EdgeResponse): void;
   /**
-   * All headers of a service's answer, names and values in turn as `writeHead` takes them. `given` are the service's,
-   * by their names in lower case; where both have one, the edge's counts.
+   * All headers of a service's answer: names and values in turn, as `writeHead` takes them. `given` are the service's
+   * headers with lower-case names; where both set one, the edge's wins.
    */
   ofAnswer(requestId: string, given: IncomingHttpHeaders): string[];
-  /** As `ofAnswer`, for pages of the console. They say themselves what they may load and how long they are kept. */
+  /** As `ofAnswer`, for pages of the console, which sets its own content and cache policies. */
   ofPage(requestId: string, given: IncomingHttpHeaders): string[];
 }
 
 /**
- * Helmet's headers, HSTS only where the public URL is https. Answers of the API may in addition be stored nowhere,
- * since they hold a workspace's data. All are the same for every request, so helmet computes them once.
+ * Helmet's headers, with HSTS only if the public URL is https. Answers of the API are also `no-store`, since they hold
+ * a workspace's data. All headers are the same for every request, so helmet computes them once.
  */
 export function createEdgeHeaders(publicUrl: string): EdgeHeaders {
   const computed = computeHeaders(publicUrl);
@@ -66,7 +66,7 @@ export function createEdgeHeaders(publicUrl: string): EdgeHeaders {
   };
 }
 
-/** Puts the edge's headers before those of a service, of which the ones that the edge has too are dropped. */
+/** Puts the edge's headers before those of a service, without the service's headers of the same names. */
 function createMerge(own: readonly (readonly [string, string])[]): EdgeHeaders['ofAnswer'] {
   const flat = own.flat();
   const dropped = new Set([...own.map(([name]) => name), ...NOT_PASSED]);

@@ -34,7 +34,7 @@ import type { WaitingBodies } from './waiting.bodies.ts';
 
 export interface EdgeOptions {
   publicUrl: string;
-  /** Addresses and CIDR ranges whose X-Forwarded-For is believed. */
+  /** Addresses and CIDR ranges whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[];
   loginAttemptsPerMinute: number;
   inFlightPerSender: number;
@@ -53,7 +53,7 @@ export interface EdgeOptions {
   tracer: Tracer | undefined;
 }
 
-/** The public HTTP interface: the API, the pages about it, and the console. */
+/** The public HTTP interface: the API, its documentation, and the console. */
 export function createEdge(options: EdgeOptions): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -92,10 +92,10 @@ function isApi(url: string): boolean {
   return url.startsWith('/api/') || OTHER_API_PATHS.test(url);
 }
 
-/** What is meant for the API, mistyped too: its callers get an error that they can read, and not a page. */
+/** API paths, mistyped ones too: their callers need an error that they can parse, not a page. */
 const OTHER_API_PATHS = /^\/+(?:w\/[^/?]*\/)?api(?:[/?]|$)/i;
 
-/** The start of a log-in by a provider costs identity a document, and what it asks the provider. */
+/** Starting a log-in at a provider costs identity a document and requests to the provider. */
 function costsAttempt({ limitsAttempts }: Area, method: string, path: string): boolean {
   return limitsAttempts && (method === 'POST' || path.endsWith('/start'));
 }
@@ -108,7 +108,7 @@ const refuseUnknown: RequestHandler = () => {
   throw notFound();
 };
 
-/** The way of a request for a page or a file of the console. Everybody may have them: they hold nobody's data. */
+/** Handles requests for pages and files of the console. They are public, since they contain no user data. */
 function createPages({ sendPage }: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) => void {
   return (req, res) => {
     if (req.method !== 'GET' && req.method !== 'HEAD') {
@@ -119,15 +119,15 @@ function createPages({ sendPage }: EdgeOptions): (req: EdgeRequest, res: EdgeRes
   };
 }
 
-/** The way of a request of the API: the checks in the order of the table in the README. */
+/** Handles requests to the API: the checks in the order of the table in the README. */
 function createApi(
   options: EdgeOptions,
   addresses: InFlightLimit,
 ): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
   const { sessions, forward, edgeHeaders, bodies, countRefusal } = options;
-  // Users and keys are counted apart, because a key is any text that somebody sends and could equal the id of a user.
+  // Users and keys are counted separately, because an unverified key is any text and could equal a user's id.
   const users = createInFlightLimit(options.inFlightPerSender, countRefusal);
-  // Of each area apart, so that events whose service hangs keep no agent of theirs from a reservation.
+  // Each area is counted separately, so that events whose service hangs do not block the same key's reservations.
   const keys = new Map(AREAS.map((area) => [area, createInFlightLimit(options.inFlightPerSender, countRefusal)]));
   const limitLogins = createLoginLimit(options.loginAttemptsPerMinute);
   const refuseCrossSite = createWriteProtection(options.publicUrl);
@@ -152,7 +152,7 @@ function createApi(
     }
     const key = keyOf(area, headers);
     if (key !== undefined) keys.get(area)?.enter(key, res);
-    // A browser sends a cookie on its own, a key never.
+    // Browsers send cookies automatically, but never keys.
     if (area.access !== 'key' || cookie !== undefined) refuseCrossSite(method, headers);
     const isWrite = session !== null && !isSafeMethod(method);
     const authorizeAnew = async (): Promise<Membership | null> => {
@@ -163,13 +163,13 @@ function createApi(
     try {
       membership = authorize(target, session, method);
     } catch (refusal) {
-      // A role may just have been given.
+      // The role may have been given just now.
       if (!isWrite) throw refusal;
       membership = await authorizeAnew();
     }
     if (membership !== null) exchange.membership = membership;
     checkBody(area, method, headers);
-    // Last, so that requests that identity never sees, such as those of another site, do not use up the log-ins.
+    // Last, so that requests that identity never sees, such as cross-site ones, do not use up log-in attempts.
     if (costsAttempt(area, method, url.path)) limitLogins(exchange.clientAddress);
 
     let body: Admitted['body'] = null;
@@ -177,7 +177,7 @@ function createApi(
       body = await bodies.wait(area, req, res);
       if (body === null) return;
     }
-    // Asked when nothing is left to wait for. Otherwise a write, such as a new key, could follow the loss of the role.
+    // Checked after all waiting. Otherwise a write, such as a new key, could follow the loss of the role.
     if (isWrite) membership = await authorizeAnew();
     return forward(req, res, { target, cookie, session, membership, body });
   };

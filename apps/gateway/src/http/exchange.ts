@@ -4,12 +4,12 @@ import type { Part } from '../domain/area.ts';
 import type { Membership } from '../domain/membership.ts';
 import type { Session } from '../domain/session.ts';
 
-/** What is known about a request as soon as it is, for its log line and its error answer; kept in `res.locals`. */
+/** What is known so far about a request, for its log line and error answer. It is kept in `res.locals`. */
 interface Exchange {
   requestId: string;
-  /** The client's address: the socket's, or what the trusted proxies say. */
+  /** The client's address: the socket's, or the one from the trusted proxies. */
   clientAddress: string;
-  /** Absent while nothing is traced. */
+  /** Absent while tracing is off. */
   span?: Span;
   area?: Part;
   session?: Session;

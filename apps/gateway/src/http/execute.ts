@@ -6,12 +6,12 @@ import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 const EXECUTE_PATH = '/api/v1/execute';
 const GONE = { error: 'This endpoint is disabled: Tollkeeper manages agents and does not execute calls for them.' };
 
-/** Whether a path is that of `execute`; like all paths of the API it may end with a slash. */
+/** Whether a path is that of `execute`. Like all paths of the API, it may end with a slash. */
 export function isExecute(path: string): boolean {
   return path === EXECUTE_PATH || path === `${EXECUTE_PATH}/`;
 }
 
-/** `POST /api/v1/execute`: always 410, with a session or without; other methods are 405. */
+/** `POST /api/v1/execute` is always 410, with or without a session. Other methods are 405. */
 export function answerExecute(req: EdgeRequest, res: EdgeResponse): void {
   if (req.method !== 'POST') throw new AppError('method_not_allowed', 'This path takes POST.', { allow: ['POST'] });
   res.status(410).json(GONE);

@@ -16,30 +16,30 @@ export interface ForwardOptions {
   upstreams: Record<Upstream, string>;
   tokenKey: TokenKey;
   sessions: SessionDirectory;
-  /** Longest silence of a service, in milliseconds. */
+  /** How long a service may stay silent, in milliseconds. */
   timeoutMs: number;
   edgeHeaders: EdgeHeaders;
   /** Answers a request whose service failed. */
   answerError: ErrorAnswerer;
 }
 
-/** What the checks have found out about a request. */
+/** The results of the checks of a request. */
 export interface Admitted {
   target: Target;
   cookie: string | undefined;
   session: Session | null;
   membership: Membership | null;
-  /** All of the body; `stream` where it is passed on as it comes; null for none. */
+  /** The whole body; `stream` to pass it on as it arrives; null for none. */
   body: Buffer | 'stream' | null;
 }
 
 export interface Forwarder {
   /**
-   * Sends an admitted request to its service and the service's answer to the client. Throws `service_unavailable` when
-   * the service has too many in flight already.
+   * Sends an admitted request to its service and the answer to the client. Throws `service_unavailable` when the
+   * service already has too many requests in flight.
    */
   forward(req: EdgeRequest, res: EdgeResponse, admitted: Admitted): Promise<void>;
-  /** Drops the connections to the services. */
+  /** Closes the connections to the services. */
   close(): Promise<void>;
 }
 

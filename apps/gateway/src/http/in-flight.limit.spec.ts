@@ -6,7 +6,7 @@ import { createInFlightLimit } from './in-flight.limit.ts';
 function setUp(max: number) {
   const refusals: string[] = [];
   const limit = createInFlightLimit(max, (reason) => void refusals.push(reason));
-  /** Begins a request; gives what ends it. */
+  /** Starts a request, and returns the function that ends it. */
   const begin = (sender: string, closed = false): (() => void) => {
     const res = Object.assign(new EventEmitter(), { closed });
     limit.enter(sender, res as unknown as EdgeResponse);

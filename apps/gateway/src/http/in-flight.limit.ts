@@ -4,13 +4,13 @@ import type { EdgeResponse } from './exchange.ts';
 
 export interface InFlightLimit {
   /**
-   * Counts a request of `sender` until its answer is over. Throws `rate_limited` when the sender has as many in flight
-   * as one may.
+   * Counts a request of `sender` until its answer has ended. Throws `rate_limited` when the sender already has the
+   * maximum in flight.
    */
   enter(sender: string, res: EdgeResponse): void;
 }
 
-/** Bounds the requests of one sender in flight, so that none can take up what all of them share. */
+/** Bounds the requests in flight per sender, so that none can use up shared capacity. */
 export function createInFlightLimit(max: number, countRefusal: CountRefusal): InFlightLimit {
   const counts = new Map<string, number>();
 
@@ -22,7 +22,7 @@ export function createInFlightLimit(max: number, countRefusal: CountRefusal): In
 
   return {
     enter(sender, res) {
-      // The client is gone, so its answer will emit no other `close`.
+      // The client has disconnected, so the answer will not emit `close` again.
       if (res.closed) return;
       const count = counts.get(sender) ?? 0;
       if (count >= max) {

@@ -7,9 +7,9 @@ const WINDOW_MS = 60_000;
 const MAX_ADDRESSES = 50_000;
 
 /**
- * Throws `rate_limited` for an address that makes too many attempts in a minute to log in, or to use a token, because
- * each costs identity a deliberately slow password hash. Identity counts the failed ones, because it alone knows which
- * failed.
+ * Throws `rate_limited` for an address with too many attempts in a minute to log in or to use a token, because each
+ * attempt costs identity a deliberately slow password hash. Failed attempts are counted by identity, which alone knows
+ * them.
  */
 export function createLoginLimit(attemptsPerMinute: number, clock: Clock = systemClock): (address: string) => void {
   const windows = new LRUCache<string, { startedAt: number; attempts: number }>(roomFor(MAX_ADDRESSES));

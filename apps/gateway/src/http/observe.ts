@@ -6,8 +6,8 @@ import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 const MAX_LOGGED_PATH = 256;
 
 /**
- * Gives each request its id, and its span where there is a tracer; once it is over counts it and writes one line about
- * it: no query, no header, and the client's address only where failures are counted by it.
+ * Gives each request its id, and a span if there is a tracer. When the request has ended, counts it and writes one log
+ * line: no query, no headers, and the client's address only where failures are counted by address.
  */
 export function createObserver(
   metrics: Metrics,

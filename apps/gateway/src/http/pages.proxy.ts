@@ -13,31 +13,30 @@ import { isLost, silent, unreachable } from './upstream.failures.ts';
 export interface PagesProxyOptions {
   /** Origin of the console. */
   origin: string;
-  /** Longest silence of the console, in milliseconds: until it is connected, until it answers, within its answer. */
+  /** How long the console may stay silent, in milliseconds: before the connection, the answer, or its next part. */
   timeoutMs: number;
   maxInFlight?: number;
   edgeHeaders: EdgeHeaders;
-  /** Answers a request for which the console failed. */
+  /** Answers a request that the console failed to answer. */
   answerError: ErrorAnswerer;
 }
 
 export interface PagesProxy {
   /**
-   * Sends a GET or HEAD to the console and its answer to the client, with the guarantees of `UpstreamService.send`.
-   * Takes from the request all headers that do not pass.
+   * Sends a GET or HEAD to the console and the answer to the client, with the guarantees of `UpstreamService.send`.
+   * Removes all headers from the request that are not passed on.
    */
   send(req: EdgeRequest, res: EdgeResponse): void;
-  /** Drops the connections. */
   close(): void;
 }
 
 const CONSOLE = 'console';
 const MAX_LISTENERS = 20;
 
-/** In place of the body of a request, which stays here: without the headers of its framing it would be a second one. */
+/** Replaces the body of a request: without its framing headers, the body would look like a second request. */
 const NO_BODY = Object.assign(new Stream(), { pipe: (sent: ClientRequest) => sent.end() });
 
-/** The way to the console: no session, no token, no body, and so one proxy for all requests. */
+/** The proxy to the console. Without session, token and body, one proxy serves all requests. */
 export function createPagesProxy(options: PagesProxyOptions): PagesProxy {
   const { origin, timeoutMs, maxInFlight = MAX_IN_FLIGHT, edgeHeaders, answerError } = options;
   const agent = new Agent({ keepAlive: true, maxSockets: maxInFlight });
@@ -49,7 +48,7 @@ export function createPagesProxy(options: PagesProxyOptions): PagesProxy {
     agent,
     changeOrigin: true,
     buffer: NO_BODY,
-    // They write lines of their own.
+    // The plugins write log lines of their own.
     ejectPlugins: true,
     plugins: [
       (events) => {
@@ -62,9 +61,9 @@ export function createPagesProxy(options: PagesProxyOptions): PagesProxy {
     ],
   });
 
-  /** Bounds the silence of the console. Time in which an answer waits for its client is none of it. */
+  /** Bounds the silence of the console. Time in which an answer waits for its client does not count. */
   function watch(sent: ClientRequest, _req: EdgeRequest, res: EdgeResponse): void {
-    // The client disconnected before there was a request to break off.
+    // The client disconnected before there was a request to abort.
     if (res.closed) return void sent.destroy();
     const silence = setTimeout(() => {
       if (places.isWaiting(res)) silence.refresh();
@@ -89,7 +88,7 @@ export function createPagesProxy(options: PagesProxyOptions): PagesProxy {
   }
 
   function pass(req: EdgeRequest, res: EdgeResponse): void {
-    // Called for a path that is no part of a URL, such as `//`.
+    // Called for a path that cannot be in a URL, such as `//`.
     void proxy(req, res, () => fail(notFound(), req, res));
   }
 
@@ -98,9 +97,9 @@ export function createPagesProxy(options: PagesProxyOptions): PagesProxy {
       if (res.closed) return;
       places.take(res);
       res.once('close', () => places.leave(res));
-      // Each time that a request is sent, the proxy adds some.
+      // The proxy adds listeners each time it sends a request.
       res.setMaxListeners(MAX_LISTENERS);
-      // Not in an event of the proxy: of a request with `Expect` the headers would be gone by then.
+      // Not in an event of the proxy: for a request with `Expect`, the headers would have been sent by then.
       req.headers = toObject(passedHeaders(req, res));
       pass(req, res);
     },

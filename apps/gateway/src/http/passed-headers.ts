@@ -3,7 +3,7 @@ import { REQUEST_ID_HEADER } from '@tollkeeper/http';
 import { headersOf } from '@tollkeeper/runtime';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 
-/** What passes from outside to any service. All else stays out: callers' tokens, addresses, hop-by-hop headers. */
+/** The headers that pass from clients to any service. All others are removed: caller tokens, addresses, hop-by-hop. */
 const PASSED_HEADERS = [
   'accept',
   'accept-encoding',
@@ -15,13 +15,13 @@ const PASSED_HEADERS = [
 
 const TRACE_HEADERS = ['traceparent', 'tracestate'];
 
-/** The headers that a service gets of a request, names in lower case and values in turn; `credentials` among them. */
+/** The headers of a request for a service: lower-case names and values in turn, including `credentials`. */
 export function passedHeaders(req: EdgeRequest, res: EdgeResponse, credentials: readonly string[] = []): string[] {
   const { requestId, span } = res.locals;
   const headers = [REQUEST_ID_HEADER, requestId];
   pushAll(headers, req.headers, PASSED_HEADERS);
   pushAll(headers, req.headers, credentials);
-  // The client's trace state belongs to the client's parent, and the span may have begun a trace of its own.
+  // The client's trace state belongs to the client's parent, but the span may have started a trace of its own.
   pushAll(headers, span === undefined ? req.headers : { ...headersOf(span) }, TRACE_HEADERS);
   return headers;
 }

@@ -2,38 +2,38 @@ import { AppError } from '@tollkeeper/kernel';
 import type { EdgeResponse } from './exchange.ts';
 
 /**
- * Requests to one service at a time, each on a connection of its own: those of a service that hangs must not pile up
- * here.
+ * Bounds the requests in flight to one service, each with a connection of its own, so that requests to a service that
+ * hangs do not pile up.
  */
 export interface Places {
   /**
-   * Takes a place for a request. When all are taken, the answer whose client has read nothing for longest is broken
-   * off; without one, this throws `service_unavailable`.
+   * Takes a place for a request. If all are taken, the answer whose client has not read for longest is aborted; if
+   * there is none, this throws `service_unavailable`.
    */
   take(res: EdgeResponse): void;
-  /** Gives the place of a request back. Idempotent. */
+  /** Returns the place of a request. Idempotent. */
   leave(res: EdgeResponse): void;
-  /** Notes that an answer waits for its client, and calls `onDrain` when that has read. */
+  /** Marks an answer as waiting for its client, and calls `onDrain` when the client has read. */
   wait(res: EdgeResponse, onDrain: () => void): void;
   /** Whether an answer waits for its client. */
   isWaiting(res: EdgeResponse): boolean;
 }
 
-/** More than one sender may have in progress, and less than what would take too much memory. */
+/** More than one sender may have in flight, but few enough to fit into memory. */
 export const MAX_IN_FLIGHT = 1024;
 
 /**
- * An answer gives its place to another request when nothing of it went out for this long. The system takes up to a
- * megabyte of it at a time, so a client that reads 100 kB/s keeps its place.
+ * An answer loses its place to another request when it has sent nothing for this long. The system buffers up to a
+ * megabyte at a time, so a client that reads 100 kB/s keeps its place.
  */
 const UNREAD_MS = 10_000;
 
 export function createPlaces(name: string, max: number): Places {
   const taken = new Set<EdgeResponse>();
-  /** Answers that wait for their clients, and since when; the one that waits longest first. */
+  /** Answers that wait for their clients, with the time since when; the longest wait comes first. */
   const unread = new Map<EdgeResponse, number>();
 
-  /** Breaks off the answer whose client has read nothing for longest; false when none has waited long. */
+  /** Aborts the answer whose client has not read for longest; false if none has waited long enough. */
   function makeRoom(): boolean {
     const [longest] = unread;
     if (longest === undefined || performance.now() - longest[1] < UNREAD_MS) return false;

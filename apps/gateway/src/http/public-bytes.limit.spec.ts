@@ -14,7 +14,7 @@ function setUp() {
     (reason) => void refusals.push(reason),
     () => clock.now,
   );
-  /** Begins a request; gives what answers it with so many bytes. */
+  /** Starts a request, and returns a function that answers it with this many bytes. */
   const begin = (address: string) => {
     const headers: Record<string, string> = {};
     const res = Object.assign(new EventEmitter(), {

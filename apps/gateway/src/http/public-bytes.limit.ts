@@ -5,19 +5,19 @@ import type { EdgeResponse } from './exchange.ts';
 
 export interface PublicBytesLimit {
   /**
-   * Counts the bytes of an answer to `address` once it is over. Throws `rate_limited` while the address has taken more
-   * than it may, and then has the connection closed, with the requests that were sent ahead on it.
+   * Counts the bytes of an answer to `address` when it has ended. While the address is over its limit, throws
+   * `rate_limited` and closes the connection, with all pipelined requests.
    */
   enter(address: string, res: EdgeResponse): void;
 }
 
-/** An address that has been quiet may take as much at once as this many seconds allow. */
+/** An address that was idle may take this many seconds' worth of bytes at once. */
 const BURST_SECONDS = 30;
 const MAX_ADDRESSES = 50_000;
 
 /**
- * Bounds what one address takes of the answers that need no session and no key, such as pages. They are large beside
- * their requests, and the system takes megabytes of them for a connection whose client reads nothing.
+ * Bounds the bytes that one address gets of answers without session or key, such as pages. They are large compared with
+ * their requests, and the system buffers megabytes for a connection whose client does not read.
  *
  * @param now monotonic milliseconds
  */
@@ -27,7 +27,7 @@ export function createPublicBytesLimit(
   now: () => number = () => performance.now(),
 ): PublicBytesLimit {
   const burst = bytesPerSecond * BURST_SECONDS;
-  /** What addresses have taken and time has not yet made up for. */
+  /** Bytes per address that count against its limit, less the allowance since. */
   const taken = new LRUCache<string, { bytes: number; at: number }>(roomFor(MAX_ADDRESSES));
 
   function bytesTaken(address: string): number {
@@ -38,7 +38,7 @@ export function createPublicBytesLimit(
   return {
     enter(address, res) {
       const { socket } = res;
-      // The client is gone, so its answer will emit no other `close`.
+      // The client has disconnected, so the answer will not emit `close` again.
       if (res.closed || socket === null) return;
       const excess = bytesTaken(address) - burst;
       if (excess >= 0) {
@@ -49,7 +49,7 @@ export function createPublicBytesLimit(
       const before = socket.bytesWritten;
       res.once('close', () => {
         const bytes = bytesTaken(address) + socket.bytesWritten - before;
-        // Answers sent at the same time may add up to far more: nobody waits longer than one burst takes.
+        // Concurrent answers may add up to far more. With this cap, nobody waits longer than one burst takes.
         taken.set(address, { bytes: Math.min(bytes, 2 * burst), at: now() });
       });
     },

@@ -11,47 +11,44 @@ import { createPlaces, MAX_IN_FLIGHT } from './places.ts';
 import { isLost, silent, unreachable } from './upstream.failures.ts';
 
 export interface UpstreamOptions {
-  /** Name of the service, for messages about its failures. */
+  /** Name of the service for error messages. */
   name: string;
   origin: string;
-  /**
-   * Longest silence of the service, in milliseconds: until it is connected, until it answers, and within its answer.
-   */
+  /** How long the service may stay silent, in milliseconds: before the connection, the answer, or its next part. */
   timeoutMs: number;
   maxInFlight?: number;
-  /** The headers of an answer, from the service's. */
+  /** Makes the headers of an answer from the service's headers. */
   answerHeaders: EdgeHeaders['ofAnswer'];
   /** Answers a request whose service failed. */
   answerError: ErrorAnswerer;
 }
 
-/** A request as a service gets it. */
+/** A request as the service receives it. */
 interface UpstreamRequest {
   method: string;
-  /** With its query. */
+  /** Includes the query. */
   path: string;
-  /** Names in lower case and values in turn, without the framing of the body. */
+  /** Lower-case names and values in turn, without the framing headers of the body. */
   headers: string[];
-  /** All of it; `stream` for what is still to come from the client, of `bodyLimitBytes` at most; null for none. */
+  /** The whole body; `stream` to read up to `bodyLimitBytes` from the client; null for none. */
   body: Buffer | 'stream' | null;
   bodyLimitBytes: number;
-  /** Longest time from here until the answer is through; undefined for no more than the longest silence. */
+  /** Longest time until the answer is complete; undefined if only silence is limited. */
   answerWithinMs: number | undefined;
-  /** Called when the service has answered, before the client gets to see it. */
+  /** Called when the service has answered, before the client sees the answer. */
   onAnswer?: (() => void) | undefined;
 }
 
-/** One service, behind connections that are kept. */
+/** One service, behind kept-alive connections. */
 export interface UpstreamService {
   /**
-   * Sends a request and passes the answer to the client. Each ends with the other: a client that disconnects breaks off
-   * the request, a service that breaks off its answer the client's connection. When the service has too many already,
-   * the answer whose client has read nothing for longest is broken off; without one, this throws `service_unavailable`.
-   * Any failure after that is answered, as 503 or, when the service stays silent, 504. What is
-   * not answered in the time that the request gives is 503 with `Retry-After: 1`.
+   * Sends a request and passes the answer to the client. Both sides end together: a client that disconnects aborts the
+   * request, and a service that aborts its answer closes the client's connection. When the service has too many
+   * requests, the answer whose client has not read for longest is aborted; if there is none, this throws
+   * `service_unavailable`. Later failures are answered: 503, or 504 when the service stays silent. A request that
+   * exceeds its `answerWithinMs` gets 503 with `Retry-After: 1`.
    */
   send(request: UpstreamRequest, req: EdgeRequest, res: EdgeResponse): void;
-  /** Drops the connections. */
   close(): Promise<void>;
 }
 
@@ -75,14 +72,14 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
     const { method, path, headers, answerWithinMs, onAnswer } = request;
     let sent: Dispatcher.DispatchController | undefined;
     let sentAgain = false;
-    /** Of the answer, where the service says it. */
+    /** Content length of the answer, if the service sends it. */
     let length = NaN;
-    /** The answer, where it came in one piece. */
+    /** The answer, if it arrived in one piece. */
     let whole: Buffer | undefined;
     res.once('close', () => {
       if (!res.writableFinished) sent?.abort(GONE);
     });
-    // One timer over all of it: the pool's own begin anew with each step, and the first only with a connection.
+    // One timer for the whole request: those of the pool restart at each step, and the first needs a connection.
     const timer =
       answerWithinMs === undefined
         ? undefined
@@ -101,7 +98,7 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
         if (status < 200) return;
         onAnswer?.();
         length = Number(given['content-length']);
-        // In one piece: a header set on its own costs several times as much.
+        // One call: setting headers one by one costs several times as much.
         res.writeHead(status, answerHeaders(res.locals.requestId, given));
       },
       onResponseData(controller, chunk) {
@@ -116,7 +113,7 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
       onResponseEnd() {
         clearTimeout(timer);
         places.leave(res);
-        // As text it leaves together with the head, in one write: that is a quarter of all that a request costs here.
+        // A string is sent with the head in one write, which saves a quarter of the total cost of a request here.
         if (whole === undefined) res.end();
         else res.end(whole.toString('latin1'), 'latin1');
       },
@@ -127,7 +124,8 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
           return dispatch();
         }
         clearTimeout(timer);
-        // Not before, because a request that waits for a connection holds its body even if its client is gone.
+        // Not earlier, because a request that waits for a connection holds its body even if its client has
+        // disconnected.
         places.leave(res);
         if (!res.closed && !res.writableEnded) answerError(toAppError(request, name, error), req, res);
       },
@@ -142,25 +140,25 @@ function bodyOf({ body, bodyLimitBytes }: UpstreamRequest, req: EdgeRequest): Bu
   return body === 'stream' ? Readable.from(limited(req, bodyLimitBytes)) : body;
 }
 
-/** The body as it comes. One without a length can only be found to be too large on its way: then it throws. */
+/** The body as it arrives. A body without a declared length can exceed the limit on the way; then this throws. */
 async function* limited(req: EdgeRequest, limitBytes: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   try {
-    // Left whole when reading ends early: the answer still goes out on its connection.
+    // The request stays open when reading ends early, because the answer still uses its connection.
     for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > limitBytes) throw tooLarge(limitBytes);
       yield chunk;
     }
   } finally {
-    // The rest of the body would come before the next request on this connection.
+    // Otherwise the rest of the body would come before the next request on this connection.
     req.resume();
   }
 }
 
 const SILENT = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
-/** A request that changes nothing may be sent twice. */
+/** Requests that change nothing may be sent again. */
 function mayBeSentAgain({ method, body }: UpstreamRequest): boolean {
   return body === null && isSafeMethod(method);
 }

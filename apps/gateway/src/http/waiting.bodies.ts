@@ -6,27 +6,27 @@ import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 
 export interface WaitingBodies {
   /**
-   * The body of a request once it is worth a place at its service: all of it, or `stream` when more than
-   * {@link SMALL_BODY_BYTES} of events have come, which `req` then gives first. Null when the request is over before:
-   * its client disconnected, or the body found no room, stalled or was too large, which is answered here.
+   * Resolves when a request may take a place at its service: to the whole body, or to `stream` when more than {@link
+   * SMALL_BODY_BYTES} of events have arrived, which `req` then emits first. Null if the request is over: its client
+   * disconnected, or the body found no room, stalled or was too large, which is answered here.
    *
-   * With a session, a body is always complete, so that the access to write is checked when nothing is left to wait for.
+   * With a session, the body is always complete, so that write access is checked after all waiting.
    */
   wait(area: Area, req: EdgeRequest, res: EdgeResponse): Promise<Buffer | 'stream' | null>;
 }
 
 export interface WaitingBodiesDeps {
-  /** A budget for each service, so that the bodies for a service that hangs take no room from the others. */
+  /** One budget per service, so that bodies for a service that hangs take no room from the others. */
   budgets: Record<Upstream, BodyBudget>;
   answerError: ErrorAnswerer;
 }
 
 /**
- * Holds bodies in memory, within a budget, so that slow senders take no places at a service from others. The listener
- * limits how long a body may take.
+ * Holds bodies in memory, within a budget, so that slow senders do not take up a service's places. The listener limits
+ * how long a body may take.
  */
 export function createWaitingBodies({ budgets, answerError }: WaitingBodiesDeps): WaitingBodies {
-  /** Answers a request whose body stalls; its connection ends, as more of the body may come. */
+  /** Answers a request whose body stalls, and closes the connection, as more of the body may arrive. */
   function refuse(error: unknown, req: EdgeRequest, res: EdgeResponse): void {
     if (!res.headersSent) res.setHeader('connection', 'close');
     answerError(error, req, res);
@@ -35,7 +35,7 @@ export function createWaitingBodies({ budgets, answerError }: WaitingBodiesDeps)
 
   function wait(area: Area, req: EdgeRequest, res: EdgeResponse): Promise<Buffer | 'stream' | null> {
     const { upstream, access, bodyLimitBytes, answerWithinMs } = area;
-    // Not where the service has little time: that of the client would count.
+    // Not for services with a deadline, because the client's sending time would count.
     const passes = access === 'key' && answerWithinMs === undefined;
     if (res.closed) return Promise.resolve(null);
     const { promise, resolve } = Promise.withResolvers<Buffer | 'stream' | null>();
@@ -65,16 +65,16 @@ export function createWaitingBodies({ budgets, answerError }: WaitingBodiesDeps)
       req.pause();
       req.unshift(Buffer.concat(pieces, length));
       pieces.length = 0;
-      // Its room is kept while it passes, for what is between the two connections.
+      // Streamed bytes keep their room in the budget while they are between the two connections.
       req.on('data', (piece: Buffer) => share.pass(piece.length));
       req.once('end', share.giveBack);
-      // The part that the service leaves unread would come before the next request on this connection.
+      // Otherwise what the service left unread would come before the next request on this connection.
       res.once('finish', () => req.resume());
       resolve('stream');
     };
     const forget = finished(req, { writable: false }, (error) => {
       stop();
-      // A small one is bounded by its place from here on, and by the budget of its service.
+      // From here on, the place bounds small bodies.
       if (length <= SMALL_BODY_BYTES) share.giveBack();
       else share.complete();
       resolve(error ? null : Buffer.concat(pieces, length));

@@ -1,6 +1,6 @@
 import type { OpenApiDocument } from '@tollkeeper/http';
 
-/** A service's document under the service's name. */
+/** The OpenAPI document of a service, with its name. */
 export interface ServiceDocument {
   service: string;
   document: OpenApiDocument;
@@ -9,9 +9,9 @@ export interface ServiceDocument {
 type Schemas = NonNullable<NonNullable<OpenApiDocument['components']>['schemas']>;
 
 /**
- * One document of the services' documents and then `own`: their paths, and their schemas under their own names. Where
- * two services mean different things by one name, the later one's schema gets its service's name in front. Throws when
- * two of them define one path.
+ * Merges the services' documents and then `own`: their paths, and their schemas under their own names. If two services
+ * use a name for different schemas, the later schema is prefixed with its service's name. Throws when two documents
+ * define the same path.
  */
 export function mergeDocuments(own: OpenApiDocument, services: readonly ServiceDocument[]): OpenApiDocument {
   const paths: NonNullable<OpenApiDocument['paths']> = {};

@@ -17,7 +17,7 @@ export interface PublishedDocumentOptions {
 
 /** The OpenAPI document of the whole API, as JSON. */
 export interface PublishedDocument {
-  /** Bytes that all answers share: of a text, each has a copy of its own. */
+  /** One buffer that all answers share. From a string, each answer would make a copy. */
   read(): Promise<Buffer>;
 }
 
@@ -38,8 +38,8 @@ Answers may gain fields, and enumerations in them values: ignore those that you 
 client that works today.`;
 
 /**
- * Merges the services' own documents, each asked at most once a minute. Of a service that is down the last good copy
- * stands in, and \`info.x-unavailable-services\` names it.
+ * Merges the services' own documents. Each service is asked at most once a minute. While a service is down, its last
+ * good copy is used, and `info.x-unavailable-services` names it.
  */
 export function createPublishedDocument(options: PublishedDocumentOptions): PublishedDocument {
   const { upstreams, routes, logger, clock = systemClock } = options;
