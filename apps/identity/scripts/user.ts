@@ -1,7 +1,7 @@
 import { createLogger, loadConfig } from '@tollkeeper/runtime';
 import { runUserCommand, userCommandConfig } from '../src/user.command.ts';
 
-// Beside the service in its image, with the settings of the service: `node user.js reset-link --email …`.
+// Part of the service's image, with the settings of the service: `node user.js reset-link --email …`.
 try {
   const logger = createLogger({ service: 'user', level: 'info', destination: process.stderr });
   const config = loadConfig(userCommandConfig, process.env);

@@ -16,7 +16,7 @@ import { oidcProviders } from './domain/oidc/provider.ts';
 import { PASSWORD_LOGINS } from './domain/password.policy.ts';
 import { email, login, newPassword, slug } from './http/schemas.ts';
 
-/** Each provider with the certificates of its file, in PEM. */
+/** Each provider with the PEM certificates from its file. */
 const providersWithCertificates = oidcProviders.transform((providers, context) =>
   providers.map((provider, index) => ({ ...provider, ca: readCertificates(provider.caFile, index, context) })),
 );

@@ -53,7 +53,7 @@ export type IdentityDeps = DataServiceDeps<IdentityConfig>;
 
 /** Users, sessions, workspaces, members and agents, over HTTP and gRPC. Addresses are valid once started. */
 export interface IdentityService extends Component, ServesHttp, ServesGrpc {
-  /** Makes the first owner, for a process that includes this service. Valid once started. */
+  /** Creates the first owner, for a process that includes this service. Valid once started. */
   readonly ensureOwner: EnsureOwner;
 }
 
@@ -132,7 +132,7 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   return Object.assign(service, { ensureOwner: createEnsureOwner(bootstrap) });
 }
 
-/** The queue of mails and what sends them; none without a mail server. */
+/** The queue of mails and the worker that sends them; none without a mail server. */
 function createMailParts(
   { config, logger }: Pick<IdentityDeps, 'config' | 'logger'>,
   { models, clock, ...stores }: Omit<MailWriterDeps, 'publicUrl'> & { models: IdentityModels },
@@ -146,10 +146,7 @@ function createMailParts(
   return { mailing: { queue: store, limiter }, parts: [limiter, worker] };
 }
 
-/**
- * Makes the owner that the settings name, if they name one. This happens before the servers start, so that a log-in
- * finds the owner.
- */
+/** Creates the owner that the settings name, if any, before the servers start, so that a log-in finds the owner. */
 function createFirstOwnerStep(
   config: IdentityConfig,
   ensureFirstOwner: ReturnType<typeof createFirstOwner>,

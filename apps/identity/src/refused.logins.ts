@@ -5,8 +5,8 @@ import type { AccountTrail } from './store/account.trail.ts';
 import type { IdentityModels } from './store/models.ts';
 
 /**
- * Tells of log-ins that failed: the audit log, where the account is known, and a metric. No answer waits for it, or the
- * time would tell whether there is such an account. `stop` waits for what is in progress; `kill -9` may lose it.
+ * Reports failed log-ins to the audit log, if the account is known, and to a metric. No answer waits for it, because
+ * the time would reveal whether the account exists. `stop` waits for reports in progress; `kill -9` may lose them.
  */
 export function createRefusedLogins(deps: {
   models: IdentityModels;

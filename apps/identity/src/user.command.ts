@@ -28,8 +28,8 @@ const leftToTheService = () => Promise.reject(new Error('The service moves the r
 const OF_THE_SERVICE = { ensureTopic: leftToTheService, append: leftToTheService };
 
 /**
- * The command of operators for users; answers what to print. Throws an error with a sentence for a person, such as for
- * arguments that are none.
+ * The operators' command for users; returns the text to print. Throws an error with a readable message, such as for
+ * invalid arguments.
  */
 export async function runUserCommand(
   args: string[],

@@ -39,7 +39,7 @@ describe('agents', () => {
       });
       expect(await list(owner, '?limit=2')).toMatchObject({ items: [{}, { agent_id: 'b' }], next_cursor: 'b' });
       expect(await list(owner, '?limit=2&cursor=b')).toMatchObject({ items: [{ agent_id: 'c' }], next_cursor: null });
-      // A last page that is full is the last one anyway.
+      // The last page may be full.
       expect(await list(owner, '?limit=2&cursor=a')).toMatchObject({ items: [{}, {}], next_cursor: null });
     });
 
@@ -197,7 +197,7 @@ describe('agents', () => {
       await report(owner.tenantId, [eventOf({ agent_id: 'while-away' })]);
       await identity.startService();
       await eventually(async () => expect(await idsOf(owner)).toEqual(['while-away']));
-      // Were the position lost, the restart would bring the agent back.
+      // If the offset were lost, the restart would bring the agent back.
       await identity.collection('agents').deleteMany({ tenantId: owner.tenantId });
       await identity.restart();
       await report(owner.tenantId, [eventOf({ agent_id: 'after' })]);

@@ -11,7 +11,7 @@ const { call } = identity;
 const cookieOf = (response: { headers: Record<string, unknown> }) =>
   /gw_session=([^;]+)/.exec(String(response.headers['set-cookie']))?.[1];
 
-/** The records of the workspace behind that of its creation, without what all have. */
+/** The records of the workspace after that of its creation, without the common fields. */
 async function records(tenantId: TenantId, count: number) {
   const [, ...found] = await identity.audited(tenantId, count + 1);
   return found.map(({ action, actor, target, changes }) => ({ action, actor: actor.id, target, changes }));
@@ -49,7 +49,7 @@ describe('the audit log of a workspace has records', () => {
     expect((await identity.login(member.login_name)).status).toBe(200);
     const all = await records(owner.tenantId, 14);
     expect(all.filter(({ action }) => action === 'session.refuse')).toHaveLength(10);
-    // None of them waits any more.
+    // All of them have left the outbox.
     await eventually(async () =>
       expect(await identity.collection('audit_outbox').countDocuments({ key: owner.tenantId })).toBe(0),
     );

@@ -19,7 +19,7 @@ import { PASSWORD } from './identity.stack.ts';
 const CAUSE = systemCause('user.password.change', 'test');
 const REQUEST = { ...CAUSE, action: 'session.create' } as const;
 
-/** The order of events decides these, so the check of the password is held up on purpose. */
+/** These tests depend on the order of events, so they delay the check of the password. */
 describe('a login while its password is being checked', () => {
   const mongo = useMongo();
   const connected = connectMongo({ uri: mongo.uri, database: mongo.newDatabase(), logger: testLogger().logger });
@@ -43,7 +43,9 @@ describe('a login while its password is being checked', () => {
 
   const passwordPolicy = { allowed: 'all', breakGlass: null } as const;
 
-  /** A login whose check of the password ends when `release` is called; `checked` resolves once it is done inwardly. */
+  /**
+   * A login whose password check ends when `release` is called. `checked` resolves once the check is done internally.
+   */
   function heldLogin(email: string) {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const { promise: checked, resolve: check } = Promise.withResolvers<void>();

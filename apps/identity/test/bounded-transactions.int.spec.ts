@@ -4,7 +4,7 @@ import { newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { eventually, useBreakableMongo } from '@tollkeeper/testing';
 import { useIdentity } from './identity.stack.ts';
 
-/** As the standalone has. */
+/** The cache size of the standalone. */
 const mongo = useBreakableMongo({ cacheSizeMb: 96 });
 const identity = useIdentity(mongo);
 afterAll(() => mongo.stop());
@@ -14,7 +14,7 @@ interface Seen {
   agentId: string;
 }
 
-/** Records of one key share a partition, whatever the workspace. */
+/** Puts the records of all workspaces into one partition, by one key. */
 function report(seen: Seen[]): Promise<void> {
   const records = seen.map(({ tenantId, agentId }) => {
     const event = { id: newId('evt'), source: '/test', type: 'tool.called', time: '2026-11-21T17:00:00.000Z' };

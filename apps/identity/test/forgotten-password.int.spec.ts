@@ -99,7 +99,7 @@ describe('a forgotten password', () => {
     const unproven = newEmail();
     const accepted = { body: { name: 'Ada', password: PASSWORD } };
     await identity.accept(await inviteByMail(owner, 'member', unproven), accepted);
-    // The look-up of the person is no part of the request: nothing is mailed before all have been answered.
+    // The user is not looked up during the request: nothing is mailed before all requests are answered.
     const answers: unknown[] = [];
     await outage('hangs', async () => {
       for (const asked of [email, unproven, owner.email, newEmail()]) {
@@ -111,7 +111,7 @@ describe('a forgotten password', () => {
     expect(answers).toEqual(Array(4).fill(answers[0]));
     await nothingWaits();
     await mailTo(email, 2);
-    // The first owner, and who joined by the link that was shared, have proved no e-mail.
+    // The first owner, and a user who joined by the shared link, have not proved their e-mail.
     expect([owner.email, unproven].map((each) => server().to(each).length)).toEqual([0, 1]);
   });
 

@@ -25,19 +25,19 @@ export type Method = 'get' | 'post' | 'patch' | 'delete';
 export interface CallOptions {
   as?: Caller;
   cookie?: string | undefined;
-  /** The whole header, in place of a session. */
+  /** The whole header, instead of a session. */
   cookies?: string;
   address?: string;
   body?: unknown;
 }
 
-/** An owner of a workspace, as `identity.newOwner()` makes them. */
+/** An owner of a workspace, as made by `identity.newOwner()`. */
 export interface TestOwner {
   userId: string;
   email: string;
   tenantId: TenantId;
   slug: string;
-  /** What the gateway says about a request of theirs in their workspace. */
+  /** The caller of the owner's requests in the workspace, as the gateway sends it. */
   caller: Caller;
 }
 
@@ -90,7 +90,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
   }
 
   beforeAll(async () => {
-    // The server would forget sessions and tokens by the clock of the machine, which is not that of the tests.
+    // The server expires sessions and tokens by the clock of the machine, which differs from that of the tests.
     await mongo.connection.getClient().db('admin').command({ setParameter: 1, ttlMonitorEnabled: false });
     logConnection = connectMongo({ uri: mongo.uri, database: logDatabase, logger: logs.logger });
     const { connection } = logConnection;
@@ -119,7 +119,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
       request.set(CALLER_HEADER, await signCallerToken(CALLER_TOKEN_SECRET, 'identity', options.as));
     if (options.cookie !== undefined) request.set('cookie', `gw_session=${options.cookie}`);
     if (options.cookies !== undefined) request.set('cookie', options.cookies);
-    // Each call comes from a network of its own, so that the limits of one test are not those of another.
+    // Each call comes from a network of its own, so that tests do not share limits.
     count += 1;
     const address = options.address ?? `2001:db8:1:${count.toString(16)}::1`;
     request.set(CLIENT_HEADER, await signClientAddress(CALLER_TOKEN_SECRET, 'identity', address));
@@ -165,7 +165,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
     impaired: () => service.impaired?.(),
     eventLog: () => eventLog,
     ensureOwner: (owner: Parameters<IdentityService['ensureOwner']>[0]) => service.ensureOwner(owner),
-    /** The session of a cookie as the gateway sees it. */
+    /** Resolves the session of a cookie as the gateway does. */
     resolve: async (cookie: string) =>
       (await client.resolveSession({ sessionSha256: Buffer.from(digestOf(cookie), 'hex') })).session,
     invite,
@@ -182,7 +182,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
     },
     stopService,
     startService,
-    /** The service once more on the same database, not started. */
+    /** A second instance of the service on the same database, not started. */
     newReplica,
   };
 }

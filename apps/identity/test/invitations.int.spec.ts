@@ -87,13 +87,13 @@ describe('invitations', () => {
     const token = await invite(owner, 'member', newEmail());
     const second = await accept(token, { body });
     expect([second.status, second.body.details]).toEqual([409, [expect.objectContaining({ path: 'login_name' })]]);
-    // Nothing is used up by it.
+    // The refusal does not use up the token.
     expect((await accept(token, signUp)).status).toBe(200);
   });
 
   it('are answered alike whether the e-mail has an account or not, at every step', async () => {
     const [owner, victim] = [await identity.newOwner(), await identity.newOwner()];
-    // Two e-mails with the same part before the @: login names are made of that alone.
+    // Two e-mails with the same part before the @, from which login names are made.
     const local = victim.email.split('@')[0]!;
     const steps = async (email: string) => {
       const made = await post(owner, email);
@@ -116,11 +116,11 @@ describe('invitations', () => {
     it('an account for somebody else’s e-mail gets nothing when another workspace invites that e-mail', async () => {
       const [attacker, owner] = [await identity.newOwner(), await identity.newOwner()];
       const victim = newEmail();
-      // The attacker makes a workspace, and an account for the e-mail of the victim.
+      // The attacker creates a workspace, and an account for the e-mail of the victim.
       const squatter = await accept(await invite(attacker, 'member', victim), signUp);
       const squatterId = squatter.body.user.id as string;
       expect(squatter.body.user).toMatchObject({ email: victim, email_verified: false });
-      // Another workspace means the victim, in either way of asking.
+      // Another workspace invites the victim, in both ways.
       const asked = await identity.call('post', '/api/v1/members', {
         ...{ as: owner.caller, body: { email: victim, role: 'owner' } },
       });
@@ -129,7 +129,7 @@ describe('invitations', () => {
       const ofSquatter = await identity.login(squatter.body.user.login_name as string);
       expect(ofSquatter.body.workspaces).toHaveLength(1);
       expect(await identity.collection('members').countDocuments({ userId: squatterId })).toBe(1);
-      // The victim joins with an account of their own, and the squatter still has nothing.
+      // The victim joins with an account of their own, and the squatter still gains nothing.
       const joined = await accept(token, signUp);
       expect(joined.body.user).toMatchObject({ email: victim, email_verified: false });
       expect(joined.body.user.id).not.toBe(squatterId);
@@ -178,7 +178,7 @@ describe('invitations', () => {
       const statuses = answers.map(({ status }) => status).sort();
       expect(statuses).toEqual([200, ...Array<number>(19).fill(404)]);
       expect(await membersOf(owner)).toBe(2);
-      // Those who came too late have left no account.
+      // The late ones have left no account.
       expect(await identity.collection('users').countDocuments({ name })).toBe(1);
     });
 
@@ -282,7 +282,7 @@ describe('invitations', () => {
     await identity.collection('invitations').insertMany(others);
     const full = await post(owner, newEmail());
     expect([full.status, full.body.error]).toEqual([409, expect.stringContaining('200 open invitations')]);
-    // One in place of another adds none.
+    // An invitation that replaces another adds none.
     expect((await post(owner, '0@example.com')).status).toBe(201);
 
     const members = Array.from({ length: 999 }, () => ({

@@ -240,25 +240,25 @@ describe('a mail server', () => {
 it('no step gives somebody else’s e-mail, or what it is trusted with, to who squats on it', async () => {
   const [attacker, trusting] = [await identity.newOwner(), await identity.newOwner()];
   const victim = newEmail();
-  // A workspace, an account under the victim's e-mail by the link that the owner was shown, and patience.
+  // The attacker has a workspace, and an account with the victim's e-mail by the link that the owner was shown.
   const squatter = await identity.accept(await inviteByMail(attacker, 'owner', victim), {
     body: { name: 'Victim', password: PASSWORD },
   });
   const squatterId = squatter.body.user.id as string;
   expect(squatter.body.user).toMatchObject({ email: victim, email_verified: false });
   expect((await identity.accept(tokenIn(await mailTo(victim)), { as: attacker.caller })).status).toBe(404);
-  // Asking for a link mails nobody, since nobody has proved the e-mail.
+  // A request for a link mails nobody, since nobody has proved the e-mail.
   await forgot(victim);
   await nothingWaits();
   expect(server().to(victim)).toHaveLength(1);
-  // Another workspace trusts the e-mail: the squatter gets nothing, and neither does who does not read the mail.
+  // Another workspace trusts the e-mail. Neither the squatter nor anybody else who cannot read the mail gains anything.
   await identity.invite(trusting, 'owner', victim);
   const mailed = tokenIn(await mailTo(victim, 2));
   expect(await identity.collection('members').countDocuments({ userId: squatterId })).toBe(1);
   const joined = await identity.accept(mailed, { body: { name: 'Ada', password: PASSWORD } });
   expect(joined.body.user).toMatchObject({ email: victim, email_verified: true });
   expect(joined.body.workspaces).toMatchObject([{ slug: trusting.slug, role: 'owner' }]);
-  // Now the e-mail leads to the victim alone, and the squatter cannot take it back.
+  // Now the e-mail belongs to the victim alone, and the squatter cannot take it back.
   expect((await identity.login(victim)).body.user).toMatchObject({ id: joined.body.user.id });
   expect(await userOf(squatterId)).toMatchObject({ email: null, emailVerified: false });
   await identity.accept(await inviteByMail(attacker, 'member', victim, 3), {

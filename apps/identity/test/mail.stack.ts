@@ -40,14 +40,14 @@ export function useMail(mongo: TestMongo) {
     });
   const userOf = (userId: string) => identity.collection('users').findOne({ _id: userId as never });
 
-  /** The shown token of an invitation that is mailed. `count` is the number of mails to the e-mail with this one. */
+  /** The shown token of a mailed invitation. `count` is the number of mails to the e-mail, including this one. */
   async function inviteByMail(owner: TestOwner, role: Role, email: string, count = 1): Promise<string> {
     const shown = await identity.invite(owner, role, email);
     await mailTo(email, count);
     return shown;
   }
 
-  /** Has the mail server behave so until it has failed to take a mail, and lets the time to the next attempt pass. */
+  /** Makes the mail server fail like this until it has not taken a mail, then skips the time to the next attempt. */
   async function outage(how: 'hangs' | 'is busy', during: () => Promise<unknown>): Promise<void> {
     const failures = () => identity.logs.lines().filter(({ msg }) => msg === 'a mail could not be sent; retrying');
     const before = failures().length;
@@ -63,7 +63,7 @@ export function useMail(mongo: TestMongo) {
     identity.clock.now += 10_000;
   }
 
-  /** As many mails as may wait, none of which is due. */
+  /** Fills the queue with mails that are not due. */
   async function letThousandWait(kind: string): Promise<void> {
     const later = new Date(identity.clock.now + MINUTE_MS);
     const many = Array.from({ length: 1_000 }, (_, index) => ({
@@ -81,7 +81,7 @@ export function useMail(mongo: TestMongo) {
     return /#(\S+)/.exec(link)![1]!;
   }
 
-  /** Somebody who has joined with the link that was mailed to them. */
+  /** A person who joined with the mailed link. */
   async function newPerson(owner: TestOwner, email = newEmail()) {
     await identity.invite(owner, 'member', email);
     const body = { name: 'Ada', password: PASSWORD };
@@ -89,7 +89,7 @@ export function useMail(mongo: TestMongo) {
     return { email, userId: joined.body.user.id as string, login: joined.body.user.login_name as string, joined };
   }
 
-  /** Call it at the end of a suite: it looks for the tokens of all mails in all that is kept. */
+  /** Call it at the end of a suite: it looks for the tokens of all mails in all stored data. */
   async function expectNoTokenKept(): Promise<void> {
     const tokens = server.received.map(tokenIn).filter((token) => token !== '');
     expect(tokens.length).toBeGreaterThan(10);

@@ -2,7 +2,7 @@ import { afterAll, expect, it } from '@jest/globals';
 import { useBreakableMongo } from '@tollkeeper/testing';
 import { PASSWORD, useIdentity } from './identity.stack.ts';
 
-// Its own, since all transactions of the server are counted.
+// A mongod of its own, because all transactions of the server are counted.
 const mongo = useBreakableMongo();
 const identity = useIdentity(mongo);
 afterAll(mongo.stop);

@@ -37,7 +37,7 @@ describe('members', () => {
       await add(owner, { email: `new-${owner.email}`, role: 'admin', name: 'Grace' }),
       await add(owner, { email: other.email.toUpperCase(), role: 'admin', name: 'Grace' }),
     ];
-    // The same for an e-mail that has an account and for one that has none.
+    // The same answer for an e-mail with an account and for one without.
     for (const [index, email] of [`new-${owner.email}`, other.email].entries()) {
       const { status, body } = answers[index]!;
       const { id, url } = body.invitation as { id: string; url: string };

@@ -100,7 +100,7 @@ describe('sessions of one’s own', () => {
 });
 
 describe('a link to reset a password', () => {
-  /** The token of the link that the command of the operator prints. */
+  /** The token of the link that the operators' command prints. */
   async function linkFor(name: string): Promise<string> {
     const printed = await runUserCommand(['reset-link', '--email', name], {
       config: { MONGODB_URI: mongo.uri, MONGODB_DATABASE: identity.database, PUBLIC_URL: 'https://tollkeeper.test' },

@@ -20,13 +20,13 @@ async function newServer(options: MailServerOptions) {
 }
 
 const LIMITS = { connectMs: 2_000, attemptMs: 3_000 };
-/** What an operator is told, without the words of the server: these have the user in them. */
+/** The message for operators, without the words of the server, which contain the user. */
 const REFUSED_LOG_IN = 'EAUTH 535: The mail server refuses the log-in. Check user and password of SMTP_URL';
 const never = new AbortController().signal;
 const send = (url: string, mail = MAIL, stopped = never) =>
   createSmtpSender(smtpUrl.parse(url), 'tollkeeper@example.com', LIMITS)(mail, stopped);
 
-/** A server that says what `speak` writes, and closes with the test. */
+/** A server that sends what `speak` writes, and closes with the test. */
 async function newListener(speak: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

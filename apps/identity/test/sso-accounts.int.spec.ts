@@ -132,7 +132,7 @@ describe('a first log-in by a provider, where nobody signs up', () => {
     await sso.invite(owner, 'admin', 'lea@corp.test');
     const browser = sso.newBrowser();
     expect(locationOf(await browser.logIn('lea')).pathname).toBe('/login/done');
-    // They join when they accept, and not before.
+    // They join only when they accept.
     expect(await sso.resolve(browser.cookies.get('gw_session') ?? '')).toMatchObject({ memberships: [] });
   });
 
@@ -188,7 +188,7 @@ describe('a reset of the password of an account', () => {
     expect(await userOf(sso, later)).not.toBe(userId);
   });
 
-  /** With an e-mail that an account claims, so that the password is asked for. */
+  /** Uses an e-mail that an account claims, so that the password is required. */
   async function logInUnproven(browser: Browser) {
     await newAccount(sso, 'mal@corp.test');
     return browser.logIn('mal');

@@ -28,7 +28,7 @@ describe('the audit log of a workspace has records, about single sign-on,', () =
     return { browser, path: location.pathname, link: `/api/v1/auth/oidc/links/${location.searchParams.get('link')}` };
   }
 
-  /** The records about one user, of a workspace that has `count` more than it had. */
+  /** The records about one user in a workspace, once it has `count` more than before. */
   const from = { known: 0 };
   async function records(count: number) {
     const all = await sso.audited(alpha.tenantId, from.known + count);

@@ -11,7 +11,7 @@ const provider = useProvider();
 const second = useProvider();
 const overTls = useProvider({ tls: true });
 
-/** Takes connections and answers nothing, or more than anybody should read. */
+/** A server that accepts connections and never answers, or answers too much. */
 let silent: Server;
 let endless: Server;
 let nobodyPort: number;
@@ -63,7 +63,7 @@ describe('a login with a provider', () => {
   });
   afterEach(() => provider().setFaults({}));
 
-  /** A browser that has come as far as the address that the provider sends it back to. */
+  /** A browser that has reached the URL of the callback. */
   async function almostThere(id = 'try') {
     const browser = sso.newBrowser();
     const { headers } = await browser.start(id);
@@ -88,7 +88,7 @@ describe('a login with a provider', () => {
     expect(setCookieOf(response)).toEqual([
       expect.stringMatching(/^gw_oidc=[\w-]{43}; Max-Age=600; Path=\/api\/v1\/auth\/oidc; HttpOnly; SameSite=Lax$/),
     ]);
-    // What is stored takes part in no log-in: neither the state nor the cookie is among it in the clear.
+    // A copy of the database cannot complete a log-in: it contains neither the state nor the cookie in plain text.
     const stored = JSON.stringify(await sso.collection('oidc_transactions').find({}).toArray());
     expect(stored).not.toContain(/gw_oidc=([\w-]{43})/.exec(setCookieOf(response).join())![1]);
     expect(stored).not.toContain(searchParams.get('state'));
@@ -133,14 +133,14 @@ describe('a login with a provider', () => {
     const attacker = await almostThere();
     const victim = sso.newBrowser();
     const mine = locationOf(await victim.start()).searchParams.get('state') ?? '';
-    // The address as it is, and the attacker's code under the victim's own state.
+    // The URL as it is, and the attacker's code with the victim's own state.
     expect(await victim.failureOf(await victim.comeBack(attacker.back))).toBeNull();
     const mixed = new URL(attacker.back);
     mixed.searchParams.set('state', mine);
     const failure = await victim.failureOf(await victim.comeBack(mixed.href));
     expect(failure?.code).toBe('code_refused');
     expect(victim.cookies.has('gw_session')).toBe(false);
-    // The attempt has not used up the log-in of the browser that it is of.
+    // The attempt has not used up the log-in in its own browser.
     expect(locationOf(await attacker.browser.comeBack(attacker.back)).pathname).toBe('/login/done');
   });
 

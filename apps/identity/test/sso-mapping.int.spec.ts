@@ -31,7 +31,7 @@ async function makeWorkspaces(sso: SingleSignOn): Promise<Map<string, TenantId>>
   return made;
 }
 
-/** The person with these claims logs in; the answer are their workspaces, as `slug role`. */
+/** Logs in the person with these claims, and returns their workspaces as `slug role`. */
 async function logInWith(sso: SingleSignOn, name: string, claims: Record<string, unknown>, id = 'try') {
   const browser = sso.newBrowser();
   const at = id === 'try' ? provider() : second();

@@ -19,7 +19,7 @@ export function useProvider(options?: Parameters<typeof startSsoProvider>[0]): (
   return () => provider;
 }
 
-/** Identity with the providers that `configure` names, asked once they run. Its clock is that of this machine. */
+/** Identity with the providers that `configure` returns once they run. Its clock is that of this machine. */
 export function useSingleSignOn(
   mongo: TestMongo,
   configure: () => ProviderSettings[],
@@ -40,7 +40,7 @@ export type SingleSignOn = ReturnType<typeof useSingleSignOn>;
 
 type Call = (method: Method, path: string, options?: CallOptions) => Promise<Response>;
 
-/** A browser, as far as a log-in needs one: it keeps cookies and follows redirects. */
+/** The parts of a browser that a log-in needs: it keeps cookies and follows redirects. */
 function createBrowser(call: Call) {
   const ours = new Map<string, string>();
   const theirs = new Map<string, string>();
@@ -55,7 +55,7 @@ function createBrowser(call: Call) {
   const start = (id = 'try', returnTo = '/w/alpha') =>
     ask('get', `/api/v1/auth/oidc/${id}/start?return_to=${encodeURIComponent(returnTo)}`);
 
-  /** Follows the provider from its log-in page back to us; `person` clicks on their button. */
+  /** Follows the provider from its log-in page back to us; clicks on the button of `person`. */
   async function atProvider(url: string, person: string): Promise<string> {
     const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
     theirs.set('person', person);
@@ -78,12 +78,12 @@ function createBrowser(call: Call) {
     atProvider,
     comeBack,
     ask,
-    /** All of it; the answer is that of our callback. */
+    /** The whole log-in; returns the answer of our callback. */
     async logIn(person: string, { id = 'try', returnTo = '/w/alpha' } = {}): Promise<Response> {
       const { headers } = await start(id, returnTo);
       return comeBack(await atProvider(String(headers['location']), person));
     },
-    /** What the page shows that a failed log-in leads to; null where nothing is known. */
+    /** The failure shown by the page after a failed log-in; null if nothing is known. */
     async failureOf(response: Response): Promise<{ code: string; facts: Record<string, string> } | null> {
       const url = locationOf(response);
       if (url.pathname !== '/login/failed') throw new Error(`It led to ${url.pathname}`);
@@ -99,12 +99,12 @@ function createBrowser(call: Call) {
 
 export type Browser = ReturnType<typeof createBrowser>;
 
-/** Where an answer sends the browser. */
+/** The URL of an answer's redirect. */
 export function locationOf(response: Response): URL {
   return new URL(String(response.get('location')), PUBLIC_URL);
 }
 
-/** The path of ours that an answer sends the browser to, with its query. */
+/** The path and query of an answer's redirect within our site. */
 export function pathOf(response: Response): string {
   const { pathname, search } = locationOf(response);
   return `${pathname}${search}`;

@@ -12,7 +12,7 @@ describe('workspaces', () => {
   const update = (owner: TestOwner, body: object) =>
     identity.call('patch', '/api/v1/workspace', { as: owner.caller, body });
 
-  /** Another owner for one of the owner's workspaces. */
+  /** Adds another owner to one of the owner's workspaces. */
   async function addOwnerTo(owner: TestOwner, slug: string): Promise<{ tenantId: TenantId }> {
     const { body } = await identity.call('get', PATH, { as: owner.caller });
     const { id } = (body.items as { id: string; slug: string }[]).find((each) => each.slug === slug)!;
@@ -108,7 +108,7 @@ describe('workspaces', () => {
     }
     const refused = await create(owner, { slug: `${owner.slug}-100`, name: 'x' });
     expect([refused.status, refused.body.error]).toEqual([409, expect.stringContaining('100 workspaces')]);
-    // Two at the same moment do not get past it either, and an invitation does not.
+    // Concurrent requests do not get past the limit, and neither does an invitation.
     expect((await identity.call('delete', '/api/v1/members/me', { as: owner.caller })).status).toBe(409);
     const { tenantId } = await addOwnerTo(owner, `${owner.slug}-99`);
     expect((await identity.call('delete', '/api/v1/members/me', { as: { ...owner.caller, tenantId } })).status).toBe(

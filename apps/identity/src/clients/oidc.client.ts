@@ -7,25 +7,27 @@ import type { OidcProvider } from '../domain/oidc/provider.ts';
 import { clockOff, toOidcFailure } from './oidc.failures.ts';
 import { createProviderFetch } from './provider.fetch.ts';
 
-/** Of one request to the provider; a log-in makes four of them at most. */
+/** Timeout of one request to the provider. A log-in makes at most four. */
 const TIMEOUT_MS = 7_000;
-/** How long the provider's own description of itself is used. */
+/** How long the provider's metadata is used. */
 const METADATA_MS = 3_600_000;
-/** For so long a provider that could not be asked is not asked again. */
+/** How long an unreachable provider is not asked again. */
 const PAUSE_MS = 5_000;
-/** As OpenID Connect Core §2 has it. */
+/** The limit of OpenID Connect Core §2. */
 const MAX_SUBJECT_LENGTH = 255;
-/** Log-ins that exchange their code at the same time. More fail at once, and hold up nobody. */
+/** Log-ins that exchange their code at the same time. Further ones fail at once and delay nobody. */
 const MAX_IN_FLIGHT = 64;
 
 export interface OidcClientOptions {
-  /** Certificates in PEM that are trusted beside those of the system. */
+  /** PEM certificates that are trusted in addition to the system's. */
   ca: string | undefined;
-  /** Where the provider sends the browser back to. */
+  /** Where the provider redirects the browser to. */
   redirectUri: string;
 }
 
-/** A provider, asked at the first log-in and not before: one that is down keeps nothing from starting. */
+/**
+ * A client of a provider. It is first asked at the first log-in, so a provider that is down does not prevent a start.
+ */
 export function createOidcClient(
   provider: OidcProvider,
   { ca, redirectUri }: OidcClientOptions,
@@ -44,7 +46,7 @@ export function createOidcClient(
     return discovered;
   }
 
-  /** Nothing of an answer leaves here in an error. */
+  /** Errors contain nothing of an answer. */
   async function explained<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -67,7 +69,7 @@ export function createOidcClient(
           scope: provider.scopes.join(' '),
           state,
           nonce,
-          // Always, also where a provider does not say that it takes it: those that do not know it ignore it.
+          // Sent even if the provider does not advertise PKCE. Providers that do not know it ignore it.
           code_challenge: await openid.calculatePKCECodeChallenge(codeVerifier),
           code_challenge_method: 'S256',
         });
@@ -99,7 +101,7 @@ export function createOidcClient(
     close: () => calls.close(),
   };
 
-  /** The library checks when a token ends and not when it began, which a provider's clock that is ahead shows. */
+  /** The library checks when a token expires, but not when it was issued, which shows a clock ahead of ours. */
   function requireNotAhead(claims: Claims): void {
     const aheadSeconds = Number(claims['iat']) - Date.now() / 1000;
     if (aheadSeconds > provider.clockToleranceSeconds) throw clockOff(claims, asked);

@@ -7,13 +7,13 @@ import {
 import type { Claims } from '../domain/oidc/claims.ts';
 import { OidcFailure } from '../domain/oidc/failure.ts';
 
-/** What was asked of the provider when it failed. */
+/** The request to the provider that failed. */
 export interface Asked {
   issuer: string;
   clockToleranceSeconds: number;
 }
 
-/** What the library tells of its errors, in `cause`; some of it is an answer with tokens, so only these are read. */
+/** What the library reports in `cause`. Some of it is an answer with tokens, so only these fields are read. */
 interface Told {
   claims?: Claims;
   claim?: string;
@@ -26,8 +26,8 @@ interface Told {
 }
 
 /**
- * Says in our words what the library found wrong. The error itself is dropped: its causes hold whole answers of the
- * provider, with tokens, and would take them into the log.
+ * Describes in our words what the library found wrong. The error itself is dropped: its causes hold whole answers of
+ * the provider, with tokens, which would get into the log.
  */
 export function toOidcFailure(error: unknown, asked: Asked): OidcFailure {
   if (error instanceof OidcFailure) return error;
@@ -94,17 +94,14 @@ function ofInvalidResponse({ parameters, expected, body }: Told, problem: string
   return new OidcFailure('token_invalid', { problem });
 }
 
-/**
- * By how much the clocks differ, told by when the token was issued, which is just now. It takes the clock of the
- * system, as the library does.
- */
+/** The difference of the clocks: the token was issued just now. Uses the system clock, as the library does. */
 export function clockOff(claims: Claims, { clockToleranceSeconds }: Asked): OidcFailure {
   const issued = Number(claims['iat'] ?? claims['nbf'] ?? claims['exp']);
   const seconds = Math.round(issued - Date.now() / 1000);
   return new OidcFailure('clock_off', { seconds, tolerance: clockToleranceSeconds });
 }
 
-/** Errors of sockets, TLS and names have a code. */
+/** Errors of sockets, TLS and DNS have a code. */
 function unreachable(error: unknown, { issuer }: Asked): OidcFailure | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error) || typeof error.code !== 'string') {
     return undefined;
@@ -119,7 +116,7 @@ function toldBy(error: Error): Told {
   return typeof told === 'object' && told !== null ? (told as Told) : {};
 }
 
-/** The library's own words, which name no value. */
+/** The library's message, which contains no values. */
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : 'unknown';
 }

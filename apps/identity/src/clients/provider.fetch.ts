@@ -2,10 +2,10 @@ import { rootCertificates } from 'node:tls';
 import type { CustomFetch } from 'openid-client';
 import { Agent, request } from 'undici';
 
-/** More than any provider's metadata, keys, tokens or userinfo take. */
+/** More than the metadata, keys, tokens or userinfo of any provider need. */
 const MAX_ANSWER_BYTES = 512 * 1024;
 const MAX_HEADER_BYTES = 32 * 1024;
-/** Of one provider; more of our requests wait for their turn. */
+/** Connections per provider. Further requests wait. */
 const MAX_CONNECTIONS = 32;
 const KEEP_ALIVE_MS = 10_000;
 
@@ -15,8 +15,9 @@ export interface ProviderFetch {
 }
 
 /**
- * How a provider is asked: over connections of its own, which end by `timeoutMs` whatever it does, and for answers that
- * are bounded in bytes. Redirects are not followed. `ca` are certificates in PEM, trusted beside those of the system.
+ * Makes the fetch function for a provider, with connections of its own. A request ends by `timeoutMs` whatever the
+ * provider does, and the size of answers is bounded. Redirects are not followed. `ca` are PEM certificates that are
+ * trusted in addition to the system's.
  */
 export function createProviderFetch({ ca, timeoutMs }: { ca: string | undefined; timeoutMs: number }): ProviderFetch {
   const agent = new Agent({
@@ -33,7 +34,7 @@ export function createProviderFetch({ ca, timeoutMs }: { ca: string | undefined;
       const answer = await request(url, {
         dispatcher: agent,
         method: method as 'GET',
-        // An answer that is compressed could be larger than it looks.
+        // A compressed answer could be larger than it looks.
         headers: { ...headers, 'accept-encoding': 'identity' },
         body: body === null || body === undefined ? null : String(body),
         signal: signal ?? null,

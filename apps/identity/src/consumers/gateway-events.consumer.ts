@@ -10,7 +10,7 @@ const MAX_KNOWN_AGENTS = 50_000;
 
 /** Registers the agents that events name. */
 export function createGatewayEventsConsumer(deps: { group: ConsumerGroup; agents: MongoAgentStore }): LogConsumer {
-  // Nearly all events are of agents that were seen before. Those need no write.
+  // Nearly all events belong to known agents, which need no write.
   const known = new LRUCache<string, true>(roomFor(MAX_KNOWN_AGENTS));
 
   return deps.group.consumer({

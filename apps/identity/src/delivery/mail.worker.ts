@@ -6,7 +6,7 @@ import { MailFailure, type SendMail } from './smtp.sender.ts';
 
 export interface MailWorkerDeps {
   store: MailStore;
-  /** Makes the link and the text; null when there is nobody to mail to, or nothing to tell any more. */
+  /** Makes the link and the text; null if there is no recipient, or nothing to report any more. */
   write: (order: MailOrder) => Promise<Mail | null>;
   send: SendMail;
   clock: Clock;
@@ -14,16 +14,16 @@ export interface MailWorkerDeps {
 }
 
 const INTERVAL_MS = 1_000;
-/** Mails in progress at the same time in this process. */
+/** Concurrent mails in this process. */
 const CONCURRENCY = 4;
-/** Longer than an attempt takes. Then another replica takes over what a killed one had. */
+/** Longer than an attempt. After that, another replica takes over the mails of a killed one. */
 const LEASE_MS = 2 * 60_000;
 const FIRST_RETRY_MS = 10_000;
 const LAST_RETRY_MS = 5 * 60_000;
-/** How long a stop waits for the mails in progress, so that few are given up that the server has just taken. */
+/** How long a stop waits for the mails in progress, so that few are aborted that the server has just accepted. */
 const STOP_GRACE_MS = 2_000;
 
-/** Sends what waits in the queue, apart from all requests. A mail server that is down or hangs delays mail alone. */
+/** Sends the mails of the queue, separately from all requests. A mail server that is down or hangs delays only mail. */
 export function createMailWorker({ store, write, send, clock, logger }: MailWorkerDeps): Loop {
   const stopped = new AbortController();
   let stopping = false;
@@ -39,7 +39,7 @@ export function createMailWorker({ store, write, send, clock, logger }: MailWork
       await store.remove(id);
     } catch (error) {
       if (!(error instanceof MailFailure)) throw error;
-      // A server that refuses one mail permanently takes others.
+      // A server that refuses one mail permanently accepts others.
       failure = error.final ? null : error.message;
       if (error.final) {
         logger.warn({ reason: error.message, attempts }, 'the mail server refused a mail; it is not sent');
@@ -63,7 +63,7 @@ export function createMailWorker({ store, write, send, clock, logger }: MailWork
 
   async function work(): Promise<void> {
     await Promise.all(Array.from({ length: CONCURRENCY }, sendDue));
-    // Another replica may have sent what failed here.
+    // Another replica may have sent the mail that failed here.
     if (failure !== null && (await store.isEmpty())) failure = null;
   }
 

@@ -4,21 +4,20 @@ import type { SmtpServer } from './smtp.url.ts';
 
 /** Milliseconds. */
 interface SendLimits {
-  /** Until the server has greeted. */
+  /** Until the server has sent its greeting. */
   connectMs: number;
   /**
-   * Of an attempt as a whole, however much the server says. One that looks into the text may answer late, and a mail
-   * that is given up then comes twice.
+   * For the whole attempt. Servers that scan the text may answer late, and a mail that is aborted then arrives twice.
    */
   attemptMs: number;
 }
 
 const LIMITS: SendLimits = { connectMs: 10_000, attemptMs: 60_000 };
 
-/** Hands a mail to the mail server, unless `stopped` is aborted before. Rejects with a {@link MailFailure}. */
+/** Sends a mail to the mail server, unless `stopped` is aborted before. Rejects with a {@link MailFailure}. */
 export type SendMail = (mail: Mail, stopped: AbortSignal) => Promise<void>;
 
-/** Why a mail was not taken. It names neither the mail nor the person, so it may be logged. */
+/** Why a mail was not accepted. It names neither the mail nor the person, so it may be logged. */
 export class MailFailure extends Error {
   /** The server refuses this mail permanently. */
   readonly final: boolean;
@@ -31,13 +30,13 @@ export class MailFailure extends Error {
 }
 
 /**
- * Every mail has a connection of its own. Without TLS nothing is sent, the log-in included, unless the address says so.
+ * Each mail has its own connection. Without TLS, nothing is sent, not even the credentials, unless the URL allows it.
  */
 export function createSmtpSender(server: SmtpServer, from: string, limits = LIMITS): SendMail {
   const { host, port, tls, auth } = server;
   const { connectMs, attemptMs } = limits;
   let transport: Transporter | undefined;
-  /** The library is loaded with the first mail: most processes send none. */
+  /** The library is loaded with the first mail, because most processes send none. */
   async function open(): Promise<Transporter> {
     const { createTransport } = await import('nodemailer');
     return createTransport({
@@ -50,7 +49,7 @@ export function createSmtpSender(server: SmtpServer, from: string, limits = LIMI
   return async ({ to, subject, text }, stopped) => {
     const late = AbortSignal.timeout(attemptMs);
     try {
-      // An address in this form is one, whatever is in it.
+      // In this form, the text is a single address, whatever it contains.
       const [sender, receiver] = [
         { name: 'Tollkeeper', address: from },
         { name: '', address: to },
@@ -78,8 +77,8 @@ const OF_CONNECTION = ['ECONNECTION', 'EDNS', 'ESOCKET', 'ETIMEDOUT', 'ETLS'];
 const REFUSED_LOG_IN = 'The mail server refuses the log-in. Check user and password of SMTP_URL';
 
 /**
- * Words of the server, and about the mail, may have the address or the log-in in them: a server may repeat what it was
- * sent. Of those only codes are told.
+ * Messages of the server, and errors about the mail, may contain the address or the credentials, because servers may
+ * repeat what they were sent. Of those, only codes are reported.
  */
 function toFailure(error: unknown): MailFailure {
   const { code = 'unknown', message = '', command, responseCode = 0 } = error as Partial<NodemailerError>;
@@ -87,7 +86,7 @@ function toFailure(error: unknown): MailFailure {
   if (code === 'EAUTH' && responseCode >= 500) reason = `${code} ${responseCode}: ${REFUSED_LOG_IN}`;
   else if (responseCode !== 0) reason = `${code} ${responseCode}`;
   else if (OF_CONNECTION.includes(code)) reason = `${code}: ${message}`;
-  // The receiver or the text. A log-in or a sender that is refused is for the operator to mend.
+  // Final if the recipient or the text is refused. Refused credentials or senders are for the operator to fix.
   const final = (command === 'RCPT TO' || code === 'EMESSAGE') && responseCode >= 500;
   return new MailFailure(reason, final);
 }

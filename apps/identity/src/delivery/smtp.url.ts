@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** Where mail is handed in, and how. */
+/** The mail server, and how to connect to it. */
 export interface SmtpServer {
   host: string;
   port: number;
-  /** From the first byte, by STARTTLS before anything else, or not at all. */
+  /** TLS from the first byte, by STARTTLS before anything else, or not at all. */
   tls: 'implicit' | 'starttls' | 'none';
   auth: { user: string; pass: string } | undefined;
 }
@@ -32,7 +32,7 @@ export const smtpUrl = z
     const auth = url.username === '' ? undefined : decodeAuth(url);
     if (auth === null) return wrong('must have the user and the password percent-encoded');
     const port = url.port === '' ? DEFAULT_PORTS[tls] : Number(url.port);
-    // Nobody listens on it.
+    // No server listens on port 0.
     if (port === 0) return wrong('must have a port from 1 to 65535, such as 587, or none for the usual one');
     return { host: url.hostname.replace(/^\[|\]$/g, ''), port, tls, auth };
   });

@@ -11,16 +11,16 @@ export interface Agent {
 /** The fields of an agent that the audit log records. */
 export const AUDITED_AGENT: AuditedFields<Pick<Agent, 'displayName'>> = { display_name: (agent) => agent.displayName };
 
-/** What a person changes is written to the audit trail in its transaction. */
+/** A person's change is written to the audit trail in the same transaction. */
 export interface AgentStore {
-  /** The agents by `agentId`; with `after`, those that follow it. */
+  /** The agents, ordered by `agentId`; with `after`, those that follow it. */
   list(tenantId: TenantId, page: { after?: string | undefined; limit: number }): Promise<Agent[]>;
-  /** The agents of the workspace among these ids, by `agentId`. */
+  /** The agents of the workspace among these ids, ordered by `agentId`. */
   find(tenantId: TenantId, agentIds: readonly string[]): Promise<Agent[]>;
-  /** False, with nothing stored, when the workspace has the agent already. */
+  /** False, with nothing stored, if the workspace already has the agent. */
   insert(tenantId: TenantId, agent: Agent, cause: Cause): Promise<boolean>;
   /** Stores the agents that the workspace does not have yet. Their ids become their names. */
   register(tenantId: TenantId, agentIds: readonly string[], at: Date): Promise<void>;
-  /** Null when the workspace does not have the agent. */
+  /** Null if the workspace does not have the agent. */
   rename(tenantId: TenantId, agentId: string, displayName: string, cause: Cause): Promise<Agent | null>;
 }

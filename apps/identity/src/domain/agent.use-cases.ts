@@ -3,14 +3,14 @@ import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import type { Agent, AgentStore } from './agent.ts';
 
 export interface AgentUseCases {
-  /** A page of agents, by id. `next` is where the following page begins; null on the last page. */
+  /** A page of agents, by id. `next` is where the next page starts; null on the last page. */
   list(
     tenantId: TenantId,
     page: { after?: string | undefined; limit: number },
   ): Promise<{ agents: Agent[]; next: string | null }>;
-  /** Throws `conflict` when the workspace has the agent already. */
+  /** Throws `conflict` if the workspace already has the agent. */
   create(tenantId: TenantId, agent: { agentId: string; displayName: string }, cause: Cause): Promise<Agent>;
-  /** Makes those that the workspace does not have yet; their ids become their names. The others stay as they are. */
+  /** Creates the agents that the workspace does not have yet, with their ids as names. The others stay as they are. */
   register(tenantId: TenantId, agentIds: readonly string[]): Promise<void>;
   /** Throws `not_found`. */
   rename(tenantId: TenantId, agentId: string, displayName: string, cause: Cause): Promise<Agent>;

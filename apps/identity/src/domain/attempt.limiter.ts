@@ -1,6 +1,6 @@
-/** An attempt to prove something secret: for which user, where it names one, and from which network address. */
+/** An attempt to prove a secret: for which user, if it names one, and from which network address. */
 export interface Attempt {
-  /** Login name or, where it is nobody's, what was typed in its place. */
+  /** The login name of the user, or the typed text if it belongs to nobody. */
   login?: string;
   address: string;
 }
@@ -9,6 +9,6 @@ export interface Attempt {
 export interface AttemptLimiter {
   /** Throws `rate_limited` when the login name or the address has reached its limit of failures. */
   requireAllowed(attempt: Attempt): Promise<void>;
-  /** Counts a failure. Throws `rate_limited` when the limit is exceeded, as concurrent attempts can do. */
+  /** Counts a failure. Throws `rate_limited` if that exceeds the limit, as concurrent attempts can do. */
   recordFailure(attempt: Attempt): Promise<void>;
 }

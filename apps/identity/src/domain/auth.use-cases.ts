@@ -16,28 +16,28 @@ import {
 import type { User, UserStore } from './user.ts';
 import type { WorkspaceOfUser, WorkspaceStore } from './workspace.ts';
 
-/** The cause of something that nobody is known for yet. */
+/** The cause of a change before the user is known. */
 export type RequestCause = Omit<Cause, 'actor'>;
 
 export interface AuthUseCases {
   /**
    * Opens a new session. Throws `unauthenticated` for an unknown e-mail and for a wrong password alike, `rate_limited`,
-   * or `forbidden` where the password is right and passwords are not for this user.
+   * or `forbidden` if the password is right but the user may not log in with passwords.
    */
   login(attempt: LoginAttempt, password: string, request: RequestCause): Promise<Account & { cookie: string }>;
-  /** The user of a login name or verified e-mail and its password. Failures are those of `login`. */
+  /** The user with this login name or verified e-mail and this password. Fails as `login` does. */
   authenticate(attempt: Required<Attempt>, password: string, request: RequestCause): Promise<User>;
   logout(sessionSha256: string, cause: Cause): Promise<void>;
   account(userId: string): Promise<Account>;
-  /** Who a session stands for, or null. Counts as a use of the session. */
+  /** The user of a session, or null. Counts as a use of the session. */
   resolveSession(sessionSha256: string): Promise<ResolvedSession | null>;
-  /** The sessions of a user that have not ended, newest first. */
+  /** The active sessions of a user, newest first. */
   listSessions(userId: string): Promise<Session[]>;
-  /** Ends a session of the user, by what {@link sessionIdOf} calls it. Throws `not_found`. */
+  /** Ends a session of the user, named by its {@link sessionIdOf}. Throws `not_found`. */
   endSession(userId: string, sessionId: string, cause: Cause): Promise<void>;
-  /** Ends all sessions of the user but the named one. */
+  /** Ends all sessions of the user except the given one. */
   endOtherSessions(userId: string, sessionSha256: string | null, cause: Cause): Promise<void>;
-  /** Sets a new password and revokes the other sessions of the user. */
+  /** Sets a new password and revokes the user's other sessions. */
   changePassword(userId: string, change: PasswordChange, cause: Cause): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ type LoginAttempt = Required<Attempt> & Pick<SessionOrigin, 'userAgent'>;
 
 interface ResolvedSession {
   userId: string;
-  /** What people call the user. */
+  /** The display name of the user. */
   userName: string;
   workspaces: WorkspaceOfUser[];
 }
@@ -53,7 +53,7 @@ interface ResolvedSession {
 interface PasswordChange {
   currentPassword: string;
   newPassword: string;
-  /** The session that is kept; null when there is none. */
+  /** The session to keep; null if there is none. */
   sessionSha256: string | null;
   address: string;
 }
@@ -66,8 +66,8 @@ export interface AuthDeps {
   limiter: AttemptLimiter;
   passwordPolicy: PasswordPolicy;
   /**
-   * Called for each log-in that failed, with the user whose name was typed; null where it is nobody's. Nothing waits
-   * for it.
+   * Called for each failed log-in, with the user whose name was typed, or null if it belongs to nobody. It is not
+   * awaited.
    */
   onRefused: (user: Pick<User, 'id' | 'name'> | null, request: RequestCause) => void;
   clock: Clock;
@@ -80,7 +80,7 @@ export function createAuthUseCases(deps: AuthDeps): AuthUseCases {
     await limiter.requireAllowed(who);
     const right = await hasher.verify(password, hash);
     // Checked again, because other attempts may have reached the limit meanwhile. A right guess after ten wrong ones
-    // must not get through, however many attempts run at the same time.
+    // must not succeed, however many attempts run at the same time.
     if (right) await limiter.requireAllowed(who);
     else await limiter.recordFailure(who);
     return right;
@@ -103,7 +103,7 @@ export function createAuthUseCases(deps: AuthDeps): AuthUseCases {
     request: RequestCause,
   ): Promise<User> {
     const user = await users.findByLogin(login);
-    // Failures count for the user, whichever of their names was typed.
+    // Failures count for the user, whichever of the user's names was typed.
     const who = { login: user?.loginName ?? login, address };
     const right = await isRight(who, password, user?.passwordHash ?? null);
     return right && user !== null ? user : refuse(user, request);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** SHA-256 in hex: what is stored of a text that lets its holder in, so that a copy of the database does not. */
+/** SHA-256 in hex. Secrets that give access are stored as digests, so a copy of the database gives none. */
 export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

@@ -11,27 +11,27 @@ import type { PasswordHasher } from './password.hasher.ts';
 import { mayUsePassword, type PasswordPolicy, passwordsAreOff } from './password.policy.ts';
 import { mintSession, type SessionOrigin, type SessionStore } from './session.ts';
 
-/** What a person without an account says to get one. */
+/** What a person enters to get an account. */
 interface SignUp {
   name: string;
   password: string;
-  /** Null to get one that is free. */
+  /** Null to get a free one. */
   loginName: string | null;
 }
 
-/** A new invitation. Its token is known at this moment only. */
+/** A new invitation. This is the only time that its token is known. */
 export interface NewInvitation {
   invitation: Invitation;
   token: string;
-  /** A link is mailed to the e-mail, too, unless it has had too many within the hour. */
+  /** Whether a link is also mailed to the e-mail. It is not if the e-mail had too many mails within the hour. */
   mailed: boolean;
 }
 
-/** Changes throw `forbidden` when `ownerId` is no owner any more. */
+/** Changes throw `forbidden` if `ownerId` is no longer an owner. */
 export interface InvitationUseCases {
-  /** Those that can still be accepted, newest first. */
+  /** The open invitations, newest first. */
   list(tenantId: TenantId): Promise<Invitation[]>;
-  /** Throws `conflict`. Where there is a mail server, a link is mailed too. */
+  /** Throws `conflict`. With a mail server, a link is also mailed. */
   invite(
     tenantId: TenantId,
     ownerId: string,
@@ -40,11 +40,14 @@ export interface InvitationUseCases {
   ): Promise<NewInvitation>;
   /** Throws `not_found`. */
   revoke(tenantId: TenantId, ownerId: string, invitationId: string, cause: Cause): Promise<void>;
-  /** Throws `not_found` for every token that offers nothing, and then `rate_limited` by address. */
+  /** Throws `not_found` for every token that is not valid, and then `rate_limited` by address. */
   find(token: string, address: string): Promise<Offer>;
-  /** A user joins with their account. Throws as `find` does, and `conflict`. */
+  /** Adds a user with an existing account. Throws as `find` does, and `conflict`. */
   join(token: string, address: string, userId: string, cause: Cause): Promise<Account>;
-  /** A person joins with a new account, and has a session. Throws as `join` does, and `forbidden` by the policy. */
+  /**
+   * Adds a person with a new account and opens a session. Throws as `join` does, and `forbidden` by the password
+   * policy.
+   */
   signUp(
     token: string,
     origin: SessionOrigin,
@@ -75,12 +78,12 @@ export function createInvitationUseCases(deps: InvitationDeps): InvitationUseCas
     return notValid();
   }
 
-  /** The owner has the link to share, so they need no mail to invite. */
+  /** The owner can share the link, so inviting does not depend on mail. */
   async function mail({ id, email, invitedBy, createdAt }: Invitation): Promise<boolean> {
     if (mailing === null) return false;
     const { queue, limiter: mailLimiter } = mailing;
     const refusal = await mailLimiter.count({ kind: 'invitation', to: email, by: { userId: invitedBy } });
-    // The limit of an e-mail would tell that others invite it, too.
+    // An e-mail's limit must stay hidden, because it would reveal invitations by others.
     if (refusal !== null) return refusal.limit === 'to';
     const isQueued = await queue.add({ kind: 'invitation', invitationId: id }, createdAt);
     if (!isQueued) await mailLimiter.giveBack({ kind: 'invitation', to: email });
@@ -112,7 +115,7 @@ export function createInvitationUseCases(deps: InvitationDeps): InvitationUseCas
     },
 
     async signUp(token, origin, { name, password, loginName }, request) {
-      // Looked at first, so that only who has an invitation costs the hash of a password.
+      // Checked first, so that only holders of an invitation can cause a password hash.
       const { invitation } = await find(token, origin.address);
       if (!mayUsePassword(passwordPolicy, { names: [], roles: [invitation.role] }))
         throw passwordsAreOff(passwordPolicy);
@@ -127,7 +130,7 @@ export function createInvitationUseCases(deps: InvitationDeps): InvitationUseCas
   };
 }
 
-/** The same for a token that was never there, has expired, or was used, revoked or replaced. */
+/** The same error for tokens that never existed, expired, or were used, revoked or replaced. */
 function notValid(): never {
   throw new AppError(
     'not_found',

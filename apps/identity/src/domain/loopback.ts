@@ -1,4 +1,4 @@
-/** Whether an address is plain http on this machine, where that is as good as https. */
+/** Whether a URL is plain http on this machine, which is as safe as https. */
 export function isPlainLoopback(url: string): boolean {
   const { protocol, hostname = '' } = URL.parse(url) ?? {};
   return protocol === 'http:' && /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);

@@ -2,8 +2,8 @@ import type { Role } from '@tollkeeper/kernel';
 import type { RequestCause } from './auth.use-cases.ts';
 
 /**
- * What is to be mailed. It names no link: one is made when the mail is sent, so what waits holds no secret. A reset
- * names an e-mail that may be nobody's, so that asking for one is the same work for every e-mail.
+ * A mail to send. It has no link: that is made on sending, so the queue holds no secrets. A reset may name an e-mail
+ * that belongs to nobody, so requesting one is the same work for every e-mail.
  */
 export type MailOrder =
   { kind: 'reset'; email: string; request: RequestCause } | { kind: 'invitation'; invitationId: string };
@@ -16,25 +16,25 @@ export interface Mail {
   text: string;
 }
 
-/** Mails that wait to be sent. It survives a restart, and all replicas work on it. */
+/** Mails that wait to be sent. The queue survives restarts, and all replicas work on it. */
 export interface MailQueue {
-  /** False, with nothing stored, when {@link MAX_WAITING_MAILS} of the kind wait already. */
+  /** False, with nothing stored, if {@link MAX_WAITING_MAILS} of the kind already wait. */
   add(order: MailOrder, now: Date): Promise<boolean>;
 }
 
-/** Orders for mail, where a mail server is configured. */
+/** Present if a mail server is configured. */
 export interface Mailing {
   queue: MailQueue;
   limiter: MailLimiter;
 }
 
-/** Keeps people from being flooded with mail, and the mail server from being used for that. */
+/** Protects people from floods of mail, and the mail server from abuse. */
 export interface MailLimiter {
-  /** Counts a mail to an e-mail that somebody causes; null when it may be sent. */
+  /** Counts a mail that somebody causes to an e-mail; null if it may be sent. */
   count(mail: CountedMail & { by: MailCause }): Promise<MailRefusal | null>;
   /**
-   * Of a mail that was counted and is not sent: it counts no longer for who gets it. For who causes it, it does, so
-   * nobody asks without end.
+   * For a counted mail that is not sent: it no longer counts for the recipient. It still counts for whoever caused it,
+   * which bounds their requests.
    */
   giveBack(mail: CountedMail): Promise<void>;
 }
@@ -44,16 +44,16 @@ interface CountedMail {
   to: string;
 }
 
-/** A user, or a network address where nobody is logged in. */
+/** A user, or a network address if nobody is logged in. */
 type MailCause = { userId: string } | { address: string };
 
 export interface MailRefusal {
-  /** Whose limit is reached: of who causes it, or of who gets it. */
+  /** Whose limit is reached: that of the cause (`by`), or of the recipient (`to`). */
   limit: 'by' | 'to';
   retryAfterSeconds: number;
 }
 
-/** Of a kind, while the mail server is down. So nobody stops the mails for passwords by invitations. */
+/** Per kind, while the mail server is down. So invitations cannot block mails about passwords. */
 export const MAX_WAITING_MAILS = 1_000;
 
 interface Link {
@@ -62,8 +62,8 @@ interface Link {
 }
 
 /*
- * Mails hold no text that somebody else wrote, such as the name of a person or of a workspace: whoever may invite could
- * have Tollkeeper send their own words to everybody.
+ * Mails contain no text that other people wrote, such as names of people or workspaces. Otherwise everybody who may
+ * invite could use Tollkeeper to send their own words to anybody.
  */
 
 export function resetMail(to: string, { loginName, url, expiresAt }: Link & { loginName: string }): Mail {

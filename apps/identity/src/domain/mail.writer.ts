@@ -20,7 +20,7 @@ export interface MailWriterDeps {
   clock: Clock;
 }
 
-/** Makes the mail of an order, with a new link; null when there is nobody to mail to, or nothing to tell any more. */
+/** Makes the mail of an order, with a new link; null if there is no recipient, or nothing to report any more. */
 export function createMailWriter(deps: MailWriterDeps) {
   const { users, workspaces, passwordPolicy, resets, invitations, publicUrl, clock } = deps;
 
@@ -28,14 +28,14 @@ export function createMailWriter(deps: MailWriterDeps) {
     const user = await users.findByVerifiedEmail(email);
     if (user === null) return null;
     const account = { user, workspaces: await workspaces.listOf(user.id) };
-    // The link would end the person's links to providers, for a password that lets them in nowhere.
+    // Using the link would unlink the person's providers, for a password that does not let them in.
     if (!mayUsePassword(passwordPolicy, passwordUserOf(account))) return null;
     const cause = { ...systemCause('user.password.link', 'mail'), ...request };
     const { token, expiresAt } = await issueReset({ resets, clock }, user.id, cause, email);
     return resetMail(email, { loginName: user.loginName, url: toResetUrl(publicUrl, token), expiresAt });
   }
 
-  /** With a link of its own: that one proves the e-mail, and the one that the owner was shown does not. */
+  /** With its own link, which proves the e-mail. The link that the owner saw does not. */
   async function invite(invitationId: string): Promise<Mail | null> {
     const { token, sha256 } = mintToken('invite');
     const offer = await invitations.addMailedToken(invitationId, sha256, new Date(clock()));

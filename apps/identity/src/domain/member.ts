@@ -2,7 +2,7 @@ import type { AuditedFields, Cause } from '@tollkeeper/contracts';
 import { AppError, type Role, type TenantId } from '@tollkeeper/kernel';
 import type { User } from './user.ts';
 
-/** What made a user a member: an owner or the creation of the workspace, an invitation, or single sign-on. */
+/** The origin of a membership: an owner or the creation of the workspace, an invitation, or single sign-on. */
 export const MEMBERSHIP_SOURCES = ['manual', 'invitation', 'oidc'] as const;
 export type MembershipSource = (typeof MEMBERSHIP_SOURCES)[number];
 
@@ -21,18 +21,17 @@ export interface Member extends Pick<User, 'loginName' | 'email' | 'emailVerifie
 export const AUDITED_MEMBER: AuditedFields<Pick<Member, 'role'>> = { role: (member) => member.role };
 
 /**
- * Changes reject with `forbidden` unless `ownerId`, who makes the change, is an owner at the time of the change. The
- * gateway knows roles that are some seconds old, and a user who has just lost a role must not restore it. A change is
- * written to the audit trail in its transaction.
+ * Changes reject with `forbidden` unless `ownerId`, who makes the change, is an owner at that time. The gateway's roles
+ * are some seconds old, and a user who just lost the role must not restore it. Each change is written to the audit
+ * trail in its transaction.
  */
 export interface MemberStore {
-  /** The members by e-mail, or by login name without one. */
+  /** The members, ordered by e-mail, or by login name without one. */
   list(tenantId: TenantId): Promise<Member[]>;
   /**
-   * Sets the role that `decide` returns, or ends the membership when it returns null. Who is an owner no longer has no
-   * open invitations any more. `otherOwners` is the number of other owners at the time of the change: changes in one
-   * workspace happen one after the other. Null when the user is no member. When `decide` throws, nothing changes and
-   * the error is passed on.
+   * Sets the role that `decide` returns, or ends the membership if it returns null. A former owner's open invitations
+   * end. `otherOwners` is the number of other owners at that time: changes of a workspace are serialized. Null if the
+   * user is not a member. If `decide` throws, nothing changes and the error is passed on.
    */
   change(
     tenantId: TenantId,
@@ -41,9 +40,7 @@ export interface MemberStore {
     decide: (member: Member, otherOwners: number) => Role | null,
     cause: Cause,
   ): Promise<Member | null>;
-  /**
-   * Ends the membership of a user of their own accord, under the rules of `change`. False when the user is no member.
-   */
+  /** Ends the user's own membership, under the rules of `change`. False if the user is not a member. */
   leave(
     tenantId: TenantId,
     userId: string,
@@ -57,7 +54,7 @@ export function tooManyMemberships(): AppError {
   return new AppError('conflict', message);
 }
 
-/** The error for a user who is no owner any more. */
+/** The error for a user who is no longer an owner. */
 export function noOwner(): AppError {
   return new AppError('forbidden', 'You are no longer an owner of this workspace. Ask an owner to make this change.');
 }

@@ -2,12 +2,12 @@ import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Role, type TenantId } from '@tollkeeper/kernel';
 import { type Member, type MemberStore, requireOwnerLeft } from './member.ts';
 
-/** Changes throw `forbidden` when `ownerId` is no owner any more. */
+/** Changes throw `forbidden` if `ownerId` is no longer an owner. */
 export interface MemberUseCases {
   list(tenantId: TenantId): Promise<Member[]>;
-  /** Throws `not_found`, and `conflict` when the workspace would be left without an owner. */
+  /** Throws `not_found`, and `conflict` if the workspace would lose its last owner. */
   setRole(tenantId: TenantId, ownerId: string, userId: string, role: Role, cause: Cause): Promise<Member>;
-  /** Throws `not_found`, and `conflict` when the workspace would be left without an owner. */
+  /** Throws `not_found`, and `conflict` if the workspace would lose its last owner. */
   remove(tenantId: TenantId, ownerId: string, userId: string, cause: Cause): Promise<void>;
   /** Throws as `remove` does. */
   leave(tenantId: TenantId, userId: string, cause: Cause): Promise<void>;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { digestOf } from './digest.ts';
 
-/** What a token is for. It is part of the token's text, so that logs can cut tokens out wherever they stand. */
+/** The purpose of a token. It is part of the token's text, so that logs can redact tokens anywhere. */
 export type TokenPurpose = 'invite' | 'reset';
 
 /** A new token with 256 random bits, and the digest under which it is stored. */

@@ -8,7 +8,7 @@ export interface FirstOwner {
   /** Default: the part of the e-mail before the @. */
   name?: string;
   password: string;
-  /** Default of `timezone`: UTC. */
+  /** `timezone` defaults to UTC. */
   workspace: { slug: string; name: string; timezone?: string };
 }
 
@@ -19,18 +19,18 @@ export interface EnsuredOwner {
 
 export interface BootstrapStore {
   /**
-   * Makes the user, the workspace and the ownership, as far as they are missing, in one step. An existing user with
-   * that login name gets the new password and loses all sessions. An existing workspace with that slug stays as it is.
+   * Creates the user, the workspace and the ownership in one step, if missing. An existing user with that login name
+   * gets the new password and loses all sessions. An existing workspace with that slug stays as it is.
    */
   ensure(user: User, workspace: Workspace): Promise<EnsuredOwner>;
   hasUsers(): Promise<boolean>;
-  /** Does the same when there is no user at all. Otherwise null, with nothing made. */
+  /** Does the same if there is no user at all. Otherwise null, with nothing created. */
   ensureFirst(user: User, workspace: Workspace): Promise<EnsuredOwner | null>;
 }
 
 /**
- * Ensures that a workspace and its owner exist and that the owner has this password. A first start can be cut off at
- * any moment, even before it has shown a generated password. So repeat this until it succeeds.
+ * Ensures that a workspace and its owner exist and that the owner has this password. A first start can be interrupted
+ * at any time, even before it has shown a generated password. So repeat this until it succeeds.
  */
 export type EnsureOwner = (owner: FirstOwner) => Promise<EnsuredOwner>;
 
@@ -48,12 +48,12 @@ export function createEnsureOwner(deps: BootstrapDeps): EnsureOwner {
 }
 
 /**
- * Makes the workspace and its owner when there is no user at all. Null otherwise, whatever has become of that owner.
- * Several replicas may call it at the same time: one of them makes the owner.
+ * Creates the workspace and its owner if there is no user at all. Otherwise null, even if that owner was removed.
+ * Several replicas may call it concurrently: one of them creates the owner.
  */
 export function createFirstOwner(deps: BootstrapDeps): (owner: FirstOwner) => Promise<EnsuredOwner | null> {
   return async (owner) => {
-    // Checked first, because hashing a password takes long and every start calls this.
+    // Checked first, because hashing a password is slow and every start calls this.
     if (await deps.store.hasUsers()) return null;
     const { user, workspace } = await draft(deps, owner);
     return deps.store.ensureFirst(user, workspace);

@@ -11,8 +11,8 @@ import type { User, UserStore } from './user.ts';
 
 export interface PasswordResetUseCases {
   /**
-   * Has a link mailed to the user who has verified the e-mail, if there is one. That is looked up at the sending, so
-   * the answer and its time are the same for every e-mail. Throws `conflict` without a mail server, `rate_limited` and
+   * Mails a link to the user with this verified e-mail, if there is one. The user is looked up on sending, so that the
+   * answer and its time are the same for every e-mail. Throws `conflict` without a mail server, `rate_limited` and
    * `service_unavailable`.
    */
   forgot(email: string, address: string, request: RequestCause): Promise<void>;
@@ -47,7 +47,7 @@ export function createPasswordResetUseCases(deps: PasswordResetDeps): PasswordRe
     async reset(token, address, newPassword, request) {
       await limiter.requireAllowed({ address });
       const sha256 = digestOf(token);
-      // Looked at first, so that only who has a link costs the hash of a password.
+      // Checked first, so that only holders of a link can cause a password hash.
       if (!(await resets.isValid(sha256, new Date(clock())))) {
         await limiter.recordFailure({ address });
         return notValid();
@@ -58,7 +58,7 @@ export function createPasswordResetUseCases(deps: PasswordResetDeps): PasswordRe
   };
 }
 
-/** A new token for the user, in place of the one before. It is known at this moment only. */
+/** A new token for the user, which replaces earlier ones. This is the only time that it is known. */
 export async function issueReset(
   { resets, clock }: Pick<PasswordResetDeps, 'resets' | 'clock'>,
   userId: string,
@@ -71,7 +71,7 @@ export async function issueReset(
   return { token, expiresAt };
 }
 
-/** The page that sets a new password. Browsers keep what follows the # to themselves. */
+/** The page that sets a new password. Browsers do not send the part after the #. */
 export function toResetUrl(publicUrl: string, token: string): string {
   return `${publicUrl}/reset#${token}`;
 }
@@ -81,7 +81,7 @@ function noMailServer(): AppError {
   return new AppError('conflict', message);
 }
 
-/** The same for a token that was never there, has expired, or was used or replaced. */
+/** The same error for tokens that never existed, expired, or were used or replaced. */
 function notValid(): never {
   throw new AppError(
     'not_found',
@@ -89,7 +89,7 @@ function notValid(): never {
   );
 }
 
-/** The user whom an operator means by a login name or an e-mail. Throws `not_found`. */
+/** The user with this login name or e-mail, as an operator typed it. Throws `not_found`. */
 export async function requireUser(users: UserStore, name: string): Promise<User> {
   const user = await users.findByLogin(name.trim().toLowerCase());
   if (user !== null) return user;

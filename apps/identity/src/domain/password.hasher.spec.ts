@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createPasswordHasher } from './password.hasher.ts';
 
-/** Of the reference implementation: the hash of "password". */
+/** The hash of "password" by the reference implementation. */
 const VECTOR = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
 
 describe('password hasher', () => {

@@ -3,14 +3,14 @@ import { promisify } from 'node:util';
 import { AppError } from '@tollkeeper/kernel';
 
 export const MIN_PASSWORD_LENGTH = 12;
-/** Far more than a person types. It limits the work that a request can cause. */
+/** Far more than people type. It limits the work of a request. */
 export const MAX_PASSWORD_LENGTH = 512;
 
 /** The parameters that OWASP recommends for Argon2id: 19 MiB, 2 passes, 1 lane. */
 const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1 };
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
-/** At most 38 MiB for all callers together. */
+/** Bounds the memory of all callers to 38 MiB. */
 const MAX_RUNNING = 2;
 const MAX_WAITING = 100;
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
@@ -18,18 +18,18 @@ const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Z
 const derive = promisify(argon2);
 
 export interface PasswordHasher {
-  /** A PHC string of Argon2id with its parameters and a new salt. */
+  /** Returns a PHC string of Argon2id with its parameters and a new salt. */
   hash(password: string): Promise<string>;
   /**
-   * True when `password` has this hash. Without a hash the answer is false after the same work, so that the time does
-   * not reveal whether the user exists.
+   * Whether `password` has this hash. Without a hash, returns false after the same work, so that the time does not
+   * reveal whether the user exists.
    */
   verify(password: string, hash: string | null): Promise<boolean>;
 }
 
 /**
- * Computes two hashes at a time. Up to 100 callers wait; beyond that both methods reject with `service_unavailable`. So
- * a flood of log-ins does not use up memory or processors.
+ * Computes two hashes at a time. Up to 100 callers wait; beyond that, both methods reject with `service_unavailable`.
+ * So a flood of log-ins cannot exhaust memory or processors.
  */
 export function createPasswordHasher(): PasswordHasher {
   let running = 0;
@@ -55,7 +55,7 @@ export function createPasswordHasher(): PasswordHasher {
     return toPhc(nonce, tag);
   }
 
-  // This hash takes as long to check as any other, and matches no password.
+  // Takes as long to check as any other hash, and matches no password.
   const hashOfNobody = toPhc(randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));
 
   return {
@@ -75,7 +75,7 @@ interface Parameters {
 }
 
 function deriveTag(password: string, nonce: Buffer, parameters: Parameters, tagLength: number): Promise<Buffer> {
-  // Keyboards write the same letter in several ways. NIST SP 800-63B asks to normalise them.
+  // Keyboards encode the same letter differently. NIST SP 800-63B recommends normalizing.
   return derive('argon2id', { message: password.normalize('NFKC'), nonce, tagLength, ...parameters });
 }
 

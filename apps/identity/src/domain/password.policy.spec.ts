@@ -12,7 +12,7 @@ describe('a log-in with a password', () => {
     expect(may('owners')).toEqual([true, false]);
     expect(may('none')).toEqual([false, false]);
     expect(may('none', 'ann@example.com')).toEqual([true, false]);
-    // Who owns nothing any more does not hold the key to everything.
+    // The break-glass user must be an owner.
     expect(may('none', 'bob@example.com')).toEqual([false, false]);
   });
 });

@@ -13,7 +13,7 @@ export interface PasswordPolicy {
   breakGlass: string | null;
 }
 
-/** Whether somebody may log in with a password, once it has been found right. */
+/** Whether a user whose password is right may log in with it. */
 export function mayUsePassword(
   { allowed, breakGlass }: PasswordPolicy,
   { names, roles }: { names: readonly string[]; roles: readonly Role[] },
@@ -24,14 +24,14 @@ export function mayUsePassword(
   return isOwner && breakGlass !== null && names.includes(breakGlass);
 }
 
-/** By what the policy decides about somebody with an account. */
+/** What the policy needs to know about an account. */
 export function passwordUserOf({ user, workspaces }: Account): { names: string[]; roles: Role[] } {
   const { loginName, email, emailVerified } = user;
   const names = [loginName, ...(emailVerified && email !== null ? [email] : [])];
   return { names, roles: workspaces.map(({ role }) => role) };
 }
 
-/** The error for somebody whose password is right and of no use. */
+/** The error for a user whose password is right but not allowed. */
 export function passwordsAreOff({ allowed }: PasswordPolicy): AppError {
   const who = allowed === 'owners' ? 'only owners of a workspace log in' : 'nobody logs in';
   return new AppError('forbidden', `Here ${who} with a password. Log in with single sign-on.`);

@@ -3,30 +3,29 @@ import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock, newId } from '@tollkeeper/kernel';
 import type { PasswordHasher } from './password.hasher.ts';
 
-/** A person who can log in. Who they are is said by `id` alone: an e-mail that nobody verified belongs to nobody. */
+/** A person who can log in. Only `id` identifies them: an unverified e-mail belongs to nobody. */
 export interface User {
   id: string;
-  /** What they log in with: lower case and unique. Often an e-mail, but it proves nothing about one. */
+  /** The name to log in with: lower case and unique. Often an e-mail, but it does not prove one. */
   loginName: string;
   name: string;
-  /** Where they can be reached: lower case. Several users may have the same one as long as it is not verified. */
+  /** Contact e-mail in lower case. Several users may have the same one while it is not verified. */
   email: string | null;
-  /** They have proved that the e-mail is theirs. Then it is verified for nobody else. */
+  /** Whether they have proved that the e-mail is theirs. It can be verified for one user only. */
   emailVerified: boolean;
-  /** PHC string (`password.hasher.ts`); null for who logs in by single sign-on alone. */
+  /** PHC string (`password.hasher.ts`); null for users of single sign-on only. */
   passwordHash: string | null;
   createdAt: Date;
 }
 
 export interface UserStore {
   findById(userId: string): Promise<User | null>;
-  /** The user with this login name or, where nobody has it, with this verified e-mail. */
+  /** The user with this login name or, if nobody has it, with this verified e-mail. */
   findByLogin(loginNameOrEmail: string): Promise<User | null>;
   findByVerifiedEmail(email: string): Promise<User | null>;
   /**
-   * Replaces the password, and revokes all sessions of the user except the named one,
-   * in one step. False, with nothing changed, when the password is no longer `from`. The audit log of each workspace of
-   * the user is told.
+   * Replaces the password and revokes all sessions of the user except the given one, in one step. False, with nothing
+   * changed, if the password is no longer `from`. Written to the audit log of each workspace of the user.
    */
   changePassword(
     userId: string,
@@ -44,9 +43,9 @@ export function localPartOf(email: string): string {
 }
 
 /**
- * Login names for a new user, of which to take the first that is free: made of a name or of the part of an e-mail
- * before the @, and never an e-mail, so that whoever gets one learns nothing of other users' e-mails. The last ones are
- * always free but for a chance of one in 10^8.
+ * Login names for a new user, of which to take the first free one. They are made from a name or from the part of an
+ * e-mail before the @. They are never an e-mail, so a taken one reveals nothing of other users' e-mails. The last ones
+ * are free except for a chance of one in 10^8.
  */
 export function loginNamesFor(name: string): string[] {
   const base = name
@@ -62,7 +61,7 @@ export function loginNameTaken(): AppError {
   return new AppError('conflict', 'That login name is taken. Choose another.', { details });
 }
 
-/** A new user who logs in with the e-mail. Default of `name`: the part of the e-mail before the @. */
+/** A new user who logs in with the e-mail. `name` defaults to the part of the e-mail before the @. */
 export async function draftUser(
   { hasher, clock }: { hasher: PasswordHasher; clock: Clock },
   { email, name, password }: { email: string; name?: string | undefined; password: string },

@@ -6,12 +6,12 @@ export interface Workspace {
   id: TenantId;
   slug: string;
   name: string;
-  /** IANA name of the time zone. The days of the workspace begin in it. */
+  /** IANA name of the time zone that defines the workspace's days. */
   timezone: string;
   createdAt: Date;
 }
 
-/** A workspace as one of its members sees it. */
+/** A workspace with the role of one of its members. */
 export interface WorkspaceOfUser {
   workspace: Workspace;
   role: Role;
@@ -24,16 +24,16 @@ export const AUDITED_WORKSPACE: AuditedFields<Pick<Workspace, 'slug' | 'name' | 
   timezone: (workspace) => workspace.timezone,
 };
 
-/** A change is written to the audit trail in its transaction. */
+/** Changes are written to the audit trail in their transaction. */
 export interface WorkspaceStore {
-  /** The workspaces of a user by slug. */
+  /** The workspaces of a user, ordered by slug. */
   listOf(userId: string): Promise<WorkspaceOfUser[]>;
   find(tenantId: TenantId): Promise<Workspace | null>;
   /**
-   * Stores the workspace with its first owner, both or neither. False, with nothing stored, when the slug is taken.
-   * Rejects with `conflict` when the owner has too many workspaces.
+   * Stores the workspace with its first owner, both or neither. False, with nothing stored, if the slug is taken.
+   * Rejects with `conflict` if the owner has too many workspaces.
    */
   create(workspace: Workspace, ownerId: string, cause: Cause): Promise<boolean>;
-  /** Changes the given fields. Null when there is no such workspace. */
+  /** Changes the given fields. Null if there is no such workspace. */
   update(tenantId: TenantId, change: { name?: string; timezone?: string }, cause: Cause): Promise<Workspace | null>;
 }

@@ -13,7 +13,7 @@ export interface WorkspaceUseCases {
   /** Throws `not_found`. */
   get(tenantId: TenantId): Promise<Workspace>;
   /**
-   * Makes a workspace with `userId` as its owner. Throws `conflict` when the slug is taken, or the user has too many
+   * Creates a workspace with `userId` as its owner. Throws `conflict` if the slug is taken, or the user has too many
    * workspaces.
    */
   create(userId: string, workspace: NewWorkspace, cause: Cause): Promise<Workspace>;

@@ -10,13 +10,13 @@ const VALUE = /^[A-Za-z0-9_-]{43}$/;
 
 export interface BrowserCookie {
   set(value: string): string;
-  /** Null where the browser has none. */
+  /** Null if the browser has none. */
   of(headers: IncomingHttpHeaders): string | null;
 }
 
 /**
- * Binds log-ins that are in progress at a provider to the browser that began them. It is sent along when the provider
- * sends the browser back, which `SameSite=Lax` allows and `Strict` would not.
+ * Binds log-ins in progress to the browser that started them. The cookie must be sent when the provider redirects back
+ * to us, which `SameSite=Lax` allows and `Strict` does not.
  */
 export function createBrowserCookie(publicUrl: string): BrowserCookie {
   const secure = !isPlainLoopback(publicUrl);

@@ -41,10 +41,10 @@ const offerSchema = z
   .meta({ id: 'InvitationOffer', description: 'The workspace and role of the invitation' });
 
 const token = z.string().max(128).meta({ description: 'Token of the invitation: what follows # in its link' });
-// One path has one name for its parameter: for GET it is the token, for DELETE the id.
+// OpenAPI allows one name for the parameter of a path. For GET it is the token, for DELETE the id.
 const tokenOrId = identifier.meta({ description: 'GET: token of the invitation. DELETE: its id' });
 
-/** Invitations to a workspace: for its owners, and for whoever has the token of one. */
+/** Invitations to a workspace: for its owners, and for holders of a token. */
 export function createInvitationRoutes(
   invitations: InvitationUseCases,
   cookies: SessionCookies,
@@ -167,7 +167,7 @@ interface AcceptBody {
   login_name?: string | undefined;
 }
 
-/** Who is logged in would not get the account that they ask for. */
+/** A user who is logged in would not get the account that they ask for. */
 function refuseSignUp(body: AcceptBody): void {
   const details = Object.keys(body).map((path) => ({ path, message: 'is for a new account; log out to make one' }));
   if (details.length === 0) return;

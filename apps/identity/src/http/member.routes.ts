@@ -30,7 +30,7 @@ const invitedMember = z
   .meta({ id: 'AddedMember' });
 const params = z.object({ user_id: identifier.meta({ description: 'Id of the user' }) });
 
-/** Members of a workspace, for its owners. Changes count at the gateways within 5 seconds. */
+/** Members of a workspace, for its owners. Gateways apply changes within 5 seconds. */
 export function createMemberRoutes(members: MemberUseCases, invitations: Invitations, publicUrl: string): Route[] {
   return [...routesOfAll(members, invitations, publicUrl), ...routesOfOne(members)];
 }

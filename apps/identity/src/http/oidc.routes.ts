@@ -16,7 +16,7 @@ const TAG = 'Single sign-on';
 
 const ofProvider = z.object({ provider: z.string().max(64).meta({ description: 'Id of the provider' }) });
 const token = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be the id from the address of the page');
-/** Longer than any provider's; the edge bounds the whole head. */
+/** Longer than any provider's values. The edge bounds the whole head. */
 const fromOutside = z.string().max(8_000).optional();
 
 const providersSchema = z.object({
@@ -72,7 +72,7 @@ export interface OidcRoutesDeps {
   browsers: BrowserCookie;
 }
 
-/** Log-in by OpenID Connect providers. The addresses that browsers open answer with a redirect, also in failure. */
+/** Log-in by OpenID Connect providers. URLs that browsers open are answered with a redirect, even after failures. */
 export function createOidcRoutes(deps: OidcRoutesDeps): Route[] {
   const browser = createBrowserAnswers(deps);
   return [
@@ -247,7 +247,7 @@ function mappingReportRoute({ reportMapping }: OidcRoutesDeps): Route {
   });
 }
 
-/** What comes from a browser, and what goes back to it. */
+/** Reads cookies from browsers, and makes answers for them. */
 function createBrowserAnswers({ sessions, browsers }: OidcRoutesDeps) {
   return {
     visitorOf: ({ headers, requestId, clientAddress }: RequestFacts): Visitor => ({
@@ -267,7 +267,7 @@ function createBrowserAnswers({ sessions, browsers }: OidcRoutesDeps) {
       return { status: 302 as const, headers };
     },
 
-    /** What a page gets that asked itself. */
+    /** The answer to a page that called the API itself. */
     entered(next: Next) {
       if (next.page !== 'return') throw new Error(`A log-in that was proven led to ${next.page}`);
       const headers = { 'set-cookie': sessions.set(next.cookie) };
@@ -278,7 +278,7 @@ function createBrowserAnswers({ sessions, browsers }: OidcRoutesDeps) {
 
 type BrowserAnswers = ReturnType<typeof createBrowserAnswers>;
 
-/** Pages of the console; what is in these addresses says nothing of anybody. */
+/** Pages of the console. Their URLs contain nothing about a person. */
 function locationOf(next: Next, requestId: string): string {
   switch (next.page) {
     case 'provider':

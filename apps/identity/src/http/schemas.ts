@@ -8,7 +8,7 @@ import type { WorkspaceOfUser } from '../domain/workspace.ts';
 
 type UserFields = Pick<User, 'loginName' | 'email' | 'emailVerified' | 'name'>;
 
-/** Longest address that mail can be sent to (RFC 5321). */
+/** Longest address of an e-mail (RFC 5321). */
 const MAX_EMAIL_LENGTH = 254;
 
 export const email = z
@@ -17,7 +17,7 @@ export const email = z
   .toLowerCase()
   .meta({ description: 'E-mail address; upper and lower case are the same', example: 'owner@example.com' });
 
-/** What people log in with, as they type it. */
+/** The name to log in with, as people type it. */
 export const login = z
   .string()
   .trim()
@@ -28,7 +28,7 @@ export const login = z
     example: 'owner@example.com',
   });
 
-/** Fields that tell who a user is to people. */
+/** Fields that show people who a user is. */
 export const userFields = {
   login_name: z.string().meta({ description: 'What the user logs in with' }),
   email: z.string().meta({ description: 'Where the user can be reached; empty where that is not known' }),
@@ -54,7 +54,7 @@ export const newPassword = password
     'is one of the commonest passwords; choose another',
   );
 
-/** A login name that a person chooses. It is no e-mail, so a taken one tells nothing of an e-mail. */
+/** A login name that a person chooses. It is not an e-mail, so a taken one reveals no e-mail. */
 export const loginName = z
   .string()
   .toLowerCase()

@@ -7,13 +7,13 @@ import type { SessionOrigin } from '../domain/session.ts';
 const SESSION_COOKIE = 'gw_session';
 
 export interface SessionCookies {
-  /** `Set-Cookie` with a new session. The browser forgets it when it is closed. */
+  /** `Set-Cookie` with a new session. The browser forgets it when it closes. */
   set(cookie: string): string;
-  /** `Set-Cookie` that makes the browser forget its session. */
+  /** `Set-Cookie` that removes the session from the browser. */
   clear(): string;
 }
 
-/** Session cookies are `Secure`, unless browsers reach Tollkeeper by plain http on loopback. */
+/** Session cookies are `Secure`, unless Tollkeeper's URL is plain http on loopback. */
 export function createSessionCookies(publicUrl: string): SessionCookies {
   const attributes = { httpOnly: true, sameSite: 'lax', path: '/', secure: !isPlainLoopback(publicUrl) } as const;
   return {
@@ -22,7 +22,7 @@ export function createSessionCookies(publicUrl: string): SessionCookies {
   };
 }
 
-/** The digest of a request's session; null when the request has none. */
+/** The digest of a request's session; null if the request has none. */
 export function sessionOf(headers: IncomingHttpHeaders): string | null {
   const cookie = parseCookie(headers.cookie ?? '')[SESSION_COOKIE];
   return cookie === undefined || cookie === '' ? null : digestOf(cookie);
@@ -30,7 +30,7 @@ export function sessionOf(headers: IncomingHttpHeaders): string | null {
 
 const MAX_USER_AGENT_LENGTH = 256;
 
-/** What a user recognises a new session by: the address, and what the browser says of itself. */
+/** How a user recognizes a new session: its address and the browser's user agent. */
 export function originOf(address: string, headers: IncomingHttpHeaders): SessionOrigin {
   return { address, userAgent: (headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT_LENGTH) };
 }

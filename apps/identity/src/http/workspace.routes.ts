@@ -10,7 +10,6 @@ const changes = z
   .partial()
   .refine((body) => Object.values(body).some((value) => value !== undefined), 'must hold name, timezone or both');
 
-/** Workspaces. */
 export function createWorkspaceRoutes(workspaces: WorkspaceUseCases): Route[] {
   return [
     defineRoute({

@@ -4,11 +4,11 @@ import type { ClientSession } from 'mongoose';
 import type { RequestCause } from '../domain/auth.use-cases.ts';
 import type { IdentityModels } from './models.ts';
 
-/** Tells the audit log of every workspace of an account what became of the account. */
+/** Writes changes of an account to the audit log of each of its workspaces. */
 export interface AccountTrail {
   /**
-   * Call it in the transaction of the change. A cause without an actor is the user. An account without a workspace is
-   * in no audit log.
+   * Call it in the transaction of the change. If the cause has no actor, the user is the actor. An account without a
+   * workspace is in no audit log.
    */
   record(
     session: ClientSession,

@@ -74,7 +74,7 @@ export function createAgentStore({ connection, agents }: IdentityModels, trail: 
   };
 }
 
-/** MongoDB itself repeats an upsert that another one of the same agent came before. */
+/** MongoDB itself retries an upsert that conflicts with one of the same agent. */
 function upsertOf({ tenantId, agentId, seenAt }: SeenAgent) {
   return {
     updateOne: {

@@ -11,8 +11,8 @@ const MAX_FAILURES = 10;
 const WINDOW_SECONDS = 15 * 60;
 
 /**
- * Counts in MongoDB, so that all replicas share the counts. The 15 minutes begin with the first failure, by the system
- * clock. Start it after the connection: it then makes its indexes, and a TTL index removes old counts.
+ * Counts in MongoDB, so that all replicas share the counts. The 15 minutes start with the first failure, by the system
+ * clock. Start it after the connection: it then creates its indexes, and a TTL index removes old counts.
  */
 export function createAttemptLimiter(connection: Connection): AttemptLimiter & Component {
   const limiter = new RateLimiterMongo({
@@ -41,7 +41,7 @@ export function createAttemptLimiter(connection: Connection): AttemptLimiter & C
   };
 }
 
-/** A digest of the login name: people may type their password into that field by mistake. */
+/** Hashed, because people may type their password into the field of the login name by mistake. */
 function keysOf({ login, address }: Attempt): string[] {
   const ofAddress = `address:${toClientNetwork(address)}`;
   if (login === undefined) return [ofAddress];

@@ -59,7 +59,7 @@ export function createBootstrapStore(
     ensure: (user, workspace) => withTransaction(connection, (session) => ensure(session, user, workspace)),
     hasUsers: async () => (await users.exists({})) !== null,
     async ensureFirst(user, workspace) {
-      // Two transactions that each make the first document of the same id could both fail. So it is there before.
+      // Two transactions that each insert the same id could both fail. So the document is created before.
       await bootstraps.updateOne({ _id: FIRST_OWNER }, {}, { upsert: true }).catch((error: unknown) => {
         if (!isDuplicateKey(error)) throw error;
       });

@@ -124,7 +124,7 @@ async function requireNoMember(
   if (await members.exists({ tenantId, userId }).session(session)) throw alreadyMember();
 }
 
-/** Under the e-mail of the invitation, which is not verified by it. */
+/** With the e-mail of the invitation, which this does not verify. */
 async function insertUser(
   { users }: IdentityModels,
   newUser: NewUser,
@@ -138,7 +138,7 @@ async function insertUser(
   await users.create([fromUser(user)], { session });
 }
 
-/** Answers the id of the user. */
+/** Returns the id of the user. */
 async function join(
   models: IdentityModels,
   stored: StoredInvitation,
@@ -156,7 +156,7 @@ async function join(
 type Offered = Pick<Invitation, 'id' | 'email' | 'role'>;
 const targetOf = ({ id, email }: Offered) => ({ type: 'invitation', id, name: email });
 
-/** What a mailed token proves. */
+/** The effect of a mailed token. */
 async function verifyEmail(
   { users }: IdentityModels,
   userId: string,

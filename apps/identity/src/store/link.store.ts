@@ -29,7 +29,7 @@ export function createLinkStore(models: IdentityModels, accounts: AccountTrail):
     return accounts.record(session, userId, { action, ...request }, changes);
   }
 
-  /** Whoever comes second finds what the first one stored. */
+  /** If another transaction linked the person first, this returns false. */
   async function unlessLinked(userId: string, work: (session: ClientSession) => Promise<void>): Promise<boolean> {
     try {
       await changeInTurn(connection, userId, work);
@@ -57,7 +57,7 @@ export function createLinkStore(models: IdentityModels, accounts: AccountTrail):
     link: (person, { id: userId, passwordHash }, at, by) =>
       unlessLinked(userId, async (session) => {
         const known = { _id: userId, ...(passwordHash !== undefined && { passwordHash }) };
-        // A write, so that a password that changes at the same moment conflicts.
+        // A write, so that a concurrent change of the password conflicts.
         const { matchedCount } = await users.updateOne(known, { $inc: { sessionRevision: 1 } }, { session });
         if (matchedCount === 0) throw passwordChanged();
         await insert(person, userId, at, session);
@@ -68,7 +68,7 @@ export function createLinkStore(models: IdentityModels, accounts: AccountTrail):
     signUp: (person, user, loginNames) =>
       unlessLinked(user.id, async (session) => {
         await insert(person, user.id, user.createdAt, session);
-        // The e-mail is free before the user is stored with it: no two users have verified the same one.
+        // The e-mail is taken from others before the user is stored with it: no two users have verified the same one.
         if (person.email !== null && person.emailProven) await claimEmail(users, user.id, person.email, session);
         const loginName = await freeLoginName(users, loginNames, session);
         if (loginName === null) throw new Error('All login names that were made for a user are taken');
@@ -88,7 +88,7 @@ export function createLinkStore(models: IdentityModels, accounts: AccountTrail):
       changeInTurn(connection, fields.userId, async (session) => {
         const { userId } = fields;
         if ((await identities.exists({ _id: idOf(identity), userId }).session(session)) === null) return false;
-        // A reset of the password at the same moment conflicts: it ends sessions and unlinks.
+        // A concurrent reset of the password conflicts, because it ends sessions and unlinks.
         await users.updateOne({ _id: userId }, { $inc: { sessionRevision: 1 } }, { session });
         await sessions.create([{ _id: sha256, ...fields }], { session });
         await record(session, userId, 'session.create', by);

@@ -7,9 +7,9 @@ import type { MailLimiter, MailOrder, MailRefusal } from '../domain/mail.ts';
 
 const TABLE = 'mail_counts';
 const WINDOW_SECONDS = 3_600;
-/** Within an hour: to one address, of one kind. */
+/** Per hour: mails of one kind to one address. */
 const MAX_TO = 5;
-/** Within an hour: caused by one user or one network address. */
+/** Per hour: mails caused by one user or network address. */
 const MAX_BY = 60;
 
 /** Counts in MongoDB, as the limiter of attempts does. Start it after the connection. */
@@ -36,7 +36,7 @@ export function createMailLimiter(connection: Connection): MailLimiter & Compone
     },
 
     async giveBack({ kind, to }) {
-      // Never below zero, and of a running hour: `reward` of the limiter would grant the next one a mail more.
+      // Only a positive count of the current hour. `reward` of the limiter would allow an extra mail in the next hour.
       const counted = { key: receiverOf(kind, to), points: { $gt: 0 }, expire: { $gt: new Date() } };
       await connection.collection(TABLE).updateOne(counted, { $inc: { points: -1 } });
     },

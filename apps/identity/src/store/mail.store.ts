@@ -3,19 +3,19 @@ import { trusted } from 'mongoose';
 import { MAX_WAITING_MAILS, type MailOrder, type MailQueue } from '../domain/mail.ts';
 import type { IdentityModels } from './models.ts';
 
-/** How long a mail is tried. Who waits for a reset asks again. */
+/** How long sending is retried. People who wait for a reset ask again. */
 const KEPT_MS = { reset: 30 * 60_000, invitation: 86_400_000 };
 
 export interface WaitingMail {
   id: string;
   order: MailOrder;
-  /** With the one in progress. */
+  /** Includes the one in progress. */
   attempts: number;
 }
 
-/** The queue, for who sends. */
+/** The queue for the sender. */
 export interface MailStore extends MailQueue {
-  /** Takes the mail that has waited longest, until `until`. Nobody else takes it before that. */
+  /** Claims the mail that has waited longest, until `until`. Nobody else takes it before then. */
   claim(now: Date, until: Date): Promise<WaitingMail | null>;
   postpone(id: string, until: Date): Promise<void>;
   remove(id: string): Promise<void>;

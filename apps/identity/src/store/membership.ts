@@ -14,7 +14,7 @@ import {
 import type { IdentityModels, StoredMember, StoredUser } from './models.ts';
 import { toUser } from './user.store.ts';
 
-/** Makes changes of who is in a workspace conflict, so that they happen one after the other. */
+/** Makes concurrent changes of a workspace's members conflict, so that they are serialized. */
 export async function serializeMembers(
   { workspaces }: IdentityModels,
   tenantId: TenantId,
@@ -23,7 +23,7 @@ export async function serializeMembers(
   await workspaces.updateOne({ _id: tenantId }, { $inc: { memberRevision: 1 } }, { session });
 }
 
-/** Read within the serialised changes, so that no role changes meanwhile. */
+/** Call it within the serialized changes, so that no role changes meanwhile. */
 export async function requireOwner(
   { members }: IdentityModels,
   tenantId: TenantId,
@@ -34,8 +34,8 @@ export async function requireOwner(
 }
 
 /**
- * Stores a new membership within the serialised changes of its workspace. Throws `conflict` for a user who is a member
- * already, and when the user or the workspace has as many as there may be.
+ * Stores a new membership within the serialized changes of its workspace. Throws `conflict` if the user is already a
+ * member, or the user or the workspace is at its limit.
  */
 export async function insertMember(
   { users, members }: IdentityModels,
@@ -43,7 +43,7 @@ export async function insertMember(
   session: ClientSession,
 ): Promise<void> {
   const { tenantId, userId } = member;
-  // Two workspaces that a user joins at the same moment conflict, so that both are counted.
+  // Makes a user's concurrent joins of two workspaces conflict, so that both are counted.
   await users.updateOne({ _id: userId }, { $inc: { membershipRevision: 1 } }, { session });
   if (await members.exists({ tenantId, userId }).session(session)) throw alreadyMember();
   if ((await members.countDocuments({ userId }).session(session)) >= MAX_MEMBERSHIPS) throw tooManyMemberships();
@@ -51,7 +51,7 @@ export async function insertMember(
   await members.create([member], { session });
 }
 
-/** What becomes of a membership: the role that `decide` returns, or null for its end. */
+/** A change of a membership: to the role that `decide` returns, or null to end it. */
 export interface MemberChange {
   tenantId: TenantId;
   userId: string;
@@ -60,8 +60,8 @@ export interface MemberChange {
 }
 
 /**
- * Ends or changes a membership within the serialised changes of its workspace, and tells the audit log of it. Null when
- * the user is no member.
+ * Ends or changes a membership within the serialized changes of its workspace, and writes it to the audit log. Null if
+ * the user is not a member.
  */
 export async function changeMember(
   { users, members, invitations }: IdentityModels,
@@ -81,7 +81,7 @@ export async function changeMember(
   else await members.updateOne({ tenantId, userId }, { $set: { role } }, { session });
   const changes = changesOf(AUDITED_MEMBER, member, role === null ? null : { role });
   if (role !== 'owner') {
-    // What an owner offered must not bring them back, or anybody else, after they have lost the role.
+    // An invitation of a former owner must not bring back the owner, or anybody else.
     const { deletedCount } = await invitations.deleteMany({ tenantId, invitedBy: userId }, { session });
     if (deletedCount > 0) changes.push({ field: 'invitations_withdrawn', from: null, to: deletedCount });
   }

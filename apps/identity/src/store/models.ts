@@ -10,10 +10,10 @@ export interface StoredUser extends Omit<User, 'id'> {
   _id: string;
   /**
    * Rises with every new session, so that a new session and a change of the password conflict. It is a counter, because
-   * setting a field to its present value is no write for MongoDB and conflicts with nothing.
+   * setting a field to its present value is not a write for MongoDB and conflicts with nothing.
    */
   sessionRevision: number;
-  /** Rises with every new membership, so that two at the same moment conflict and are both counted. */
+  /** Rises with every new membership, so that concurrent ones conflict and are both counted. */
   membershipRevision: number;
 }
 
@@ -43,7 +43,7 @@ export interface StoredInvitation {
   _id: string;
   /** SHA-256 of the token, in hex. */
   tokenSha256: string;
-  /** The same of the token that was mailed to the e-mail, and that nobody else knows. */
+  /** SHA-256 of the token that was mailed to the e-mail, and that nobody else knows. */
   mailedTokenSha256?: string;
   tenantId: TenantId;
   email: string;
@@ -79,7 +79,7 @@ export interface StoredAgent {
 interface StoredBootstrap {
   /** `first-owner`. */
   _id: string;
-  /** Rises with every attempt to make the first owner, so that two attempts conflict, whomever they would make. */
+  /** Rises with every attempt to create the first owner, so that two attempts conflict, whoever the owners are. */
   attempts: number;
 }
 
@@ -193,10 +193,9 @@ const bootstrapSchema = new Schema<StoredBootstrap>(
   { collection: 'bootstraps', versionKey: false },
 );
 
-/** The collections that identity owns. */
 export type IdentityModels = ReturnType<typeof createModels>;
 
-/** Registers the models on `connection`. Call it before the connection starts, which makes their indexes. */
+/** Registers the models on `connection`. Call it before the connection starts, which creates their indexes. */
 export function createModels(connection: Connection) {
   return {
     connection,

@@ -18,15 +18,15 @@ interface StoredFailure extends Omit<FailedLogIn, 'id'> {
   _id: string;
 }
 
-/** A person at a provider, and the user whom they are. */
+/** A person at a provider, and the linked user. */
 interface StoredIdentity {
-  /** SHA-256 of issuer and subject, in hex: a subject may be longer than a key of an index should be. */
+  /** SHA-256 of issuer and subject, in hex, because a subject may be too long for an index key. */
   _id: string;
   issuer: string;
   subject: string;
   userId: string;
   createdAt: Date;
-  /** Missing until the log-in that made the identity is through. */
+  /** Missing until the log-in that created the identity has finished. */
   last?: Pick<LogInReport, 'providerId' | 'at' | 'report' | 'grants'>;
 }
 
@@ -58,7 +58,7 @@ identitySchema.index({ userId: 1 });
 
 export type OidcModels = ReturnType<typeof createOidcModels>;
 
-/** The part of `createModels` that single sign-on has. */
+/** The models of single sign-on, part of `createModels`. */
 export function createOidcModels(connection: Connection) {
   return {
     transactions: connection.model('OidcTransaction', transactionSchema),

@@ -3,7 +3,7 @@ import { digestOf } from '../domain/digest.ts';
 import type { PassingStore, PendingLink } from '../domain/oidc/log-in.store.ts';
 import type { OidcModels, StoredLink } from './oidc.models.ts';
 
-/** States and ids are stored as SHA-256, so that a copy of the database takes part in no log-in. */
+/** States and ids are stored as SHA-256, so that a copy of the database cannot complete a log-in. */
 export function createPassingStore({ transactions, pendingLinks, failures }: OidcModels): PassingStore {
   const alive = (now: number) => ({ expiresAt: trusted({ $gt: new Date(now) }) });
 
@@ -41,7 +41,7 @@ export function createPassingStore({ transactions, pendingLinks, failures }: Oid
     async findFailure(id, now) {
       const found = await failures.findOne({ _id: digestOf(id), ...alive(now) }).lean();
       if (found === null) return null;
-      // An empty object is not stored.
+      // Empty objects are not stored.
       const { providerId, code, facts = {}, expiresAt } = found;
       return { id, providerId, code, facts, expiresAt };
     },

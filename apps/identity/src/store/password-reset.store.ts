@@ -33,13 +33,13 @@ export function createPasswordResetStore(models: IdentityModels, accounts: Accou
         const emailVerified = user.emailVerified && user.email === mailedTo;
         await users.updateOne(
           { _id: userId },
-          // A log-in at the same moment conflicts, and is then checked against the new password.
+          // A concurrent log-in conflicts, and is then checked against the new password.
           { $set: { passwordHash, emailVerified }, $inc: { sessionRevision: 1 } },
           { session },
         );
         await passwordResets.deleteMany({ userId }, { session });
         await sessions.deleteMany({ userId }, { session });
-        // Whoever knew the password before may have linked themselves by it, and their e-mail with them.
+        // Whoever knew the old password may have linked themselves with it, and so added their e-mail.
         await oidc.identities.deleteMany({ userId }, { session });
         const cause = { ...request, actor: { type: 'user', id: userId, name: user.name } } as const;
         await accounts.record(session, userId, cause, [{ field: 'password', from: null, to: CHANGED }]);

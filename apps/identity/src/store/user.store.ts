@@ -38,8 +38,8 @@ export function createUserStore(models: IdentityModels, accounts: AccountTrail):
 }
 
 /**
- * Gives the e-mail to the user, who has proved that it is theirs. Others who had it go on without an e-mail; their
- * login names, passwords and memberships stay. Repeating it changes nothing.
+ * Gives the e-mail to the user, who has proved that it is theirs. Other users lose the e-mail, but keep their login
+ * names, passwords and memberships. Idempotent.
  */
 export async function claimEmail(
   users: IdentityModels['users'],
@@ -52,7 +52,7 @@ export async function claimEmail(
   await users.updateOne({ _id: userId }, { $set: { email, emailVerified: true } }, { session });
 }
 
-/** The first of the login names that nobody has; null when all are taken. */
+/** The first login name that nobody has; null if all are taken. */
 export async function freeLoginName(
   users: IdentityModels['users'],
   names: readonly string[],
@@ -62,7 +62,7 @@ export async function freeLoginName(
   return names.find((name) => !taken.some(({ loginName }) => loginName === name)) ?? null;
 }
 
-/** What is stored of a user. */
+/** The stored form of a user. */
 export function fromUser({ id, ...fields }: User): StoredUser {
   return { _id: id, sessionRevision: 0, membershipRevision: 0, ...fields };
 }

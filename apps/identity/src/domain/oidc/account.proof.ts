@@ -15,16 +15,16 @@ export interface AccountProofDeps {
   clock: Clock;
 }
 
-/** What somebody may do whom a provider vouches for and who has yet to prove their account here. */
+/** What a person can do after the provider's log-in, while they still have to prove their account here. */
 export interface AccountProof {
-  /** Throws `not_found` when it has been used, is of another browser, or expired. */
+  /** Throws `not_found` if the link was used, belongs to another browser, or has expired. */
   findLink(id: string, visitor: Visitor): Promise<PendingLink>;
   /**
-   * Links the person to the account whose password is given, and logs them in. Throws as a log-in does, and then it can
-   * be tried again.
+   * Links the person to the account with the given password, and logs them in. Throws as a log-in does; then it can be
+   * tried again.
    */
   prove(id: string, visitor: Visitor, login: string, password: string): Promise<Next>;
-  /** Makes an account for somebody who has none. Throws `forbidden` where that is not allowed. */
+  /** Creates an account for a person who has none. Throws `forbidden` if that is not allowed. */
   signUp(id: string, visitor: Visitor): Promise<Next>;
 }
 

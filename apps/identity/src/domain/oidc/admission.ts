@@ -10,7 +10,7 @@ import type { Arrival, LinkStore, PassingStore } from './log-in.store.ts';
 import type { OidcProvider } from './provider.ts';
 import { LOG_IN_MS, type Next, type Observe, type OidcResult, randomId, requestOf, type Visitor } from './visit.ts';
 
-/** Others may have linked the same person in the middle of it; then it is decided anew. */
+/** If others link the same person meanwhile, the decision is made again. */
 const MAX_ATTEMPTS = 3;
 
 export interface AdmissionDeps {
@@ -23,20 +23,20 @@ export interface AdmissionDeps {
   observe: Observe;
 }
 
-/** How somebody gets in whom a provider vouches for, and that they do. */
+/** Decides how a person from a provider gets in, and lets them in. */
 export interface Admission {
-  /** Decides it, and does what was decided. Throws an `OidcFailure` for somebody who is refused. */
+  /** Decides, and carries out the decision. Throws an `OidcFailure` if the person is refused. */
   admit(provider: OidcProvider, claims: Claims, arrival: Arrival, visitor: Visitor): Promise<Next>;
-  /** Logs in somebody who has just got an account. Null when it is no longer theirs. */
+  /** Logs in a person who just got an account. Null if the account is no longer theirs. */
   enterNew(arrival: Arrival, visitor: Visitor): Promise<Next | null>;
-  /** Opens the session of somebody who is linked to the user. Null when they no longer are. */
+  /** Opens the session of a person who is linked to the user. Null if they no longer are. */
   loggedIn(arrival: Arrival, userId: string, result: OidcResult, visitor: Visitor): Promise<Next | null>;
 }
 
 export function createAdmission(deps: AdmissionDeps): Admission {
   const { entry, settings, passing, links, clock, observe } = deps;
 
-  /** Null when somebody else changed meanwhile what the decision rests on. */
+  /** Null if somebody else changed the facts of the decision meanwhile. */
   async function carryOut(
     decision: Exclude<LogInDecision, { kind: 'refuse' }>,
     arrival: Arrival,
@@ -91,7 +91,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
         const decision = decideLogIn(await factsOf(arrival, deps), settings);
         if (decision.kind === 'refuse') {
-          // Whoever is refused because they are mapped to nothing has lost what the mapping gave them before.
+          // A person refused because no rule matches loses what the mapping gave them before.
           const userId = await links.findUser(arrival.person);
           if (userId !== null) {
             const by = requestOf(visitor, provider.id);

@@ -4,7 +4,7 @@ import type { Arrival } from './log-in.store.ts';
 import { personOf } from './person.ts';
 import type { OidcProvider } from './provider.ts';
 
-/** What a provider's claims say of somebody, so far as a log-in needs it. */
+/** What a log-in needs of a provider's claims about a person. */
 export function arrivalOf(
   provider: OidcProvider,
   claims: Claims,
@@ -19,7 +19,7 @@ export function arrivalOf(
   };
 }
 
-/** What to tell somebody whom the mapping gives nothing: most often a claim is missing. */
+/** The failure for a person to whom the mapping gives nothing. Usually a claim is missing. */
 export function notMapped(provider: OidcProvider, claims: Claims, { person }: Arrival): OidcFailure {
   return new OidcFailure('not_mapped', {
     person: person.email ?? person.subject,

@@ -1,12 +1,12 @@
 import { type Role, roleAtLeast } from '@tollkeeper/kernel';
 import type { MappingRule } from './provider.ts';
 
-/** What a provider says of a person: the claims of the id_token, together with those of userinfo. */
+/** What a provider says about a person: the claims of the id_token and of userinfo. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * The claims of both; where both have one, that of the id_token. But an e-mail is verified by the one alone that says
- * it: the other one may have another e-mail, which people can often choose themselves.
+ * Merges the claims; the id_token's win. But `email_verified` applies only to the e-mail beside it: the other e-mail
+ * may be a different one, which people can often choose freely.
  */
 export function mergeClaims(idToken: Claims, userInfo: Claims): Claims {
   const merged = { ...userInfo, ...idToken };
@@ -15,15 +15,15 @@ export function mergeClaims(idToken: Claims, userInfo: Claims): Claims {
   return Object.fromEntries(Object.entries({ ...merged, email_verified }).filter(([, value]) => value !== undefined));
 }
 
-/** More values of a claim are not looked at. Providers with more leave them out themselves. */
+/** Further values of a claim are ignored. Providers with more values leave them out anyway. */
 const MAX_VALUES = 2_000;
 const MAX_SHOWN_VALUES = 100;
 const MAX_SHOWN_LENGTH = 200;
 const MAX_SHOWN_NAMES = 100;
 
 /**
- * The value of a claim. A name that has dots itself, such as `https://example.com/groups`, is found as well: the
- * longest name that an object has counts. Undefined where there is none.
+ * The value of a claim. Names that contain dots, such as `https://example.com/groups`, are found too: the longest name
+ * that an object has wins. Undefined if there is none.
  */
 export function claimAt(claims: unknown, path: string): unknown {
   if (typeof claims !== 'object' || claims === null) return undefined;
@@ -37,7 +37,7 @@ export function claimAt(claims: unknown, path: string): unknown {
   return undefined;
 }
 
-/** Whether a text has the form of a pattern, in which `*` stands for any text. Upper and lower case differ. */
+/** Whether a text matches a pattern, in which `*` stands for any text. Case-sensitive. */
 export function matchesGlob(text: string, pattern: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
@@ -56,11 +56,11 @@ export function matchesGlob(text: string, pattern: string): boolean {
 export interface Grant {
   workspace: string;
   role: Role;
-  /** The rule that gave it. */
+  /** The rule that granted it. */
   rule: MappingRule;
 }
 
-/** The grants of a person, one for each workspace that a rule gives a role in: the highest role, by the first rule. */
+/** The grants of a person, one per workspace: the highest role, from the first rule that gives it. */
 export function mapClaims(claims: Claims, mapping: readonly MappingRule[]): Grant[] {
   const grants = new Map<string, Grant>();
   for (const rule of mapping) {
@@ -72,15 +72,15 @@ export function mapClaims(claims: Claims, mapping: readonly MappingRule[]): Gran
   return [...grants.values()];
 }
 
-/** The claims that the rules ask for and the provider did not send. */
+/** The claims that rules need and the provider did not send. */
 export function missingClaims(claims: Claims, mapping: readonly MappingRule[]): string[] {
   const asked = new Set(mapping.map(({ claim }) => claim));
   return [...asked].filter((claim) => claimAt(claims, claim) === undefined);
 }
 
 /**
- * Claims that the provider left out because they have too many values, and that it names a source of instead
- * (`_claim_names`, OpenID Connect Core §5.6.2). Entra ID does so with more than 200 groups.
+ * Claims that the provider left out because they have too many values, naming a source instead (`_claim_names`, OpenID
+ * Connect Core §5.6.2). Entra ID does so with more than 200 groups.
  */
 export function claimsLeftOut(claims: Claims): string[] {
   const names = claims['_claim_names'];
@@ -94,22 +94,22 @@ function valuesOf(value: unknown): string[] {
   );
 }
 
-/** A claim as owners see it. */
+/** A claim as shown to owners. */
 export interface ShownClaim {
   name: string;
-  /** Its values as text; objects are left out. Null where the provider sent no such claim. */
+  /** Its values as text, without objects. Null if the provider did not send the claim. */
   values: string[] | null;
 }
 
-/** What is kept of the claims of a log-in, for owners who look for a mistake in their mapping. Bounded, no tokens. */
+/** What is stored of a log-in's claims, so that owners can debug their mapping. Bounded, and without tokens. */
 export interface ClaimsReport {
   /** The names of all claims. */
   names: string[];
-  /** The claims that say who somebody is, and those that a rule asks for. */
+  /** The identifying claims, and those that a rule needs. */
   claims: ShownClaim[];
 }
 
-/** Claims that say who somebody is. */
+/** Claims that identify a person. */
 export const IDENTIFYING_CLAIMS = ['email', 'email_verified', 'name', 'preferred_username'];
 
 export function reportClaims(claims: Claims, mapping: readonly MappingRule[]): ClaimsReport {

@@ -8,23 +8,23 @@ import type { Person } from './person.ts';
 export interface EntryDeps {
   links: LinkStore;
   grants: GrantStore;
-  /** Ids of the configured providers: what others once granted counts for nothing. */
+  /** Ids of the configured providers. Grants of other providers do not count. */
   providerIds: readonly string[];
   clock: Clock;
-  /** A role could not be given, since the user or the workspace is full. The log-in continues without it. */
+  /** A role could not be given, because the user or the workspace is at its limit. The log-in continues without it. */
   onSkipped: (told: { tenantId: TenantId; userId: string; reason: string }) => void;
 }
 
-/** The steps by which somebody gets in, once it is decided how. */
+/** The steps of a log-in after its decision. */
 export interface Entry {
-  /** Makes the account of somebody new. False when they have got one meanwhile. */
+  /** Creates the account of a new person. False if they got one meanwhile. */
   signUp(person: Person): Promise<boolean>;
   /**
-   * Brings the memberships of the user to what the mapping gives, and records the claims for owners. Other people of
-   * theirs, at other providers, keep what they gave.
+   * Sets the user's memberships to those of the mapping, and records the claims for owners. Grants from the user's
+   * other identities stay.
    */
   applyGrants(arrival: Arrival, userId: string, by: LogInRequest): Promise<void>;
-  /** A new session, and the text of its cookie. Null when the person is no longer linked to the user. */
+  /** A new session, and the text of its cookie. Null if the person is no longer linked to the user. */
   openSession(person: Person, userId: string, origin: SessionOrigin, by: LogInRequest): Promise<string | null>;
 }
 

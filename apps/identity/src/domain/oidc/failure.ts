@@ -1,30 +1,30 @@
 /** Why a log-in by a provider failed, as far as the person may know it. The console has the words for each. */
 export const OIDC_FAILURES = [
-  /** It does not answer, not in time, or its certificate is not trusted. Facts: `host`, `problem`. */
+  /** The provider does not answer in time, or its certificate is not trusted. Facts: `host`, `problem`. */
   'provider_unreachable',
-  /** It answers with something else than OpenID Connect asks for. Facts: `problem`. */
+  /** The provider's answer is not valid OpenID Connect. Facts: `problem`. */
   'provider_invalid',
-  /** Who answers is not the configured issuer. Facts: `expected`, `got`. */
+  /** The answer is not from the configured issuer. Facts: `expected`, `got`. */
   'issuer_mismatch',
-  /** The provider let the person not in, such as after "cancel". Facts: `error`, `description`. */
+  /** The provider did not let the person in, such as after "cancel". Facts: `error`, `description`. */
   'log_in_refused',
   /** The provider does not accept our client id and secret. Facts: `error`, `description`. */
   'client_refused',
   /** The provider does not accept the code, such as one used before. Facts: `error`, `description`. */
   'code_refused',
-  /** The id_token is not one for us. Facts: `problem`, and `claim`, `expected`, `got` where a claim is wrong. */
+  /** The id_token is not valid for us. Facts: `problem`, and `claim`, `expected`, `got` if a claim is wrong. */
   'token_invalid',
-  /** The clocks differ. Facts: `seconds` (above 0: the provider is ahead), `tolerance`. */
+  /** The clocks differ. Facts: `seconds` (positive: the provider is ahead), `tolerance`. */
   'clock_off',
-  /** userinfo is about somebody else than the id_token. */
+  /** userinfo describes another person than the id_token. */
   'subject_mismatch',
   /** Facts: `claim`. */
   'claim_missing',
-  /** The mapping gives the person nothing. Facts: `missing` (claims that rules ask for), `left_out`, `person`. */
+  /** The mapping gives the person nothing. Facts: `missing` (claims that rules need), `left_out`, `person`. */
   'not_mapped',
   /** Facts: `person`. */
   'no_account',
-  /** Too many log-ins are in progress: by this provider, or of this person. */
+  /** Too many log-ins are in progress, at this provider or by this person. */
   'busy',
 ] as const;
 export type OidcFailureCode = (typeof OIDC_FAILURES)[number];
@@ -43,12 +43,12 @@ export const FACTS = [
   'left_out',
   'person',
 ] as const;
-/** Text from outside among them; bounded, and never a token, a code or a secret. */
+/** They may contain external text. They are bounded, and never contain a token, code or secret. */
 export type Facts = Partial<Record<(typeof FACTS)[number], string>>;
 
 const MAX_FACT_LENGTH = 300;
 
-/** A log-in that failed for a reason that the person, or whoever runs the provider, can do something about. */
+/** A log-in that failed for a reason that the person or the provider's operator can fix. */
 export class OidcFailure extends Error {
   readonly code: OidcFailureCode;
   readonly facts: Facts;
@@ -64,7 +64,7 @@ export class OidcFailure extends Error {
   }
 }
 
-/** One line, so that nothing from outside looks like a line of the log of its own. */
+/** One line, so that external text cannot forge log lines. */
 function printable(value: unknown): string {
   const text = typeof value === 'string' ? value : asJson(value);
   return text
@@ -73,7 +73,7 @@ function printable(value: unknown): string {
     .toWellFormed();
 }
 
-/** A provider may nest what it sends deeper than it can be written. */
+/** The provider's value may be nested too deeply to serialize. */
 function asJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? '';

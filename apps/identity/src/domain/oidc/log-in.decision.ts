@@ -1,43 +1,43 @@
 import type { Person } from './person.ts';
 
 export interface LogInSettings {
-  /** Whoever has no account gets one. */
+  /** Whether a person without an account gets one. */
   signUp: boolean;
-  /** Whoever the mapping gives nothing is refused. */
+  /** Whether a person to whom the mapping gives nothing is refused. */
   strict: boolean;
 }
 
-/** What is known of somebody who comes from a provider. */
+/** What is known about a person who comes from a provider. */
 export interface LogInFacts {
   person: Pick<Person, 'email' | 'emailProven'>;
-  /** The account that this issuer and subject are linked to. */
+  /** The account that is linked to this issuer and subject. */
   knownUserId: string | null;
-  /** The account whose verified e-mail is theirs. */
+  /** The account that has verified their e-mail. */
   verifiedUserId: string | null;
-  /** Whether an account claims the e-mail, as its login name or without having verified it, and has a password. */
+  /** Whether an account with a password claims the e-mail: as its login name, or as an unverified e-mail. */
   isClaimed: boolean;
-  /** Whether an invitation waits for their proven e-mail. */
+  /** Whether there is an open invitation for their proven e-mail. */
   isInvited: boolean;
   /** Whether the mapping gives them a role in a workspace. */
   isMapped: boolean;
 }
 
 export type LogInDecision =
-  /** They log in to this account. `link`: it is linked to them from now on. */
+  /** Log in to this account. `link`: also link it to them. */
   | { kind: 'log_in'; userId: string; link: boolean }
-  /** They have to log in to their account with its password once. `mayBeNew`: or say that they have none. */
+  /** Prove the account with its password, once. `mayBeNew`: they may also say that they have none. */
   | { kind: 'prove'; mayBeNew: boolean }
-  /** They get an account of their own. */
+  /** Create an account. */
   | { kind: 'sign_up' }
   | { kind: 'refuse'; reason: 'not_mapped' | 'no_account' };
 
 /**
- * How somebody gets in whom a provider vouches for.
+ * Decides how a person from a provider gets in.
  *
- * An e-mail links somebody to an account only if it is verified on both sides. Otherwise whoever made an account under
- * the e-mail of somebody else would share it with them from their first log-in on, or whoever can choose an e-mail at
- * the provider would get into the account of its owner. Where the provider does not prove the e-mail, the decision does
- * not depend on whether there is an account, so that the answer does not tell.
+ * An e-mail links a person to an account only if both sides have verified it. Otherwise, whoever registered somebody
+ * else's e-mail here would share the account from that person's first log-in on; or whoever can choose an e-mail at the
+ * provider would get into its owner's account. If the provider does not prove the e-mail, the decision does not depend
+ * on whether an account exists, so the answer does not reveal it.
  */
 export function decideLogIn(facts: LogInFacts, { signUp, strict }: LogInSettings): LogInDecision {
   const { person, knownUserId, verifiedUserId, isClaimed, isInvited, isMapped } = facts;

@@ -9,19 +9,19 @@ import type { Proof } from './oidc.client.ts';
 import type { Person } from './person.ts';
 
 /**
- * A log-in in progress at a provider. It is kept here and not in its cookie: so each is used once, by one atomic
- * step for all replicas, and the log-ins of several tabs share one cookie.
+ * A log-in in progress at a provider. It is stored here instead of in a cookie, so that it is used once, in one atomic
+ * step across all replicas, and log-ins in several tabs share one cookie.
  */
 export interface Transaction {
   providerId: string;
   proof: Proof;
-  /** SHA-256 of the cookie of the browser that began it. */
+  /** SHA-256 of the cookie of the browser that started it. */
   browserSha256: string;
   returnTo: string;
   expiresAt: Date;
 }
 
-/** Somebody who comes back from a provider, with what it says of them. */
+/** A person who returns from a provider, with what the provider says about them. */
 export interface Arrival {
   providerId: string;
   person: Person;
@@ -30,17 +30,17 @@ export interface Arrival {
   returnTo: string;
 }
 
-/** Somebody whom a provider vouches for and who still has to prove their account here. */
+/** A person whom a provider vouches for and who still has to prove their account here. */
 export interface PendingLink {
   id: string;
   browserSha256: string;
   arrival: Arrival;
-  /** They may get an account of their own instead. */
+  /** Whether they may create an account instead. */
   mayBeNew: boolean;
   expiresAt: Date;
 }
 
-/** Why a log-in failed, for the page that says so. */
+/** Why a log-in failed, for the failure page. */
 export interface FailedLogIn {
   id: string;
   providerId: string;
@@ -49,26 +49,26 @@ export interface FailedLogIn {
   expiresAt: Date;
 }
 
-/** Things of a log-in that are there for minutes. They are found until they expire, and by the browser they are of. */
+/** Short-lived records of log-ins. They are found until they expire, and only for the browser that they belong to. */
 export interface PassingStore {
   begin(transaction: Transaction): Promise<void>;
-  /** Takes it away in the same step, so each is found once. */
+  /** Finds and removes it in one step, so each is found once. */
   take(state: string, browserSha256: string, now: number): Promise<Transaction | null>;
   keepLink(link: PendingLink): Promise<void>;
   findLink(id: string, browserSha256: string, now: number): Promise<PendingLink | null>;
-  /** As `findLink`, once. */
+  /** As `findLink`, but finds each link once. */
   takeLink(id: string, browserSha256: string, now: number): Promise<PendingLink | null>;
   keepFailure(failure: FailedLogIn): Promise<void>;
   findFailure(id: string, now: number): Promise<FailedLogIn | null>;
 }
 
-/** A role that the mapping gave at a log-in, with the rule that gave it. */
+/** A role from the mapping at a log-in, with the rule that gave it. */
 export interface StoredGrant extends TenantRole {
   claim: string;
   value: string;
 }
 
-/** What the last log-in of a person by a provider said of them. */
+/** The claims and grants of a person's last log-in by a provider. */
 export interface LogInReport {
   providerId: string;
   issuer: string;
@@ -80,7 +80,7 @@ export interface LogInReport {
 
 type Identity = Pick<Person, 'issuer' | 'subject'>;
 
-/** A log-in, as the audit log records it. */
+/** The request of a log-in, for the audit log. */
 export interface LogInRequest extends Pick<Cause, 'address' | 'userAgent' | 'requestId'> {
   providerId: string;
 }
@@ -89,16 +89,15 @@ export interface LogInRequest extends Pick<Cause, 'address' | 'userAgent' | 'req
 export interface LinkStore {
   findUser(identity: Identity): Promise<string | null>;
   /**
-   * Whether a user claims the e-mail, as login name or contact, without having verified it, and has a password to prove
-   * the account with.
+   * Whether a user claims the e-mail, as login name or unverified contact, and has a password to prove the account
+   * with.
    */
   isClaimed(email: string): Promise<boolean>;
   /** Whether an owner has invited the e-mail, and the invitation is open. */
   isInvited(email: string, now: number): Promise<boolean>;
   /**
-   * Links the person to the user, who also gets their e-mail if it is proven. False, with nothing changed, when the
-   * person is linked to somebody already. Rejects with `conflict` when `passwordHash` is given and no longer the
-   * user's.
+   * Links the person to the user, who also gets their e-mail if it is proven. False, with nothing changed, if the
+   * person is already linked. Rejects with `conflict` if `passwordHash` is given and is no longer the user's.
    */
   link(
     person: Person,
@@ -106,18 +105,18 @@ export interface LinkStore {
     at: Date,
     by: LogInRequest,
   ): Promise<boolean>;
-  /** Stores the user, with the first of the login names that is free, and links the person to them, both or neither. */
+  /** Stores the user with the first free login name and links the person to them, both or neither. */
   signUp(person: Person, user: User, loginNames: readonly string[]): Promise<boolean>;
   /** Replaces the report of the person's last log-in. */
   record(report: LogInReport): Promise<void>;
-  /** Of all people who are linked to the user. */
+  /** The reports of all people who are linked to the user. */
   reportsOf(userId: string): Promise<LogInReport[]>;
   /**
-   * Stores the session if the person is linked to its user. False, with nothing stored, otherwise. The user remembers
-   * that the password must be changed.
+   * Stores the session if the person is linked to its user. False, with nothing stored, otherwise. Conflicts with a
+   * concurrent reset of the password.
    */
   openSession(session: Session, identity: Identity, by: LogInRequest): Promise<boolean>;
-  /** Tells the workspaces of a user that they were not let in. */
+  /** Records in the audit logs of the user's workspaces that the user was refused. */
   recordRefusal(userId: string, reason: string, by: LogInRequest): Promise<void>;
 }
 
@@ -127,9 +126,9 @@ export interface GrantStore {
   resolve(slugs: readonly string[]): Promise<Map<string, TenantId>>;
   membershipsOf(userId: string): Promise<CurrentMembership[]>;
   /**
-   * Gives or takes a role as `settleMembership` decides, alone among the changes of memberships in the workspace. Who
-   * is an owner no longer has no open invitations any more. Rejects with `conflict` when the user has as many
-   * memberships, or the workspace as many members, as there may be.
+   * Gives or ends a role as `settleMembership` decides, serialized with other changes of the workspace's memberships. A
+   * former owner's open invitations end. Rejects with `conflict` if the user or the workspace is at its limit of
+   * memberships.
    */
   apply(tenantId: TenantId, userId: string, role: Role | null, at: Date, by: LogInRequest): Promise<void>;
 }

@@ -4,17 +4,17 @@ import { IDENTIFYING_CLAIMS, type ShownClaim } from './claims.ts';
 import type { GrantStore, LinkStore } from './log-in.store.ts';
 import type { OidcProvider } from './provider.ts';
 
-/** What a provider said of a member at their last log-in, and what it comes to in one workspace. */
+/** What a provider said about a member at their last log-in, and the resulting role in one workspace. */
 export interface MappingReport {
   provider: Pick<OidcProvider, 'id' | 'buttonText'>;
   issuer: string;
   subject: string;
   at: Date;
-  /** Who they are, and the claims that rules of this workspace ask for. */
+  /** The identifying claims, and those that rules of this workspace need. */
   claims: ShownClaim[];
   /** The names of all claims that the provider sent. */
   names: string[];
-  /** The rule that gives them a role here; null where none does. */
+  /** The rule that gives them a role here; null if none does. */
   grant: { claim: string; value: string; role: Role } | null;
 }
 
@@ -25,12 +25,12 @@ export interface MappingReportDeps {
   workspaces: Pick<WorkspaceStore, 'find'>;
 }
 
-/** Reports about a member of the workspace, by provider. Throws `not_found` for who is none. */
+/** Reports about a member of the workspace, by provider. Throws `not_found` for other users. */
 export type ReportMapping = (tenantId: TenantId, userId: string) => Promise<MappingReport[]>;
 
 /**
- * Owners see of a member's claims what the rules of their own workspace ask for: a person is in several workspaces, and
- * the groups that lead to the others are not these owners' business.
+ * Owners see only those claims of a member that the rules of their own workspace need. A person is in several
+ * workspaces, and the groups that lead to the others do not concern these owners.
  */
 export function createReportMapping({ providers, links, grants, workspaces }: MappingReportDeps): ReportMapping {
   return async (tenantId, userId) => {

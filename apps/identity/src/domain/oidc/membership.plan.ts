@@ -7,7 +7,7 @@ export interface TenantRole {
   role: Role;
 }
 
-/** A membership as it is now. */
+/** An existing membership. */
 export interface CurrentMembership extends TenantRole {
   source: MembershipSource;
 }
@@ -19,8 +19,8 @@ export interface MembershipChange {
 }
 
 /**
- * The changes that a log-in makes, so that the memberships which come from single sign-on are those of `granted`. What
- * people gave by hand or by invitation stays as it is, also where the mapping says something else.
+ * The changes of a log-in, which make the memberships from single sign-on equal to `granted`. Memberships that were
+ * given by hand or by invitation stay, even if the mapping says otherwise.
  */
 export function planMemberships(
   current: readonly CurrentMembership[],
@@ -39,7 +39,7 @@ export function planMemberships(
   return [...gained, ...lost];
 }
 
-/** One role for each workspace: the highest. */
+/** One role per workspace: the highest. */
 function highestOf(granted: readonly TenantRole[]): Map<TenantId, Role> {
   const highest = new Map<TenantId, Role>();
   for (const { tenantId, role } of granted) {
@@ -50,8 +50,8 @@ function highestOf(granted: readonly TenantRole[]): Map<TenantId, Role> {
 }
 
 /**
- * What becomes of a membership at a change, since the workspace may have changed after it was planned: its role, or
- * null for its end. The last owner stays one.
+ * The result of a change, since the workspace may have changed after it was planned: the new role, or null to end the
+ * membership. The last owner stays an owner.
  */
 export function settleMembership(
   { role, source }: Pick<CurrentMembership, 'role' | 'source'>,

@@ -1,16 +1,16 @@
 import type { Claims } from './claims.ts';
 
-/** What only the browser and we know of a log-in that is in progress, and what the provider must repeat. */
+/** Secrets of a log-in in progress, known only to the browser and us. The provider must repeat them. */
 export interface Proof {
-  /** Returns in the address of the callback. */
+  /** Comes back in the URL of the callback. */
   state: string;
-  /** Returns in the id_token. */
+  /** Comes back in the id_token. */
   nonce: string;
-  /** PKCE (RFC 7636): its SHA-256 goes out with the browser, itself it is sent with the code. */
+  /** PKCE (RFC 7636): its SHA-256 is sent with the browser, the verifier itself with the code. */
   codeVerifier: string;
 }
 
-/** The parameters that a provider adds to the address of the callback. */
+/** The parameters that a provider adds to the callback's URL. */
 export interface CallbackParameters {
   code?: string | undefined;
   state?: string | undefined;
@@ -20,14 +20,14 @@ export interface CallbackParameters {
   error_description?: string | undefined;
 }
 
-/** One provider. Both methods throw `OidcFailure`, and take no longer than some bounded calls of the provider. */
+/** One provider. Both methods throw `OidcFailure`, and take at most the time of a few requests with timeouts. */
 export interface OidcClient {
   newProof(): Proof;
-  /** Where the browser goes to log in at the provider. */
+  /** The URL at which the browser logs in at the provider. */
   authorizationUrl(proof: Proof): Promise<string>;
   /**
-   * Exchanges the code and answers the claims of the id_token and of userinfo together; where both have one, that of
-   * the id_token, which is signed. `iss` and `sub` are there, and nothing that is a token.
+   * Exchanges the code and returns the claims of the id_token and userinfo; the id_token's win, because they are
+   * signed. The result has `iss` and `sub`, and no tokens.
    */
   claims(parameters: CallbackParameters, proof: Proof): Promise<Claims>;
 }

@@ -28,13 +28,13 @@ export interface OidcDeps extends Omit<EntryDeps, 'providerIds'> {
   observe: Observe;
 }
 
-/** Methods that name a provider throw `not_found` for one that is not configured. */
+/** Methods with a provider's id throw `not_found` if it is not configured. */
 export interface OidcUseCases extends Omit<AccountProof, 'findLink'> {
   /** In the order of the setting. */
   readonly providers: readonly Pick<OidcProvider, 'id' | 'buttonText'>[];
   start(providerId: string, returnTo: string, visitor: Visitor): Promise<Next>;
   finish(providerId: string, parameters: CallbackParameters, visitor: Visitor): Promise<Next>;
-  /** Why a log-in failed. Throws `not_found`, also when it is longer ago than 10 minutes. */
+  /** Why a log-in failed. Throws `not_found` for unknown failures, and after 10 minutes. */
   failure(id: string): Promise<FailedLogIn & { buttonText: string }>;
   /** As `AccountProof.findLink`. */
   pendingLink(id: string, visitor: Visitor): Promise<PendingLink & { buttonText: string }>;
@@ -55,7 +55,7 @@ export function createOidcUseCases(deps: OidcDeps): OidcUseCases {
   const buttonTextOf = (id: string) => providers.find(({ provider }) => provider.id === id)?.provider.buttonText ?? id;
   const inTenMinutes = () => new Date(clock() + LOG_IN_MS);
 
-  /** Tells the person of what they can do something about. Anything else is passed on. */
+  /** Reports failures to the person that they can do something about. Other errors are passed on. */
   async function orFailed(providerId: string, { requestId }: Visitor, work: () => Promise<Next>): Promise<Next> {
     try {
       return await work();

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { type Claims, claimAt } from './claims.ts';
 
-/** A person as a provider knows them. Who they are is said by issuer and subject, never by the e-mail alone. */
+/** A person as a provider knows them. They are identified by issuer and subject, never by the e-mail alone. */
 export interface Person {
   issuer: string;
   subject: string;
-  /** Lower case; null where the provider sends none that could be one. */
+  /** Lower case; null if the provider sends no valid one. */
   email: string | null;
-  /** The provider says that the e-mail is verified, or is believed about its domain. */
+  /** Whether the provider says that the e-mail is verified, or is trusted for its domain. */
   emailProven: boolean;
   name: string | null;
 }
@@ -15,7 +15,7 @@ export interface Person {
 const email = z.email().max(254).toLowerCase();
 const MAX_NAME_LENGTH = 120;
 
-/** `claims` are those of a checked id_token, so `iss` and `sub` are there. */
+/** `claims` must be from a checked id_token, so they have `iss` and `sub`. */
 export function personOf(claims: Claims, trustedDomains: readonly string[]): Person {
   const address = email.safeParse(claims['email']).data ?? null;
   const name = claimAt(claims, 'name');
@@ -28,7 +28,7 @@ export function personOf(claims: Claims, trustedDomains: readonly string[]): Per
   };
 }
 
-/** Some providers send the word in place of the boolean. */
+/** Some providers send the text "true" instead of the boolean. */
 function saysVerified(claims: Claims): boolean {
   return claims['email_verified'] === true || claims['email_verified'] === 'true';
 }

@@ -7,26 +7,26 @@ const MAX_PROVIDERS = 5;
 const MAX_RULES = 200;
 const MAX_SCOPES = 20;
 
-/** Words that stand in the place of a provider's id in our own paths. */
+/** Words that our own paths have in the place of a provider's id. */
 const RESERVED_IDS = ['failures', 'links'];
 
-/** Issuers of Entra ID that stand for every tenant there is. */
+/** Issuers of Entra ID that accept every tenant. */
 const EVERY_TENANT = /^https:\/\/login\.microsoftonline\.com\/(common|organizations|consumers)(\/|$)/i;
 
-/** Somebody whose `claim` has this value gets this role in this workspace. */
+/** People whose `claim` has this value get this role in this workspace. */
 export interface MappingRule {
-  /** Name of a claim, or a path into objects with dots between: `groups`, `realm_access.roles`. */
+  /** Name of a claim, or a dotted path into objects: `groups`, `realm_access.roles`. */
   claim: string;
-  /** The value that the claim is or contains; `*` stands for any text. */
+  /** The value that the claim equals or contains; `*` stands for any text. */
   value: string;
   /** Slug of the workspace. */
   workspace: string;
   role: Role;
 }
 
-/** An OpenID Connect provider, as the operator describes it. */
+/** An OpenID Connect provider, as configured by the operator. */
 export interface OidcProvider {
-  /** Names the provider in our paths. */
+  /** Identifies the provider in our paths. */
   id: string;
   issuer: string;
   clientId: string;
@@ -34,7 +34,7 @@ export interface OidcProvider {
   clientAuthentication: 'client_secret_basic' | 'client_secret_post';
   buttonText: string;
   scopes: string[];
-  /** File with certificates that are trusted beside those of the system. */
+  /** File with certificates that are trusted in addition to the system's. */
   caFile: string | undefined;
   /** How far the provider's clock and ours may differ. */
   clockToleranceSeconds: number;
@@ -111,8 +111,8 @@ const providers = z
   });
 
 /**
- * The setting with the providers: a JSON list. Each problem names its place, such as `[0].issuer`, and never a value,
- * since client secrets are among them.
+ * The setting of the providers: a JSON list. Each problem names its location, such as `[0].issuer`, and never a value,
+ * because values include client secrets.
  */
 export const oidcProviders = z.string().transform((json, context): OidcProvider[] => {
   let value: unknown;

@@ -1,9 +1,9 @@
 const MAX_LENGTH = 1_000;
 const HERE = 'https://here.invalid';
-/** Browsers take a backslash for a slash, and drop tabs and line breaks. */
+/** Browsers treat a backslash as a slash, and drop tabs and line breaks. */
 const ODD = /[\\\p{Cc}\s]/u;
 
-/** Whether a text is the path of a page of ours: a link to a log-in must not lead away from it. */
+/** Whether a text is the path of one of our pages: a log-in link must not lead to another site. */
 export function isReturnPath(text: string): boolean {
   if (text.length > MAX_LENGTH || !text.startsWith('/') || text.startsWith('//') || ODD.test(text)) return false;
   try {

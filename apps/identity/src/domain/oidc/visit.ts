@@ -3,12 +3,12 @@ import type { SessionOrigin } from '../session.ts';
 import type { OidcFailure, OidcFailureCode } from './failure.ts';
 import type { LogInRequest } from './log-in.store.ts';
 
-/** How long a log-in may take, between its start and its end. */
+/** Longest time from the start of a log-in to its end. */
 export const LOG_IN_MS = 600_000;
 
 /**
- * What became of a log-in, for metrics and the log. `unknown_log_in`: it was begun more than 10 minutes ago, in another
- * browser or at another provider, or has been used.
+ * The outcome of a log-in, for metrics and the log. `unknown_log_in`: it was started more than 10 minutes ago, in
+ * another browser or at another provider, or was already used.
  */
 export type OidcResult = 'logged_in' | 'linked' | 'signed_up' | 'proof_asked' | 'unknown_log_in' | OidcFailureCode;
 
@@ -18,15 +18,15 @@ export type Observe = (
   told: { requestId: string; failure?: OidcFailure },
 ) => void;
 
-/** Where the browser goes next, with the session that it gets where the log-in is complete. */
+/** The next page of the browser, with the new session if the log-in is complete. */
 export type Next =
   | { page: 'provider'; url: string; browser: string }
   | { page: 'return'; returnTo: string; cookie: string }
   | { page: 'prove'; linkId: string }
-  /** `failureId` is null where nothing is known of the log-in. */
+  /** `failureId` is null if nothing is known about the log-in. */
   | { page: 'failed'; failureId: string | null };
 
-/** A browser, where it comes from, and the cookie of its log-ins; null where it has none. */
+/** A browser, its origin, and the cookie of its log-ins; null if it has none. */
 export interface Visitor extends SessionOrigin {
   browser: string | null;
   requestId: string;
