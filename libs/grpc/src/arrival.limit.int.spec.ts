@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** A server that answers to all that arrives, with a message or UNIMPLEMENTED, and a connection to it. */
+/** A server that answers every request, with a message or UNIMPLEMENTED, and a connection to it. */
 async function serve(
   limits: { arrivalMs: number; maxArriving: number; maxUnread?: number },
   { settings = {}, answers = false } = {},
@@ -38,7 +38,7 @@ function request(session: ClientHttp2Session): ClientHttp2Stream {
   return session.request(headers, { endStream: false }).on('error', () => {});
 }
 
-/** Sends the bytes, and ends the request if it is whole. Resolves to the status that it is answered. */
+/** Sends the bytes, and ends the request if it is whole. Resolves to the status of the answer. */
 async function send(session: ClientHttp2Session, bytes: number[], isWhole: boolean): Promise<number> {
   const stream = request(session);
   stream.write(Buffer.from(bytes));
@@ -54,7 +54,7 @@ async function send(session: ClientHttp2Session, bytes: number[], isWhole: boole
 }
 
 const WHOLE = [0, 0, 0, 0, 0];
-/** Says that a message of a thousand bytes follows, and sends none of it. */
+/** Announces a message of a thousand bytes, and sends none of it. */
 const BEGUN = [0, 0, 0, 3, 232];
 
 it('ends a request that does not arrive in time, and takes others', async () => {

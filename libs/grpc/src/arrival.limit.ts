@@ -2,9 +2,9 @@ import { constants, type ServerHttp2Stream } from 'node:http2';
 import { type ServerInterceptor, ServerInterceptingCall, ServerListenerBuilder, status } from '@grpc/grpc-js';
 import { createFairRoom } from './fair.room.ts';
 
-/** Longest that a request may take to arrive, in milliseconds, whoever sends it. */
+/** Longest time in which a request must arrive, in milliseconds, from any sender. */
 const ARRIVAL_MS = 5_000;
-/** Most requests of a server that are arriving at a time. What has come of them is kept in memory. */
+/** Most requests that are arriving at a server at a time. Their parts are kept in memory. */
 const MAX_ARRIVING = 1_000;
 
 const TOO_SLOW = { code: status.DEADLINE_EXCEEDED, details: 'The request did not arrive within 5 seconds.' };
@@ -13,13 +13,13 @@ const TOO_MANY = {
   details: 'Too many requests are arriving at this server. Try again shortly.',
 };
 
-/** Most answers of a server that clients have not read yet. */
+/** Most unread answers of a server. */
 const MAX_UNREAD = 5_000;
 
 /**
- * Bounds what requests that never arrive hold: a handler, and with it the check of who is calling, begins only behind
- * the whole request. If too many are arriving, the oldest of the address that sends most is refused. If too many
- * answers are not read, the oldest of the address that leaves most is dropped.
+ * Bounds the memory of requests that never arrive completely. Handlers, and so authentication, start only after the
+ * whole request. If too many are arriving, the oldest request of the address with most is refused. If too many answers
+ * are unread, the oldest answer of the address with most is dropped.
  */
 export function createArrivalLimit({
   arrivalMs = ARRIVAL_MS,
@@ -45,7 +45,7 @@ export function createArrivalLimit({
         timer = setTimeout(() => limited.sendStatus(TOO_SLOW), arrivalMs);
         const listener = new ServerListenerBuilder()
           .withOnReceiveHalfClose((pass) => {
-            // What was refused must not be done any more.
+            // A refused request must not be handled any more.
             if (isRefused) return;
             hasArrived = true;
             leave();
@@ -57,7 +57,7 @@ export function createArrivalLimit({
         arriving.add(address, limited);
       },
       sendMessage(message, next) {
-        // Until its status can be sent behind it, which waits for the client to take the message.
+        // Until the status can be sent after the message, which needs the client to take the message.
         if (stream?.closed === false) unread.add(address, stream);
         next(message);
       },
@@ -65,7 +65,7 @@ export function createArrivalLimit({
         leave();
         isRefused = !hasArrived;
         next(answer);
-        // The client may never end a request that was answered before it was whole (RFC 9113, 8.1).
+        // The client may never end a request that was answered before it was complete (RFC 9113, 8.1).
         if (isRefused) stream?.close(constants.NGHTTP2_NO_ERROR);
       },
     });
@@ -73,7 +73,7 @@ export function createArrivalLimit({
   };
 }
 
-/** The interceptors of grpc-js have no way to close the stream of a call, nor to learn of its end behind its status. */
+/** Interceptors of grpc-js can neither close the stream of a call, nor notice its end after the status. */
 function streamOf(call: unknown): ServerHttp2Stream | undefined {
   return (call as { stream?: ServerHttp2Stream }).stream;
 }

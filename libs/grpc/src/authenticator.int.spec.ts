@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** Lets Ada in, and refuses each other name in its own way. */
+/** Accepts Ada, and refuses each other name differently. */
 const doorman: RpcAuthenticator<Guest> = {
   async authenticate({ authorization }) {
     if (authorization === 'Bearer ada') return { name: 'ada' };
@@ -34,7 +34,9 @@ const doorman: RpcAuthenticator<Guest> = {
   senderOf: ({ name }) => name,
 };
 
-/** A server for whom `doorman` lets in; `ask` calls it as `said` and answers what came of it, once `ready` is. */
+/**
+ * A server with `doorman`. `ask` calls it with the credentials `said` and returns the outcome, once `ready` resolves.
+ */
 async function serve(ready = Promise.resolve()) {
   const served: { caller: Guest; requestId: string }[] = [];
   const handlers = {
@@ -71,7 +73,7 @@ async function serve(ready = Promise.resolve()) {
       client.makeUnaryRequest(path, requestSerialize, responseDeserialize, { tenantId }, metadata, answer);
     });
   }
-  /** The status of a refusal, and what one of our clients makes of it. */
+  /** The status of a refusal, and the error that one of our clients makes of it. */
   async function refusal(said: string | undefined, tenantId?: string) {
     const error = await ask(said, tenantId).then(
       () => Promise.reject(new Error('the call was answered')),

@@ -6,9 +6,9 @@ import { GRPC_STATUS, SOMETHING_WENT_WRONG } from './status.ts';
 import type { AnswerEach, RequestRefusal } from './unary.ts';
 
 interface AnswerEachDeps {
-  /** Logs what went wrong, and returns what may be said about it. */
+  /** Logs a failure, and returns what the client may know about it. */
   explain(thrown: unknown): unknown;
-  /** Called for each request with what it came to. */
+  /** Called for each request with its status. */
   onAnswer(code: status): void;
 }
 
@@ -29,7 +29,7 @@ export function createAnswerEach({ explain, onAnswer }: AnswerEachDeps): AnswerE
     );
 }
 
-/** How many requests an RPC carries: as many as a batch has in its field `requests`, else one. */
+/** The number of requests in an RPC: the length of the field `requests` of a batch, else one. */
 export function requestsIn(message: unknown): number {
   const { requests } = message as { requests?: unknown };
   // A batch that is too large is refused as a whole.

@@ -4,22 +4,19 @@ import type { RpcAuthenticator, RpcFacts } from './grpc-service.ts';
 import { createServiceTokenCheck } from './service-token.ts';
 import { serviceNameOf } from './unary.ts';
 
-/**
- * Most requests of one caller that are answered at a time, those of batches too, where callers have an authenticator of
- * their own.
- */
+/** Most concurrent requests of one caller, including those in batches, for services with an authenticator. */
 const MAX_IN_FLIGHT = 256;
 
-/** Who is calling; null for one that is none of our services and should be. */
+/** The caller; null if it should be one of our services and is not. */
 export type Admit = (facts: RpcFacts) => Promise<{ caller: unknown; ended?: () => void } | null>;
 
-/** Lets in our services, by the token that they share. */
+/** Accepts our services, by their shared token. */
 export function admitServices(callerTokenSecret: string, definition: ServiceDefinition): Admit {
   const isForUs = createServiceTokenCheck(callerTokenSecret, serviceNameOf(definition));
   return async ({ authorization }) => ((await isForUs(authorization)) ? { caller: undefined } : null);
 }
 
-/** Lets in whom `authenticate` does, with a bounded number of requests at a time. */
+/** Accepts callers of `authenticate`, with a bounded number of concurrent requests each. */
 export function admitCallers({ authenticate, senderOf }: RpcAuthenticator<unknown>): Admit {
   const inFlight = new Map<string, number>();
   return async (facts) => {

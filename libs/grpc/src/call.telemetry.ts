@@ -10,9 +10,9 @@ import {
   type Tracer,
 } from '@tollkeeper/runtime';
 
-/** Measures and traces the calls of one end. */
+/** Measures and traces the calls of a client or a server. */
 export interface CallTelemetry {
-  /** A call begins; call `end` once with what it came to. `span` is absent while nothing is traced. */
+  /** Starts a call. Call `end` once with its status. `span` is absent while tracing is off. */
   begin(path: string, metadata: Metadata): { span: Span | undefined; end(code: status): void };
 }
 
@@ -21,13 +21,13 @@ interface TelemetryDeps {
   tracer: Tracer | undefined;
 }
 
-/** What a server tells beside its calls. */
+/** What a server measures in addition to its calls. */
 export interface ServerTelemetry extends CallTelemetry {
   /** A request of a batch was answered with the status. */
   batched(path: string, code: status): void;
 }
 
-/** Of a service that makes calls: its spans go along in the metadata. */
+/** For a service that makes calls: the metadata carry its spans. */
 export function createClientTelemetry({ metrics, tracer }: TelemetryDeps): CallTelemetry {
   const duration = metrics && durationOf(metrics, 'client', 'Time from a call to its answer, all attempts included');
   return {
@@ -48,7 +48,7 @@ export function createClientTelemetry({ metrics, tracer }: TelemetryDeps): CallT
   };
 }
 
-/** The statuses that mean that the server is at fault, and not its caller. */
+/** Statuses that mean a fault of the server, not of its caller. */
 const SERVER_FAULTS = new Set([
   status.UNKNOWN,
   status.DEADLINE_EXCEEDED,
@@ -58,7 +58,7 @@ const SERVER_FAULTS = new Set([
   status.DATA_LOSS,
 ]);
 
-/** Of a service that answers calls: its spans continue what comes in the metadata. */
+/** For a service that answers calls: its spans continue those of the metadata. */
 export function createServerTelemetry({ metrics, tracer }: TelemetryDeps): ServerTelemetry {
   const duration = metrics && durationOf(metrics, 'server', 'Time from a complete request to its answer');
   const batched = metrics && batchedOf(metrics);
@@ -78,7 +78,7 @@ export function createServerTelemetry({ metrics, tracer }: TelemetryDeps): Serve
   };
 }
 
-/** One histogram for all ends of the same side that share the registry. */
+/** One histogram for all clients, or all servers, that share the registry. */
 function durationOf({ registry, histogram }: Metrics, side: 'client' | 'server', help: string) {
   const name = `grpc_${side}_request_duration_seconds`;
   const made = registry.getSingleMetric(name) as ReturnType<typeof histogram<'method' | 'code'>> | undefined;

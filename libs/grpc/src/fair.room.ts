@@ -1,18 +1,18 @@
-/** Entries by the address of their sender, up to a number. */
+/** A bounded number of entries, by the address of their sender. */
 export interface FairRoom<T> {
-  /** If the room is full, the oldest entry of the address that has the most makes room. */
+  /** If the room is full, the oldest entry of the address with most entries is evicted. */
   add(address: string, entry: T): void;
-  /** Nothing if it is not there. */
+  /** Does nothing if the entry is not there. */
   delete(address: string, entry: T): void;
   entries(): T[];
 }
 
 /**
- * Room for what senders that nobody knows yet may hold at a time. The sender that takes most of it loses first, so that
- * no sender keeps others out. `evict` is called for an entry that has left the room.
+ * Bounds what unauthenticated senders hold at a time. The sender with most entries loses first, so that no sender keeps
+ * others out. `evict` is called for an entry that was removed.
  */
 export function createFairRoom<T>(max: number, evict: (entry: T) => void): FairRoom<T> {
-  /** Each in the order of arrival. None is empty. */
+  /** In order of arrival. No set is empty. */
   const byAddress = new Map<string, Set<T>>();
   let size = 0;
 

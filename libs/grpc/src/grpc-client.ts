@@ -22,32 +22,32 @@ import {
 } from './unary.ts';
 
 export interface GrpcClientOptions {
-  /** The secret that all services share, of at least 32 bytes, signs what each call carries. */
+  /** The secret that all services share, at least 32 bytes. It signs the token of each call. */
   config: CallerTokenConfig;
-  /** Longest a call may take with all its attempts, unless the call says otherwise. */
+  /** Longest time of a call with all its attempts, unless the call sets its own. */
   deadlineMs?: number;
   /**
-   * Takes the histogram `grpc_client_request_duration_seconds` by method and status, one for all clients of a service.
+   * Gets the histogram `grpc_client_request_duration_seconds` by method and status, shared by all clients of a service.
    */
   metrics?: Metrics;
   tracer?: Tracer | undefined;
 }
 
 /**
- * The calls of a service, and the connection under them: it opens at the first call and `stop` closes it. It is no part
- * of its owner's readiness: one service's outage must not take those that ask it out of rotation.
+ * The calls of a service, and the connection for them: it opens at the first call, and `stop` closes it. It does not
+ * affect its owner's readiness: an outage of one service must not take its callers out of rotation.
  */
 export type GrpcClient<D extends ServiceDefinition> = UnaryCalls<D> & Component;
 
 const DEFAULT_DEADLINE_MS = 2000;
 
 /**
- * Milliseconds between two look-ups of a server's name at the least; it is looked up when a connection ends or can't be
- * made. A replica that leaves has to stay longer than the names are cached, by more than this: `DRAIN_DELAY_MS`.
+ * Least milliseconds between two look-ups of a server's name. It is looked up when a connection ends or fails. A
+ * replica that leaves must keep answering longer than the time that names are cached plus this: `DRAIN_DELAY_MS`.
  */
 export const LOOKUP_INTERVAL_MS = 1000;
 
-// Only UNAVAILABLE is tried again: the peer did not do the work, or can't be known to have; all RPCs may be repeated.
+// Only UNAVAILABLE is retried: the peer did not do the work, or nobody can know. All RPCs may be repeated.
 const SERVICE_CONFIG = {
   loadBalancingConfig: [{ round_robin: {} }],
   methodConfig: [
@@ -65,10 +65,9 @@ const SERVICE_CONFIG = {
 };
 
 /**
- * A client of the service at `address` (`host:port`; a name with several addresses is used in turn); a service passes
- * what it is made from itself. Every call has a deadline, and is tried again while the service can't be reached, up to
- * five times within it. A replica that leaves makes it look the name up anew. Rejections are `AppError`s (see
- * `fromStatus`).
+ * A client of the service at `address` (`host:port`; the addresses of a name are used in turn). A service passes its
+ * own deps. Every call has a deadline, and is retried up to five times within it while the service cannot be reached. A
+ * replica that leaves causes a new look-up of the name. Rejections are `AppError`s (see `fromStatus`).
  */
 export function createGrpcClient<D extends ServiceDefinition>(
   definition: D,
@@ -80,7 +79,7 @@ export function createGrpcClient<D extends ServiceDefinition>(
   const serviceToken = createServiceTokens(config.CALLER_TOKEN_SECRET, serviceName);
   const client = new Client(address, credentials.createInsecure(), {
     'grpc.service_config': JSON.stringify(SERVICE_CONFIG),
-    // Only the settings above count. A service config from DNS is ignored, because others may write there.
+    // Only the settings above count. A service config from DNS is ignored, because others may write it.
     'grpc.service_config_disable_resolution': 1,
     'grpc.dns_min_time_between_resolutions_ms': LOOKUP_INTERVAL_MS,
     'grpc.initial_reconnect_backoff_ms': 50,

@@ -11,48 +11,47 @@ import { createServerHealth } from './server-health.ts';
 import { serviceNameOf } from './unary.ts';
 import { createImplementer } from './unary-server.ts';
 
-// What grpc-js would print on the console also reaches the callbacks; as text it would only break up the JSON log.
+// grpc-js also passes its messages to callbacks. On the console, their text would break the JSON log.
 if (process.env['GRPC_VERBOSITY'] === undefined) setLogVerbosity(logVerbosity.NONE);
 
-/** `metrics` takes the histogram `grpc_server_request_duration_seconds` by method and status. */
+/** `metrics` gets the histogram `grpc_server_request_duration_seconds` by method and status. */
 export interface GrpcServerOptions extends ServiceDeps<GrpcServiceConfig> {
   services: GrpcService[];
-  /** Of the libraries that the handlers use: an error that it knows is answered as it says, any other as INTERNAL. */
+  /** Translates errors of libraries that the handlers use into statuses. Other errors are answered as INTERNAL. */
   explain?: ExplainError;
   /** Largest request, after decompression; a larger one is RESOURCE_EXHAUSTED. */
   maxRequestBytes?: number;
-  /** Rejects while the services can't do their work: gRPC health then says NOT_SERVING. Asked once a second. */
+  /** Rejects while the services cannot work: gRPC health then reports NOT_SERVING. Called once a second. */
   ready?: () => Promise<void>;
   healthIntervalMs?: number;
-  /** Most connections. Beyond it, the oldest one of the address that has the most is closed. */
+  /** Most connections. Beyond it, the oldest connection of the address with most is closed. */
   maxConnections?: number;
-  /** How long calls in flight may take to finish on `stop` before they are cut off. */
+  /** How long calls in flight may take to finish on `stop` before they are aborted. */
   stopTimeoutMs?: number;
 }
 
 export interface GrpcServer extends Component {
-  /** `host:port` as clients take it; valid once started. */
+  /** `host:port` for clients; valid once started. */
   readonly address: string;
 }
 
 /**
- * Most requests of a connection that are open. A client keeps further ones back, or is refused. As many as the edge has
- * in flight at one service, so that it never waits for this.
+ * Most open requests of a connection. A client delays further ones, or is refused. As many as the edge has in flight at
+ * one service, so the edge never waits for this.
  */
 const MAX_STREAMS = 1_024;
 const DEFAULT_MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 
 /**
- * The gRPC server of a service, for the calls between services. Each call must carry a token by the secret that they
- * share, else it is UNAUTHENTICATED. A service with an authenticator of its own takes what that lets in, and no such
- * token. Only health is open to all, for probes. Transport security is the platform's to give. A request that the
- * schema of its RPC refuses is INVALID_ARGUMENT with every problem, and its handler is not called.
+ * The gRPC server of a service, for calls between services. Each call must carry a token signed with the shared secret,
+ * else it is UNAUTHENTICATED. A service with its own authenticator accepts only that one's callers, and no such token.
+ * Only health is open to all, for probes. The platform provides transport security. A request that the schema of its
+ * RPC refuses is INVALID_ARGUMENT with every problem, and its handler is not called.
  *
- * A handler that rejects with an `AppError` answers the status of its code, and the client's side restores the
- * error. So does one that `explain` makes an `AppError`. Any other rejection is logged with the request id and answered
- * as INTERNAL, without what went wrong. Speaks the gRPC health protocol for the whole server (`""`) and for each
- * service by its full name: NOT_SERVING from `drain` on, though calls are answered until `stop`, which lets those under
- * way finish.
+ * A handler that rejects with an `AppError` answers the status of its code, and the client restores the error. The same
+ * goes for errors that `explain` translates. Any other rejection is logged with the request id and answered as
+ * INTERNAL, without its cause. Implements the gRPC health protocol for the whole server (`""`) and for each service by
+ * its full name: NOT_SERVING from `drain` on. Calls are still answered until `stop`, which lets calls in flight finish.
  */
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const {
@@ -70,7 +69,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   } = options;
   const telemetry = createServerTelemetry({ metrics, tracer });
   const server = new Server({
-    // Clients resolve the names of servers again when a connection ends, and so find replicas that were added.
+    // Clients look up a server's name again when a connection ends, and so find new replicas.
     'grpc.max_connection_age_ms': 5 * 60_000,
     'grpc.max_connection_age_grace_ms': 30_000,
     'grpc.max_receive_message_length': maxRequestBytes,

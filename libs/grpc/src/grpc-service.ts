@@ -2,39 +2,39 @@ import type { ServiceDefinition } from '@grpc/grpc-js';
 import type { z } from 'zod';
 import type { RequestSchemas, RpcContext, UnaryHandlers } from './unary.ts';
 
-/** A service, what it takes and what it does; made by `grpcService`, which checks that they fit. */
+/** A service with its schemas and handlers. Made by `grpcService`, which checks that they match. */
 export interface GrpcService {
   definition: ServiceDefinition;
   requests: Record<string, z.ZodType>;
   handlers: Record<string, UnaryHandler>;
-  /** Undefined: the calls are those of our services, by their token. */
+  /** Undefined: only our services may call, with their token. */
   authenticator: RpcAuthenticator<unknown> | undefined;
 }
 
 export type UnaryHandler = (request: unknown, context: RpcContext<unknown>) => Promise<unknown>;
 
-/** What a call says about itself before anything is checked. */
+/** The facts of a call before any check. */
 export interface RpcFacts {
   /** The metadata `authorization`. */
   authorization: string | undefined;
   requestId: string;
   /** Path of the RPC, such as `/tollkeeper.keys.v1.KeysService/VerifyKey`. */
   rpc: string;
-  /** How many requests it carries, each of which counts where they are bounded: more than one in a batch. */
+  /** Number of requests that it carries: more than one in a batch. Each counts where requests are bounded. */
   requests: number;
 }
 
 /** A way to authenticate other than the token of a service, such as a workspace key. */
 export interface RpcAuthenticator<C> {
-  /** Resolves to who is calling; rejects with `unauthenticated` or `forbidden`. */
+  /** Resolves to the caller; rejects with `unauthenticated` or `forbidden`. */
   authenticate(call: RpcFacts): Promise<C>;
-  /** Whose calls are counted together where they are bounded. */
+  /** The sender whose calls are counted together where they are bounded. */
   senderOf(caller: C): string;
 }
 
 /**
- * Handlers are called with what the schema of their RPC makes of a request, and with nothing that it refuses. With
- * `authenticate` the service is for the callers that it lets in, in place of our services.
+ * Handlers get only requests that passed the schema of their RPC. With an authenticator, the service is for the callers
+ * that it accepts, instead of our services.
  */
 export function grpcService<D extends ServiceDefinition, S extends RequestSchemas<D>, C = undefined>(
   definition: D,

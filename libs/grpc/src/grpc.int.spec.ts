@@ -71,7 +71,7 @@ function connect(
   return client;
 }
 
-/** What the health service at `address` answers to anybody: `SERVING` or `NOT_SERVING`. */
+/** The answer of the health service at `address` without credentials: `SERVING` or `NOT_SERVING`. */
 function healthOf(address: string): Promise<string> {
   const { path, requestSerialize, responseDeserialize } = healthService['Check'] as MethodDefinition<
     { service: string },
@@ -85,13 +85,13 @@ function healthOf(address: string): Promise<string> {
   }).finally(() => client.close());
 }
 
-/** A token by the secret of the services, for `audience`. */
+/** A token for `audience`, signed with the secret of the services. */
 async function tokenFor(audience: string): Promise<string> {
   const token = new SignJWT().setProtectedHeader({ alg: 'HS256' }).setAudience(audience).setIssuedAt();
   return `Bearer ${await token.setExpirationTime('60s').sign(createSecretKey(Buffer.from(callerTokenSecret)))}`;
 }
 
-/** The status that a call gets which carries `said` in place of a token. */
+/** The status of a call with `said` instead of a token. */
 function callBare(client: Client, said: string | undefined): Promise<status> {
   const { path, requestSerialize, responseDeserialize } = identityService.GetWorkspace;
   const metadata = new Metadata();
@@ -130,7 +130,7 @@ describe('gRPC between services', () => {
     });
     await server.start();
     const stranger = connect(server.address, 5000, 'another-secret-of-more-than-32-bytes');
-    // Not `unauthenticated`: whoever asked the stranger is signed in as well as before.
+    // Not `unauthenticated`: the user whose request led to the call is still signed in.
     await expect(stranger.getWorkspace({ tenantId: 'x' })).rejects.toMatchObject({
       code: 'internal',
       cause: { code: status.UNAUTHENTICATED, details: expect.stringContaining('CALLER_TOKEN_SECRET') },
@@ -188,7 +188,7 @@ describe('gRPC between services', () => {
         { path: 'agent_ids[1]', message },
       ],
     });
-    // Most of an error that there can be: it fits into what a client takes.
+    // The largest possible error fits into the limits of a client.
     const worst = await client.getAgents({ tenantId: '', agentIds: Array<string>(1000).fill('$') }).catch(String);
     expect(worst).toContain('The request has 1001 problems; details lists 100 of them.');
     expect(asked).toEqual([]);

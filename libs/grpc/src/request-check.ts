@@ -1,7 +1,7 @@
 import { invalidRequest, issueMessage, toErrorDetails } from '@tollkeeper/contracts';
 import type { z } from 'zod';
 
-/** What `schema` makes of a request. Throws `invalid_request` that names its fields as the proto file does. */
+/** Validates a request with `schema`. Throws `invalid_request` with field names as in the proto file. */
 export function checkRequest<Request>(schema: z.ZodType<Request>, request: unknown): Request {
   const result = schema.safeParse(request, { error: issueMessage });
   if (result.success) return result.data;

@@ -1,12 +1,12 @@
 import type { Server } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
 
-/** Would let everybody keep streams open for as long as they like. Probes ask `Check`. */
+/** It would let everybody keep streams open indefinitely. Probes use `Check`. */
 const HEALTH_WATCH = '/grpc.health.v1.Health/Watch';
 
-/** What a server says of itself by the gRPC health protocol. */
+/** The state of a server in the gRPC health protocol. */
 export interface ServerHealth {
-  /** Resolves once it has been said. From then on `ready` is asked again and again. */
+  /** Resolves after the first report. From then on, `ready` is called repeatedly. */
   start(): Promise<void>;
   /** NOT_SERVING from now on, whatever `ready` says. */
   drain(): void;
@@ -14,7 +14,7 @@ export interface ServerHealth {
   readonly isStarted: boolean;
 }
 
-/** Health of the whole server (`""`) and of each service by its full name, by whether `ready` resolves. */
+/** Health of the whole server (`""`) and of each service by its full name, depending on whether `ready` resolves. */
 export function createServerHealth(
   server: Server,
   serviceNames: readonly string[],

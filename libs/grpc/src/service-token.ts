@@ -7,16 +7,15 @@ export const SERVICE_TOKEN_METADATA = 'authorization';
 const SCHEME = 'Bearer ';
 const ALGORITHM = 'HS256';
 const TTL_SECONDS = 60;
-/** A token is made anew well before it expires, so that a call never leaves with one that ends on its way. */
+/** A token is renewed well before it expires, so that none expires during a call. */
 const RENEW_AFTER_MS = 30_000;
-/** Clocks of two hosts may be this far apart. */
+/** Most seconds that the clocks of two hosts may differ. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 
 /**
- * Makes what a client says to `service` (`tollkeeper.keys.v1.KeysService`) to prove that it is one of ours: a JWS
- * (HS256) of a minute, by the secret that they all share. It is for that service alone, so that none can use what it
- * was sent to ask another. Callers' tokens of the HTTP servers have other audiences and are never taken for it, nor the
- * other way round.
+ * Makes the tokens with which a client proves to `service` (`tollkeeper.keys.v1.KeysService`) that it is one of ours: a
+ * JWS (HS256) for a minute, signed with the shared secret. It is valid for that service only, so no service can reuse a
+ * token it received. Caller tokens of the HTTP servers have other audiences, so neither kind is accepted as the other.
  */
 export function createServiceTokens(secret: string, service: string): () => Promise<string> {
   const key = toKey(secret);
@@ -40,8 +39,8 @@ export function createServiceTokens(secret: string, service: string): () => Prom
 }
 
 /**
- * Makes the check of what {@link createServiceTokens} makes: resolves to whether one of ours said it to `service` just
- * now.
+ * Makes the check of tokens from {@link createServiceTokens}: resolves to whether one of our services made the token
+ * for `service` just now.
  */
 export function createServiceTokenCheck(secret: string, service: string): (said: unknown) => Promise<boolean> {
   const key = toKey(secret);

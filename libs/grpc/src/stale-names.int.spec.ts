@@ -13,7 +13,7 @@ const NAME = 'identity.stale.test';
 const callerTokenSecret = 'a-caller-token-secret-of-enough-bytes';
 const logger = createLogger({ service: 'test', level: 'silent' });
 
-/** What the system's resolver says for NAME, as stale as a cache in front of it may be. */
+/** What the system's resolver returns for NAME, as stale as a cache may be. */
 let known: string[];
 let lookups: number;
 let lastLookupAt: number;
@@ -65,9 +65,7 @@ async function leave(address: string): Promise<void> {
   running.delete(address);
 }
 
-/**
- * Calls one after the other, as fast as they are answered; `seen` has who answered, or what was said in place of it.
- */
+/** Calls in a loop. `seen` has the replicas that answered, and the errors. */
 function keepCalling() {
   const seen: string[] = [];
   let stopped = false;
@@ -101,7 +99,7 @@ describe('a client of a service whose replicas are replaced while the name is ca
     await eventually(() => expect(new Set(load.seen)).toEqual(new Set(before)));
 
     for (const address of after) await start(address);
-    // The cache releases the old answer, and only then, longer ago than clients look the name up, the old ones leave.
+    // The cache drops the old answer, and the old replicas leave only later than clients look the name up again.
     known = after;
     await eventually(() => expect(performance.now() - lastLookupAt).toBeGreaterThan(LOOKUP_INTERVAL_MS));
     for (const address of before) await leave(address);

@@ -2,7 +2,7 @@ import { Metadata, type ServiceError, status, type StatusObject } from '@grpc/gr
 import { AppError, type ErrorCode, type ErrorDetail } from '@tollkeeper/kernel';
 import { REQUEST_ID_METADATA } from './unary.ts';
 
-/** The status that each error code travels as; beside `HTTP_STATUS` of the HTTP servers. */
+/** The status for each error code; the counterpart of `HTTP_STATUS` of the HTTP servers. */
 export const GRPC_STATUS: Record<ErrorCode, status> = {
   invalid_request: status.INVALID_ARGUMENT,
   malformed_json: status.INVALID_ARGUMENT,
@@ -24,10 +24,10 @@ export const GRPC_STATUS: Record<ErrorCode, status> = {
   internal: status.INTERNAL,
 };
 
-/** The answer to a failure that is no `AppError`. */
+/** The answer to a failure that is not an `AppError`. */
 export const SOMETHING_WENT_WRONG = 'Something went wrong in the service.';
 
-/** Trailing metadata that carries what a status has no room for: the code itself, the details, the time to wait. */
+/** Trailing metadata for what a status cannot carry: the code itself, the details, the time to wait. */
 const ERROR_METADATA = 'tollkeeper-error-bin';
 
 interface WireError {
@@ -37,8 +37,8 @@ interface WireError {
 }
 
 /**
- * The status that a failed handler answers with. Anything but an `AppError` becomes INTERNAL with a generic sentence.
- * The trailing metadata has the id of the request, which is on every log line about it.
+ * The status for a failed handler. Anything but an `AppError` becomes INTERNAL with a generic sentence. The trailing
+ * metadata contain the request id, which is in every log line about the request.
  */
 export function toStatus(error: unknown, requestId: string): Partial<StatusObject> & { code: status } {
   const metadata = new Metadata();
@@ -52,9 +52,9 @@ export function toStatus(error: unknown, requestId: string): Partial<StatusObjec
 }
 
 /**
- * The `AppError` that a failed call rejects with. An error of the peer's own comes back with its code, message and
- * details. A call that never got there is `service_unavailable`, one that took too long `upstream_timeout`; whatever
- * else the transport says is `internal`, with the status as the cause. `peer` names the service in the sentence.
+ * The `AppError` for a failed call. An error of the peer comes back with its code, message and details. A call that did
+ * not reach the peer is `service_unavailable`, a slow one `upstream_timeout`. Other transport errors are `internal`,
+ * with the status as the cause. `peer` names the service in the message.
  */
 export function fromStatus(error: ServiceError, peer: string): AppError {
   const carried = readWireError(error.metadata);

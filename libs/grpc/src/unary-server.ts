@@ -10,12 +10,12 @@ import { checkRequest } from './request-check.ts';
 import { toStatus } from './status.ts';
 import { REQUEST_ID_METADATA, toCallName } from './unary.ts';
 
-/** Without an error code of ours, so that it never becomes a 401 for the person whose request led to the call. */
+/** Has no error code of ours, so that it never becomes a 401 for the person whose request led to the call. */
 const NOT_A_SERVICE = {
   code: status.UNAUTHENTICATED,
   details: 'No valid token of a service. CALLER_TOKEN_SECRET must be the same in all services, and their clocks right.',
 };
-/** Milliseconds between two warnings of refused calls. */
+/** Least milliseconds between two warnings of refused calls. */
 const WARN_EVERY_MS = 1_000;
 const WELL_FORMED_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
@@ -23,11 +23,11 @@ export interface UnaryServerDeps {
   callerTokenSecret: string;
   telemetry: ServerTelemetry;
   logger: Logger;
-  /** Of the libraries that the handlers use: an error that it knows is answered as it says. */
+  /** Translates errors of libraries that the handlers use. */
   explain: ExplainError | undefined;
 }
 
-/** Makes what grpc-js calls for each RPC of a service: who is let in, what is checked, and what is answered. */
+/** Makes the grpc-js handlers of a service's RPCs: authentication, validation and the answer. */
 export function createImplementer(deps: UnaryServerDeps): (service: GrpcService) => UntypedServiceImplementation {
   const { callerTokenSecret, telemetry, logger } = deps;
   const warnOfRefusal = createRefusalWarner();
@@ -88,7 +88,7 @@ export function createImplementer(deps: UnaryServerDeps): (service: GrpcService)
   };
 }
 
-/** While a peer is down, all calls are refused for the same cause, and some have thousands a second. */
+/** While a peer is down, all calls are refused for the same reason, in some services thousands a second. */
 function createRefusalWarner(): (log: Logger, err: AppError) => void {
   let warnAt = 0;
   let unsaid = 0;

@@ -2,7 +2,7 @@ import type { ServiceDefinition } from '@grpc/grpc-js';
 import type { ErrorCode, ErrorDetail } from '@tollkeeper/kernel';
 import type { z } from 'zod';
 
-/** The names of a service's RPCs, without the index signature that generated definitions carry. */
+/** The names of a service's RPCs, without the index signature of generated definitions. */
 type RpcName<D> = keyof { [K in keyof D as string extends K ? never : K extends string ? K : never]: true };
 
 type Sent<M> = M extends { requestSerialize: (value: infer Request) => Buffer } ? Request : never;
@@ -10,10 +10,10 @@ type Received<M> = M extends { requestDeserialize: (bytes: Buffer) => infer Requ
 type Answered<M> = M extends { responseSerialize: (value: infer Response) => Buffer } ? Response : never;
 type Result<M> = M extends { responseDeserialize: (bytes: Buffer) => infer Response } ? Response : never;
 
-/** Metadata that carries the id of the request that led to a call. */
+/** Metadata with the id of the request that led to a call. */
 export const REQUEST_ID_METADATA = 'x-request-id';
 
-/** Why a request of a batch was refused, as messages carry it. */
+/** Why a request of a batch was refused, as in the messages. */
 export interface RequestRefusal {
   code: ErrorCode;
   message: string;
@@ -22,8 +22,8 @@ export interface RequestRefusal {
 }
 
 /**
- * Answers each request of a batch as if it had come alone, all at the same time. One that its schema or `answer`
- * refuses becomes an `error` in its place. Resolves once all are answered, in the order of the requests.
+ * Answers each request of a batch separately and concurrently. A request that its schema or `answer` refuses gets an
+ * `error` in its place. Resolves once all are answered, in the order of the requests.
  */
 export type AnswerEach = <Request, Answer>(
   requests: readonly unknown[],
@@ -32,15 +32,15 @@ export type AnswerEach = <Request, Answer>(
 ) => Promise<(Answer | { error: RequestRefusal })[]>;
 
 export interface RpcContext<C = undefined> {
-  /** Id of the request that led to this call; on every log line about it. */
+  /** Id of the request that led to this call. It is in every log line about the call. */
   requestId: string;
-  /** Who calls, where the service has an authenticator of its own. */
+  /** The caller, for services with their own authenticator. */
   caller: C;
-  /** For an RPC that carries many requests, in its field `requests`. */
+  /** For RPCs that carry many requests in their field `requests`. */
   answerEach: AnswerEach;
 }
 
-/** What arrives for each RPC of a service, under the RPC's name in camelCase. */
+/** The request of each RPC of a service, by the RPC's name in camelCase. */
 type Requests<D extends ServiceDefinition> = {
   [Name in RpcName<D> as Uncapitalize<Name & string>]: Received<D[Name]>;
 };
@@ -51,21 +51,21 @@ export type RequestSchemas<D extends ServiceDefinition> = {
 };
 
 /**
- * What a service does for each of its RPCs, with the requests `R` that its schemas make and for the callers `C` that
- * its authenticator lets in. Rejections become a status.
+ * The handlers of a service's RPCs, with requests `R` from its schemas and callers `C` of its authenticator. Rejections
+ * become a status.
  */
 export type UnaryHandlers<D extends ServiceDefinition, R = Requests<D>, C = undefined> = {
   [Name in keyof R]: (request: R[Name], context: RpcContext<C>) => Promise<Answered<D[Capitalize<Name & string>]>>;
 };
 
 export interface CallOptions {
-  /** Goes along, so that the logs of both sides can be joined. */
+  /** Passed on, so that the logs of both sides can be joined. */
   requestId?: string;
-  /** In place of the client's `deadlineMs`. */
+  /** Overrides the client's `deadlineMs`. */
   deadlineMs?: number;
 }
 
-/** The RPCs of a service as functions, under the RPC's name in camelCase. All rejections are `AppError`s. */
+/** The RPCs of a service as functions, by the RPC's name in camelCase. All rejections are `AppError`s. */
 export type UnaryCalls<D extends ServiceDefinition> = {
   [Name in RpcName<D> as Uncapitalize<Name & string>]: (
     request: Sent<D[Name]>,
@@ -83,7 +83,7 @@ export function serviceNameOf(definition: ServiceDefinition): string {
   return Object.values(definition)[0]?.path.split('/')[1] ?? '';
 }
 
-/** What messages and logs call the service: `tollkeeper.keys.v1.KeysService` → `keys`. */
+/** The short name of a service in messages and logs: `tollkeeper.keys.v1.KeysService` → `keys`. */
 export function peerNameOf(serviceName: string): string {
   return serviceName.split('.')[1] ?? serviceName;
 }

@@ -15,7 +15,7 @@ function setUp(budgetBytes = BUDGET_BYTES) {
     countRefusal: (reason) => void refusals.push(reason),
     now: () => clock.ms,
   });
-  /** Opens an account with pieces that are charged as many bytes each; `gaveWay` has why it was closed. */
+  /** Opens an account with pieces of these sizes; `gaveWay` has the reasons for which it was closed. */
   const open = (charged: number[] = [], sender?: string): BodyShare & { gaveWay: AppError[] } => {
     const gaveWay: AppError[] = [];
     const share = budget.open((reason) => void gaveWay.push(reason), sender);
@@ -31,7 +31,7 @@ const FULL = expect.objectContaining({
   retryAfterSeconds: 1,
 });
 
-/** A budget of which the pieces of small bodies, of 64 KiB each, take all but `left` bytes. */
+/** A budget in which 64 KiB pieces of small bodies take all but `left` bytes. */
 function nearlyFull(left: number) {
   const set = setUp();
   const filling = Array.from({ length: 15 }, () => set.open([64 * KIB]));

@@ -2,26 +2,26 @@ import { AppError } from '@tollkeeper/kernel';
 import type { Metrics } from '@tollkeeper/runtime';
 import type { CountRefusal } from './refusals.ts';
 
-/** Bounds the memory that the bodies of all requests in flight take together. */
+/** Bounds the total memory of the bodies of all requests in flight. */
 export interface BodyBudget {
   readonly takenBytes: number;
   /**
-   * Opens the account of one request, with nothing on it. `giveWay` is called at most once, with the error to answer,
-   * when the body has stalled and another needs its room, which is taken from it at the same time. Once half of the
-   * budget is taken, the bodies of one `sender` get no more than a quarter of it together.
+   * Opens an empty account for one request. If its body stalls while another one needs the room, the account loses its
+   * room, and `giveWay` is called once with the error to answer. When half of the budget is taken, the bodies of one
+   * `sender` together get at most a quarter of the budget.
    */
   open(giveWay: (reason: AppError) => void, sender?: string): BodyShare;
 }
 
-/** What one request holds of a {@link BodyBudget}. */
+/** The room that one request holds in a {@link BodyBudget}. */
 export interface BodyShare {
   /** Takes room for a piece that has arrived. Throws `service_unavailable` when the budget is used up. */
   take(bytes: number): void;
-  /** Notes a piece that has arrived and takes no room here. */
+  /** Notes a piece that has arrived without taking room. */
   pass(bytes: number): void;
-  /** Notes that the body is there: it keeps its room and gives way to nobody any more. */
+  /** Notes that the body is complete: from then on, it keeps its room. */
   complete(): void;
-  /** Gives back all that was taken, and closes the account. May be called again. */
+  /** Returns all room and closes the account. Idempotent. */
   giveBack(): void;
 }
 
@@ -32,36 +32,36 @@ export interface BodyBudgetOptions {
   now?: () => number;
 }
 
-/** Memory that a piece takes beside its bytes: a body in pieces of one byte takes a hundred times its length. */
+/** Memory overhead of a piece: a body in pieces of one byte takes hundreds of times its length. */
 export const PIECE_OVERHEAD_BYTES = 512;
 
-/** A body stalls when less than this has come of it for {@link STALLED_MS}. */
+/** A body has stalled when less than this has arrived within {@link STALLED_MS}. */
 const PROGRESS_BYTES = 16 * 1024;
 export const STALLED_MS = 1_000;
 
 /**
- * Of each body, this much may use all of the budget, the rest only three quarters: large ones leave room for small
- * ones.
+ * This much of each body may use the whole budget, the rest only three quarters, so that large bodies leave room for
+ * small ones.
  */
 export const SMALL_BODY_BYTES = 64 * 1024;
 const LARGE_BODIES_SHARE = 0.75;
 const SENDER_SHARE = 0.25;
-/** Part of the budget above which each sender gets at most its share. */
+/** Share of the budget above which the limit per sender applies. */
 const FREE_FOR_ALL_SHARE = 0.5;
 
 interface Account {
-  /** Charged for it. */
+  /** Bytes charged to the account. */
   bytes: number;
   arrivedBytes: number;
   sender: string | undefined;
-  /** Arrived since `progressAt`. */
+  /** Bytes that arrived since `progressAt`. */
   freshBytes: number;
   progressAt: number;
   closed: boolean;
   giveWay: (reason: AppError) => void;
 }
 
-/** What all bodies take, and those of each sender. */
+/** Bytes taken by all bodies, and by those of each sender. */
 class TakenBytes {
   total = 0;
   readonly #bySender = new Map<string, number>();
@@ -82,14 +82,14 @@ class TakenBytes {
 }
 
 /**
- * Only what has arrived counts: were the announced size taken ahead, a few senders of one byte each would keep
- * everybody else out. When the budget is used up, the body that has stalled longest gives way; if none has, the
- * newcomer is refused, so that under honest load those that have come furthest get through.
+ * Only bytes that have arrived count: if announced sizes counted, a few senders of one byte each could keep everybody
+ * else out. When the budget is used up, the body that has stalled longest loses its room. If none has stalled, the new
+ * piece is refused, so that under honest load the bodies that are furthest get through.
  */
 export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
   const { budgetBytes, countRefusal, now = () => performance.now() } = options;
   const taken = new TakenBytes();
-  /** Bodies that are not all there, the one longest without progress first. */
+  /** Incomplete bodies; the one longest without progress comes first. */
   const arriving = new Set<Account>();
 
   function noteProgress(account: Account, bytes: number): void {
@@ -109,8 +109,8 @@ export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
   }
 
   function hasRoom(account: Account, bytes: number): boolean {
-    // The only body is always accepted. So a budget below a route's limit delays requests and never blocks one for
-    // good.
+    // The only body is always accepted. So a budget below a route's limit delays requests, but never blocks one
+    // permanently.
     if (taken.total === account.bytes) return true;
     const share = account.arrivedBytes > SMALL_BODY_BYTES ? LARGE_BODIES_SHARE : 1;
     return taken.total + bytes <= budgetBytes * share;
@@ -180,7 +180,7 @@ function stalled(): AppError {
   return new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
 }
 
-/** Shows in `http_server_body_bytes` what a server's budgets hold. */
+/** Reports the bytes that a server's budgets hold as `http_server_body_bytes`. */
 export function observeBodies(metrics: Metrics, budgets: readonly BodyBudget[]): void {
   metrics.gauge({
     name: 'http_server_body_bytes',

@@ -7,20 +7,22 @@ import { jwtVerify, SignJWT } from 'jose';
 /** Carries the signed caller from the gateway to a service. The gateway strips copies from outside. */
 export const CALLER_HEADER = 'x-tollkeeper-caller';
 
-/** Carries the signed address of the client to a service, where no caller is known yet (login). */
+/** Carries the signed client address to a service when no caller is known yet (login). */
 export const CLIENT_HEADER = 'x-tollkeeper-client';
 
 const ALGORITHM = 'HS256';
 const CALLER_AUDIENCE = 'tollkeeper';
 const CLIENT_AUDIENCE = 'tollkeeper-client';
 
-/** A token is for one service, so that no service can use what it was sent to speak as the gateway to another. */
+/** A token is for one service, so that no service can use a token it received to call another one as the gateway. */
 const audienceOf = (kind: string, service: string): string => `${kind}:${service}`;
 const MAX_TTL_SECONDS = 60;
-/** Clocks of two hosts may be this far apart. */
+/** Most seconds that the clocks of two hosts may differ. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 
-/** The secret that gateway and services share, of at least 32 bytes. Make the key once: it then caches its imports. */
+/**
+ * The secret that gateway and services share, at least 32 bytes. Create the key once, because it caches its imports.
+ */
 export type TokenKey = KeyObject;
 
 /** The key for the text of `CALLER_TOKEN_SECRET`. Throws when it is shorter than HS256 needs. */
@@ -31,8 +33,8 @@ export function tokenKey(secret: string): TokenKey {
 }
 
 /**
- * A compact JWS (HS256) that says to `service` (`keys`) who a request acts for. It may be reused until it expires, a
- * minute after it was signed.
+ * A compact JWS (HS256) that tells `service` (such as `keys`) for whom a request acts. It can be reused for a minute
+ * after signing.
  */
 export async function signCallerToken(secret: string | TokenKey, service: string, caller: Caller): Promise<string> {
   const workspace = caller.tenantId === null ? {} : { tenant: caller.tenantId, role: caller.role };
@@ -46,8 +48,8 @@ export async function signCallerToken(secret: string | TokenKey, service: string
 }
 
 /**
- * Who `token` speaks for, as `service` may know. Throws `unauthenticated` for one that is forged, altered, expired or
- * meant for something else, such as another service.
+ * The caller of `token`. Throws `unauthenticated` if it is forged, altered, expired or meant for something else, such
+ * as another service.
  */
 export async function verifyCallerToken(secret: string | TokenKey, service: string, token: string): Promise<Caller> {
   const { sub, tenant, role, name } = await verify(secret, token, audienceOf(CALLER_AUDIENCE, service));
@@ -58,7 +60,7 @@ export async function verifyCallerToken(secret: string | TokenKey, service: stri
   return { ...user, tenantId: provenTenantId(tenant), role: role as Role };
 }
 
-/** Vouches to `service` for the network address that a request came from, where failures are counted by it. */
+/** Signs the network address of a request for `service`, where failures are counted by address. */
 export async function signClientAddress(secret: string | TokenKey, service: string, address: string): Promise<string> {
   return new SignJWT()
     .setProtectedHeader({ alg: ALGORITHM })
@@ -69,7 +71,7 @@ export async function signClientAddress(secret: string | TokenKey, service: stri
     .sign(toKey(secret));
 }
 
-/** The address that {@link signClientAddress} vouched for. Throws `unauthenticated` when it did not. */
+/** The address signed by {@link signClientAddress}. Throws `unauthenticated` for any other token. */
 export async function verifyClientAddress(secret: string | TokenKey, service: string, token: string): Promise<string> {
   const { sub } = await verify(secret, token, audienceOf(CLIENT_AUDIENCE, service));
   if (typeof sub !== 'string') throw unauthenticated();

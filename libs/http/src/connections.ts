@@ -4,7 +4,7 @@ import type { CountRefusal } from './refusals.ts';
 
 export interface ConnectionsOptions {
   maxConnections: number;
-  /** Bytes of answers that clients may leave unread, all together. */
+  /** Most bytes of answers that all clients together may leave unread. */
   unreadBudgetBytes: number;
   countRefusal: CountRefusal;
 }
@@ -12,24 +12,24 @@ export interface ConnectionsOptions {
 /** The open connections of a server. */
 export interface Connections {
   readonly count: number;
-  /** Bytes of answers that wait here until clients read. */
+  /** Bytes of answers that are buffered here until clients read. */
   readonly unreadBytes: number;
   /**
-   * Adds a new connection. If the most connections are open already, it closes the one that has waited longest for a
-   * request or for the rest of one. If all are being answered, it closes the new one.
+   * Adds a new connection. At the maximum, it closes the connection that has waited longest for a request or for the
+   * rest of one. If all connections are being answered, it closes the new one.
    */
   open(socket: Socket): void;
   /**
-   * Calls `handle` when it is the request's turn. The requests of one connection are answered one after the other, so
-   * that pipelining has one request in flight. A connection with more than {@link MAX_SENT_AHEAD} waiting requests is
+   * Calls `handle` when it is the request's turn. The requests of a connection are answered one at a time, so that
+   * pipelining has one request in flight. A connection with more than {@link MAX_SENT_AHEAD} waiting requests is
    * closed.
    */
   take(req: IncomingMessage, res: ServerResponse, handle: () => void): void;
-  /** Whether an answer has begun on the connection and is not over. */
+  /** Whether an answer on the connection has started and not ended. */
   isAnswering(socket: Socket): boolean;
   /**
-   * Keeps what is unread within its budget; called again and again. The address that leaves most unread loses the
-   * connection that has read nothing for longest.
+   * Keeps unread answers within their budget. Must be called regularly. The address with most unread bytes loses the
+   * connection that has not read for longest.
    */
   limitUnread(): void;
   /** The answers to the requests in flight. */
@@ -37,36 +37,36 @@ export interface Connections {
 }
 
 /**
- * Requests that may wait behind another on one connection: each takes a hundred times the memory of its shortest text,
- * and hardly any client sends ahead.
+ * Requests that may wait behind another one on a connection. Each takes a hundred times the memory of its shortest
+ * text, and hardly any client pipelines.
  */
 export const MAX_SENT_AHEAD = 2;
 
 interface Connection {
   inFlight: IncomingMessage | null;
-  /** To the request in flight. */
+  /** The answer to the request in flight. */
   answer: ServerResponse | null;
   sentAhead: Set<IncomingMessage>;
-  /** What its client left unread when it was last looked at, and the first look that found as much. */
+  /** Unread bytes at the last look, and the first look that found that many. */
   unreadBytes: number;
   unreadSince: number;
 }
 
 /** An address with unread answers. */
 interface Sender {
-  /** The one that has read nothing for longest last. */
+  /** The connection that has not read for longest comes last. */
   waiting: [Socket, Connection][];
   bytes: number;
 }
 
-/** Of two that leave equally much, the one with the connection that has read nothing for longer. */
+/** Between equal amounts, the sender whose connection has not read for longer. */
 function leavesMore(one: Sender, other: Sender): boolean {
   if (one.bytes !== other.bytes) return one.bytes > other.bytes;
   const [since, otherSince] = [one, other].map(({ waiting }) => waiting.at(-1)?.[1].unreadSince ?? Infinity);
   return since! < otherSince!;
 }
 
-/** Notes what each connection leaves unread. Answers those that do, with what they leave together. */
+/** Notes the unread bytes of each connection. Returns the senders of those that have any, with their sums. */
 function lookForUnread(connections: ReadonlyMap<Socket, Connection>, look: number) {
   let bytes = 0;
   const unread: [Socket, Connection][] = [];
@@ -83,7 +83,7 @@ function lookForUnread(connections: ReadonlyMap<Socket, Connection>, look: numbe
   return { bytes, unread };
 }
 
-/** The connections to close so that so much less is unread. */
+/** The connections to close to reduce unread bytes by `excessBytes`. */
 function leavingMost(unread: readonly [Socket, Connection][], excessBytes: number): Socket[] {
   const byAddress = Map.groupBy(unread, ([socket]) => socket.remoteAddress);
   const senders: Sender[] = [...byAddress.values()].map((ofAddress) => ({
@@ -103,7 +103,7 @@ function leavingMost(unread: readonly [Socket, Connection][], excessBytes: numbe
 
 export function createConnections(options: ConnectionsOptions): Connections {
   const { maxConnections, unreadBudgetBytes, countRefusal } = options;
-  /** The one whose last answer, or whose beginning, is longest ago first. */
+  /** Ordered by last answer or, without one, by start; the oldest comes first. */
   const connections = new Map<Socket, Connection>();
   let looks = 0;
 
@@ -127,7 +127,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     connection.inFlight = req;
     connection.answer = res;
     res.once('close', () => {
-      // A request that was sent ahead has its turn before this one is closed.
+      // A pipelined request gets its turn before this connection is closed.
       if (connection.answer === res) {
         connection.inFlight = null;
         connection.answer = null;
@@ -167,7 +167,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     },
     take(req, res, handle) {
       const connection = connections.get(req.socket);
-      // Closed already, with requests left in what was read from it.
+      // The connection is already closed, but requests remain in what was read from it.
       if (connection === undefined) return dismiss(req);
       if (res.socket !== null) return begin(connection, req, res, handle);
       connection.sentAhead.add(req);
@@ -175,9 +175,11 @@ export function createConnections(options: ConnectionsOptions): Connections {
         countRefusal('pipeline_limit');
         return close(req.socket);
       }
-      // Once the system has taken the answer before it. Reading continues meanwhile: it shows that a client left.
+      // Emitted once the system has taken the previous answer. Reading continues meanwhile, to notice if the client
+      // leaves.
       res.once('socket', ({ destroyed }: Socket) => {
-        // A connection that is closed just when an answer is through still gives the next its turn. Nobody is there.
+        // A connection that closes right after an answer still gives the next request its turn, but nobody waits for
+        // it.
         if (destroyed) return;
         connection.sentAhead.delete(req);
         begin(connection, req, res, handle);
@@ -186,7 +188,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
   };
 }
 
-/** Nobody waits for its answer. Node would make the stack of an error for it when its connection is closed. */
+/** Nobody waits for the answer. Without this, Node would create an error with a stack when the connection closes. */
 function dismiss(req: IncomingMessage): void {
   req.destroy();
 }

@@ -9,7 +9,7 @@ export type ErrorAnswerer = (error: unknown, req: Request, res: Response) => voi
 
 /**
  * Answers errors with the common error body. Logs those that the caller did not cause: as a warning if the answer names
- * the failure, else as an error. If an answer has begun, its connection is closed, so that the client sees that it is
+ * the failure, else as an error. If an answer has started, its connection is closed, so that the client sees that it is
  * incomplete.
  */
 export function createErrorAnswerer(logger: Logger, explain: ExplainError = () => undefined): ErrorAnswerer {
@@ -29,7 +29,7 @@ export function createErrorAnswerer(logger: Logger, explain: ExplainError = () =
   };
 }
 
-/** An {@link ErrorAnswerer} as the last step of an express app, which tells it by its four parameters. */
+/** An {@link ErrorAnswerer} as the last step of an express app. Express recognizes it by its four parameters. */
 export function handleErrors(answer: ErrorAnswerer): ErrorRequestHandler {
   return (error: unknown, req, res, _next) => answer(error, req, res);
 }

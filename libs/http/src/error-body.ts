@@ -23,7 +23,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   upstream_timeout: 504,
 };
 
-/** The body of every error answer; `errorBodySchema` of the contracts describes it. */
+/** The body of every error answer, as described by `errorBodySchema` in the contracts. */
 interface ErrorBody {
   error: string;
   code: ErrorCode;
@@ -31,23 +31,21 @@ interface ErrorBody {
   request_id: string;
 }
 
-/**
- * Everything of an error answer but its `X-Request-Id`: `Retry-After` and `Allow` stand in `headers` where they apply.
- */
+/** An error answer without its `X-Request-Id`. `headers` has `Retry-After` and `Allow` if they apply. */
 export interface ErrorAnswer {
   status: number;
   headers: Record<string, string>;
   body: ErrorBody;
 }
 
-/** Unavailable and too slow services are worth another try; the answer says when. */
+/** Requests to unavailable or slow services are worth a retry; the answer says when. */
 const DEFAULT_RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
   rate_limited: 60,
   service_unavailable: 5,
   upstream_timeout: 5,
 };
 
-/** The whole answer to `error`. Any other error than an {@link AppError} becomes `internal`, without its message. */
+/** The complete answer to `error`. Errors other than {@link AppError} become `internal`, without their message. */
 export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const { code, message, details, retryAfterSeconds = DEFAULT_RETRY_AFTER_SECONDS[code], allow } = toAppError(error);
   const headers: Record<string, string> = {};
@@ -62,14 +60,14 @@ const INTERNAL = new AppError(
   'Something went wrong on our side. Quote the request id when asking for help.',
 );
 
-/** The part of any thrown value that a caller may see. */
+/** The part of a thrown value that a caller may see. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof Error) {
     if (error instanceof URIError) {
       return new AppError('invalid_request', 'The path holds a percent-encoding that is not UTF-8 text.');
     }
-    // Parts of express tell only by a status that the client is at fault.
+    // Some parts of express signal a client's error only by a status.
     if ('status' in error && error.status === 400)
       return new AppError('invalid_request', 'The request cannot be read.');
   }

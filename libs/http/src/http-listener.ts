@@ -13,51 +13,46 @@ export interface HttpListenerOptions {
   /** 0 lets the operating system choose. */
   port: number;
   listener: RequestListener;
-  /** Takes the gauges `http_server_connections` and `http_server_unread_bytes`. */
+  /** Registers the gauges `http_server_connections` and `http_server_unread_bytes`. */
   metrics: Metrics;
   countRefusal: CountRefusal;
-  /**
-   * Connections open at a time: beyond it, the one that has waited longest without a whole request is closed for the
-   * next.
-   */
+  /** Most open connections. Beyond it, the connection that has waited longest without a whole request is closed. */
   maxConnections?: number;
-  /**
-   * Milliseconds a client has for sending a whole request, its body included: what it has sent takes memory meanwhile.
-   */
+  /** Milliseconds in which a client must send a whole request with its body, because what has arrived takes memory. */
   requestTimeoutMs?: number;
   /**
-   * Milliseconds an answer waits for a client that reads none of it. Reading shows only once the system takes more from
-   * here: of an answer that is larger than its buffers, a client has to read about a megabyte in that time.
+   * Milliseconds that an answer waits for a client that reads nothing. Reading is noticed only when the system accepts
+   * more data: of an answer larger than its buffers, a client must read about a megabyte in that time.
    */
   unreadTimeoutMs?: number;
   /**
-   * Bytes of answers that clients may leave unread, all together: beyond it, the address that leaves most unread loses
-   * the connection that has read nothing for longest.
+   * Most bytes of answers that all clients together may leave unread. Beyond it, the address with most unread bytes
+   * loses the connection that has not read for longest.
    */
   unreadBudgetBytes?: number;
-  /** Milliseconds that requests in flight get to finish at stop, before their connections are cut. */
+  /** Milliseconds that requests in flight get to finish at stop, before their connections are closed. */
   stopTimeoutMs?: number;
 }
 
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** An idle connection is kept longer than the peer in front keeps it, or that one sends into a closed one. */
+/** Idle connections are kept longer than the proxy keeps them, so that it never sends into a closed one. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 
-/** Often enough that what answers come to in between is little beside the budget. */
+/** Frequent enough that the answers made in between are small compared with the budget. */
 const UNREAD_CHECK_INTERVAL_MS = 100;
 
-/** Time to read the answer for a client whose connection is given up. */
+/** Time for a client to read the answer before its connection is closed. */
 const LINGER_MS = 1_000;
 
-/** `url` is the origin that the server is reached at on this machine, valid once started. */
+/** `url` is the origin of the server on this machine, valid once started. */
 export type HttpListener = Component & { readonly url: string };
 
 /**
- * An HTTP/1.1 server with bounded headers and times, fit to stand behind a proxy that reuses connections.
+ * An HTTP/1.1 server with limits for headers and times, suited to run behind a proxy that reuses connections.
  *
- * From `drain` on every answer closes its connection, so that those in front open their next one elsewhere. `stop` also
- * refuses new connections, lets requests in flight finish, and resolves when no connection is left.
+ * From `drain` on, every answer closes its connection, so that proxies open the next one elsewhere. `stop` also refuses
+ * new connections, lets requests in flight finish, and resolves when no connection is left.
  */
 export function createHttpListener(options: HttpListenerOptions): HttpListener {
   const {
@@ -86,18 +81,18 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
       connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       noDelay: true,
-      // Node's own answer has neither body nor id.
+      // Node's own answer has neither a body nor a request id.
       requireHostHeader: false,
     },
     take,
   );
-  // An `Expect` header that Node does not know is ignored too.
+  // Unknown `Expect` headers are ignored too.
   server.on('checkExpectation', take);
   server.on('connection', connections.open);
   server.setTimeout(unreadTimeoutMs);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') countRefusal('request_timeout');
-    // After the head of an answer, the client would read it as a part of that answer.
+    // After the head of an answer, the client would read this as part of that answer.
     if (connections.isAnswering(socket)) socket.destroy();
     else answerUnreadable(error, socket);
   });
@@ -110,7 +105,7 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
   function answer(req: IncomingMessage, res: ServerResponse): void {
     if (refuseAmbiguous(req, res)) return;
     if (draining) closeAfter(res);
-    // The connection is as silent while the answer is being made, but then nothing waits for the client.
+    // The connection is also silent while the answer is being made, but then nothing waits for the client.
     res.on('timeout', () => {
       if (res.writableLength > 0) res.destroy();
     });
@@ -119,7 +114,7 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
 
   function drain(): void {
     draining = true;
-    // Those that have been asked before: the client must not send its next request into a closing connection.
+    // Answers to earlier requests: the client must not send its next request into a closing connection.
     for (const res of connections.answers()) if (!res.headersSent) closeAfter(res);
   }
 
@@ -135,7 +130,7 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
         server.once('error', (cause) =>
           reject(new Error(`${name} cannot listen on ${host}:${port}: ${cause.message}`, { cause })),
         );
-        // A burst of connections waits in the system for its turn: those that it drops are tried again a second later.
+        // A burst of connections queues in the system. Those that do not fit are retried only a second later.
         server.listen(port, host, maxConnections, resolve);
       });
       unreadCheck = setInterval(connections.limitUnread, UNREAD_CHECK_INTERVAL_MS).unref();
@@ -168,7 +163,7 @@ function observeConnections(metrics: Metrics, connections: Connections): void {
 
 async function close(server: Server, stopTimeoutMs: number): Promise<void> {
   if (!server.listening) return;
-  // A connection turns idle only after its answer, so idle ones are looked for again and again.
+  // A connection turns idle only after its answer, so this repeats.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   const cut = setTimeout(() => server.closeAllConnections(), stopTimeoutMs);
   try {
@@ -202,7 +197,7 @@ const UNREADABLE: Record<string, Unreadable> = {
   },
 };
 
-/** Answers what is not HTTP, or too much of it, in the common error body; no handler ever sees it. */
+/** Answers invalid or oversized HTTP with the common error body. No handler sees such requests. */
 function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
@@ -219,8 +214,7 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
     `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
       `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
   );
-  // That ends our half only: a client that keeps its own open would hold the connection, and what it has sent, for
-  // good.
+  // This ends only our half. A client that keeps its own half open would hold the connection and its data indefinitely.
   const cut = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(cut));
 }

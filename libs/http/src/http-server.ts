@@ -30,25 +30,25 @@ import type { Access, Method, RequestFacts, Route, RouteResult } from './route.t
 import { endServerSpan, startServerSpan } from './server-span.ts';
 import { validate } from './validation.ts';
 
-/** Version of the public API, whose document the gateway merges from those of the services. */
+/** Version of the public API. The gateway merges its document from those of the services. */
 const API_VERSION = '1';
 
 const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024;
 const DEFAULT_BODY_BUDGET_BYTES = 32 * 1024 * 1024;
-/** Part of the budget that is made values of at a time: a value takes up to twenty times the bytes of its text. */
+/** Share of the budget that may be parsed at a time: a value takes up to twenty times the bytes of its text. */
 const VALUES_SHARE = 1 / 8;
 
-/** `metrics` takes the histogram `http_server_request_duration_seconds` by method, route and status. */
+/** `metrics` gets the histogram `http_server_request_duration_seconds` by method, route and status. */
 export interface HttpServerOptions extends ServiceDeps<HttpServiceConfig> {
   routes: readonly Route[];
-  /** Of the service, as the gateway calls it, such as `keys`: only callers' tokens that are for it are taken. */
+  /** Name of the service as the gateway uses it, such as `keys`. Only caller tokens for this name are accepted. */
   name: string;
-  /** Of the libraries that the handlers use: an error that it knows is answered as it says, any other as `internal`. */
+  /** Translates errors of libraries that the handlers use into answers. Other errors are answered as `internal`. */
   explain?: ExplainError;
   bodyLimitBytes?: number;
   /**
-   * Bytes that the bodies of all requests in flight may take together, each as far as it has arrived; one that would go
-   * beyond it is answered 503, unless one that has stalled gives way.
+   * Most bytes of the bodies of all requests in flight, as far as they have arrived. A body beyond it is answered 503,
+   * unless a stalled one loses its room.
    */
   bodyBudgetBytes?: number;
 }
@@ -58,8 +58,8 @@ export interface HttpServerOptions extends ServiceDeps<HttpServiceConfig> {
  *
  * Checks, in this order: caller 401, role 403, content type 415, size 413, JSON 400, then parameters, query and body
  * together (400 with every problem). A known path with another method is 405 with `Allow`, an unknown one 404. Every
- * response carries `X-Request-Id`; every error has the common error body. The service's own OpenAPI document is at
- * `GET /openapi.json`.
+ * response has `X-Request-Id`; every error has the common error body. The service's own OpenAPI document is at `GET
+ * /openapi.json`.
  */
 export function createHttpServer(options: HttpServerOptions): HttpListener {
   const { config, name, metrics } = options;
@@ -82,7 +82,7 @@ function createApp(options: HttpServerOptions, countRefusal: CountRefusal): Expr
   observeBodies(metrics, [budget]);
   const turns = createTurns({ capacity: bodyBudgetBytes * VALUES_SHARE, ofSender: 1 });
   const key = tokenKey(config.CALLER_TOKEN_SECRET);
-  // As bytes, which all answers share: of a text, each has a copy of its own.
+  // One buffer that all answers share. From a string, each answer would make a copy.
   const document = Buffer.from(
     JSON.stringify(openApiDocument(routes, { title: `Tollkeeper ${name}`, version: API_VERSION })),
   );
@@ -111,31 +111,31 @@ function createApp(options: HttpServerOptions, countRefusal: CountRefusal): Expr
   return app;
 }
 
-/** `/rules/{id}:pause` in express's notation, where a colon begins a parameter. */
+/** `/rules/{id}:pause` in express's notation, where a colon starts a parameter. */
 function toExpressPath(path: string): string {
   return path.replaceAll(':', '\\:').replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
 /**
- * The routes of each path; the first path that matches a request has it. So a word comes before a parameter, and a
- * parameter with a verb behind it (`{id}:pause`) before one that would swallow the verb.
+ * The routes of each path. The first matching path wins, so literal words come before parameters, and a parameter with
+ * a verb (`{id}:pause`) before one that would match the verb as well.
  */
 function byPath(routes: readonly Route[]): [string, Route[]][] {
   const rank = (path: string): string =>
-    // No path has a tilde, and it comes after all that one has.
+    // No path contains a tilde, which sorts after all other characters of paths.
     path.replaceAll(/\{\w+\}(?=\/|$)/g, '~~').replaceAll(/\{\w+\}/g, '~');
   return [...Map.groupBy(routes, ({ path }) => path)].sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1));
 }
 
 const ENCODED_COLON = /%3a/i;
 
-/** A percent-encoded colon is a colon, as in `{id}:pause`. All other encodings stay: `%2F` is no separator. */
+/** A percent-encoded colon counts as a colon, as in `{id}:pause`. Other encodings stay: `%2F` is not a separator. */
 const readColons: RequestHandler = (req, _res, next) => {
   if (ENCODED_COLON.test(req.url)) req.url = req.url.replace(/^[^?]*/, (path) => path.replaceAll(/%3a/gi, ':'));
   next();
 };
 
-/** Gives the request its id, counts it, and logs it once it is answered; all that is in its span. */
+/** Gives the request its id, counts it, and logs it when it is answered, all within its span. */
 function createRequestObserver(metrics: Metrics, logger: Logger, tracer: Tracer | undefined): RequestHandler {
   const duration = metrics.histogram({
     name: 'http_server_request_duration_seconds',
@@ -211,9 +211,9 @@ function createPipeline({ route, service, key, ...bodyOptions }: PipelineDeps): 
 
 interface Authenticated {
   caller: unknown;
-  /** Where it is a person that is known already. */
+  /** The person who makes the request, if already known. */
   actor?: AuditActor;
-  /** Among whom large bodies take turns. */
+  /** The sender whose large bodies take turns with those of others. */
   sender: string;
 }
 
@@ -255,7 +255,7 @@ async function clientAddress(req: Request, service: string, key: TokenKey): Prom
 }
 
 async function send(req: Request, res: Response, { status, headers, body, stream }: RouteResult): Promise<void> {
-  // Asked for before the head is sent, so that what fails at once still gets an answer of its own.
+  // Requested before the head is sent, so that immediate failures still get an error answer.
   const pieces = stream?.[Symbol.asyncIterator]();
   const first = await pieces?.next();
   res.status(status);
@@ -266,7 +266,7 @@ async function send(req: Request, res: Response, { status, headers, body, stream
   else res.json(body);
 }
 
-/** As fast as the client reads: a piece is asked for when there is room for it. */
+/** Sends at the client's speed: the next piece is requested when there is room for it. */
 async function sendPieces(res: Response, first: IteratorResult<string>, pieces: AsyncIterator<string>): Promise<void> {
   async function* all(): AsyncGenerator<string> {
     try {
@@ -283,7 +283,7 @@ async function sendPieces(res: Response, first: IteratorResult<string>, pieces: 
   }
 }
 
-/** Refuses what a path does not take; express answers HEAD wherever GET is defined. */
+/** Refuses other methods. Express answers HEAD wherever GET is defined. */
 function refuseMethod(methods: readonly Method[]): RequestHandler {
   const allow = methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
   return () => {

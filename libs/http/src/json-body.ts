@@ -1,36 +1,34 @@
 import { AppError, startSlices } from '@tollkeeper/kernel';
 import { parse } from 'secure-json-parse';
 
-/** A body of this size is parsed at once: it has too few values to take long. */
+/** Bodies up to this size are parsed at once: they have too few values to take long. */
 const WHOLE_BYTES = 64 * 1024;
-/** Most fields, elements, objects and lists in what must be parsed at once: a whole body, or an element of a list. */
+/** Most fields, elements, objects and lists in JSON that is parsed at once: a whole body, or an element of a list. */
 export const MAX_JSON_PARTS = 20_000;
-/**
- * Most levels of objects and lists in each other. Recursive code such as JSON.stringify can go this deep.
- */
+/** Most nested levels of objects and lists. Recursive code such as JSON.stringify can go this deep. */
 export const MAX_JSON_DEPTH = 100;
-/** Most elements of a list that is a large body; what a route takes is less. */
+/** Most elements of a list that is a large body. Routes accept fewer. */
 const MAX_LIST_LENGTH = 10_000;
-/** Most parts in all of such a list: a part can take 64 bytes of memory for 3 of text. */
+/** Most parts in such a list: a part of 3 bytes of text can take 64 bytes of memory. */
 export const MAX_LIST_PARTS = 500_000;
-/** Elements of a list are parsed together up to these bounds. */
+/** List elements are parsed together up to these bounds. */
 const RUN_PARTS = 5_000;
 const RUN_BYTES = 64 * 1024;
-/** The text is looked at in pieces of this size. */
+/** The text is scanned in pieces of this size. */
 const LOOK_BYTES = 64 * 1024;
 
-/** Whether the value of such a body takes long to make, and much memory. */
+/** Whether parsing the body may take long and need much memory. */
 export function isLarge(bytes: Buffer): boolean {
   return bytes.length > WHOLE_BYTES;
 }
 
 /**
- * The JSON value in a body. A large one is parsed in slices, a list by its elements; other requests have their turns
- * between them.
+ * The JSON value of a body. A large body is parsed in slices, a list by its elements, with turns for other requests in
+ * between.
  *
- * Throws `malformed_json` for what is not JSON in UTF-8 or has a key that could reach a prototype, and
- * `invalid_request` for one deeper than `MAX_JSON_DEPTH`, and for a large body of more parts than `MAX_JSON_PARTS`, or
- * of as many in one element of its list: they would hold everything else up. A list has at most `MAX_LIST_PARTS`.
+ * Throws `malformed_json` for a body that is not JSON in UTF-8 or has a key that could reach a prototype. Throws
+ * `invalid_request` for a body deeper than `MAX_JSON_DEPTH`, and for more than `MAX_JSON_PARTS` in a large body or in
+ * one element of its list, because they would block everything else. A list has at most `MAX_LIST_PARTS`.
  */
 export async function parseJsonBody(bytes: Buffer): Promise<unknown> {
   if (!isLarge(bytes)) {
@@ -58,8 +56,8 @@ async function parseValue(bytes: Buffer): Promise<unknown> {
 }
 
 /**
- * `start` is behind the opening bracket. The text is cut at commas between elements and each run parsed as a list of
- * its own, so only what is valid as a whole passes, wherever the cuts are.
+ * `start` is after the opening bracket. The text is cut at commas between elements, and each run is parsed as a list of
+ * its own. So only text that is valid as a whole passes, wherever the cuts are.
  */
 async function parseList(bytes: Buffer, start: number): Promise<unknown[]> {
   const slices = startSlices();
@@ -76,7 +74,7 @@ async function parseList(bytes: Buffer, start: number): Promise<unknown[]> {
   while (cursor.at < bytes.length) {
     const stop = advance(bytes, cursor);
     const { at, parts } = cursor;
-    // The comma behind an element is not counted.
+    // The comma after an element does not count.
     const own = parts - element.parts - (stop === 'comma' ? 1 : 0);
     if (own > MAX_JSON_PARTS) throw tooMany(`[${element.index}]`, partsOf(MAX_JSON_PARTS));
     if (parts > MAX_LIST_PARTS) throw tooMany('', partsOf(MAX_LIST_PARTS));
@@ -106,13 +104,13 @@ const CLOSING_BRACKET = 0x5d;
 const BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
-/** How far JSON text has been looked at. */
+/** A position in JSON text. */
 interface Cursor {
-  /** Behind what was looked at last. */
+  /** The position after the scanned text. */
   at: number;
-  /** Lists and objects that are open there. */
+  /** Number of open lists and objects at this position. */
   depth: number;
-  /** Commas and opening brackets so far: for JSON, no less than its values but one. */
+  /** Commas and opening brackets so far. In JSON, at least the number of values minus one. */
   parts: number;
   inText: boolean;
 }
@@ -121,15 +119,15 @@ function cursorAt(at: number, depth: number): Cursor {
   return { at, depth, parts: 0, inText: false };
 }
 
-/** A comma that stands in no list or object within the one looked at, its end, or no more than a place to stop at. */
+/** A comma between elements of the scanned list or object, its end, or an intermediate stop. */
 type Stop = 'comma' | 'end' | 'rest';
 
 /**
- * Moves the cursor behind the next place to stop at. Throws `invalid_request` below `MAX_JSON_DEPTH`; what is not JSON
- * shows when it is parsed.
+ * Moves the cursor after the next stop. Throws `invalid_request` below `MAX_JSON_DEPTH`. Invalid JSON is found by the
+ * parser later.
  */
 function advance(bytes: Buffer, cursor: Cursor): Stop {
-  // The loop takes most of the time, and variables of its own make it several times as fast.
+  // Local variables make this loop, which takes most of the time, several times as fast.
   let { at, depth, parts, inText } = cursor;
   const restAt = Math.min(at + LOOK_BYTES, bytes.length);
   let stop: Stop = 'rest';
@@ -160,7 +158,7 @@ function advance(bytes: Buffer, cursor: Cursor): Stop {
   return stop;
 }
 
-/** Whether there are enough opening brackets for it, be they in texts or side by side: in most bodies there are not. */
+/** Whether there are enough opening brackets, including those in texts and side by side. Most bodies have fewer. */
 function mayBeDeep(bytes: Buffer): boolean {
   let brackets = 0;
   for (const bracket of [BRACKET, BRACE]) {
@@ -175,7 +173,7 @@ function mayBeDeep(bytes: Buffer): boolean {
 const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-/** Where the value begins: behind a byte order mark and blanks. */
+/** The start of the value, after a byte order mark and blanks. */
 function firstOf(bytes: Buffer): number {
   let start = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
   while (isBlank(bytes[start])) start += 1;
@@ -189,7 +187,7 @@ function onlyBlanks(bytes: Buffer, start: number): boolean {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A byte order mark passes at the beginning alone, as `parse` has it: between `before` and `after` none does. */
+/** As in `parse`, a byte order mark is allowed only at the start, so never between `before` and `after`. */
 function parsePart(bytes: Buffer, before = '', after = ''): unknown {
   try {
     return parse(before + UTF8.decode(bytes) + after, { protoAction: 'error', constructorAction: 'error' });

@@ -5,8 +5,8 @@ import { z } from 'zod';
 type Json = Record<string, unknown>;
 
 /**
- * `target` changed by a JSON Merge Patch (RFC 7396): members that are null go, objects are merged, anything else takes
- * the place of what was there. Neither argument is changed.
+ * `target` changed by a JSON Merge Patch (RFC 7396): null removes a member, objects are merged, and any other value
+ * replaces the old one. Neither argument is changed.
  */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
@@ -22,7 +22,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Both names of a JSON Merge Patch: RFC 7396's own, and plain JSON, which is what most clients send. */
+/** Both content types of a JSON Merge Patch: RFC 7396's own, and plain JSON, which most clients send. */
 export function mergePatchBodies<S extends z.ZodType>(schema: S): Record<string, S> {
   return { 'application/json': schema, 'application/merge-patch+json': schema };
 }
@@ -35,7 +35,7 @@ export function patchShape<S extends z.core.$ZodShape>(shape: S): PatchShape<S> 
   return Object.fromEntries(fields) as PatchShape<S>;
 }
 
-/** What `schema` makes of a record that a patch has made; throws `invalid_request` with every problem. */
+/** Validates a patched record with `schema`. Throws `invalid_request` with every problem. */
 export function parseMerged<S extends z.ZodType>(schema: S, merged: unknown): z.output<S> {
   const result = schema.safeParse(merged, { error: issueMessage });
   if (result.success) return result.data;

@@ -28,7 +28,7 @@ const SECURITY_SCHEMES = {
   },
 } as const satisfies Record<SecurityScheme, object>;
 
-/** Where a workspace's operations are reached: by the slug in the path, or without it. */
+/** The URLs of a workspace's operations: with the slug in the path, or without it. */
 const WORKSPACE_SERVERS = [
   {
     url: '/w/{slug}',

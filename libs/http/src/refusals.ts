@@ -4,22 +4,22 @@ import type { Metrics } from '@tollkeeper/runtime';
 export type RefusalReason =
   /** No room for another body. */
   | 'body_budget'
-  /** A body that came too slowly gave way to another. */
+  /** A slow body lost its room to another one. */
   | 'body_stalled'
   /** The session, the key or the address has too many requests in flight. */
   | 'sender_limit'
-  /** The address has taken too much of what needs no session and no key. */
+  /** The address has received too many bytes of answers that need no session and no key. */
   | 'public_bytes'
   /** A request did not arrive in time. */
   | 'request_timeout'
-  /** A connection gave way to another, or found no room. */
+  /** A connection was closed for another one, or found no room. */
   | 'connection_limit'
-  /** More requests were sent ahead on one connection than wait there. */
+  /** Too many pipelined requests on one connection. */
   | 'pipeline_limit'
-  /** A connection whose client leaves answers unread gave way, because those of all take too much memory. */
+  /** A connection with unread answers was closed, because all unread answers together took too much memory. */
   | 'unread_budget';
 
-/** Counts what is turned away, in `http_server_refused_total`; one for each server. */
+/** Counts refusals in `http_server_refused_total`; one for each server. */
 export type CountRefusal = (reason: RefusalReason) => void;
 
 export function createRefusalCounter(metrics: Metrics): CountRefusal {

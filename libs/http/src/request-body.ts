@@ -8,33 +8,33 @@ import type { BodyBudget, BodyShare } from './body-budget.ts';
 import { isLarge, parseJsonBody } from './json-body.ts';
 import type { Route } from './route.ts';
 
-/** Content type of a body, and the JSON value in it; both undefined when there is none. */
+/** Content type and JSON value of a body; both undefined if there is none. */
 export interface RequestBody {
   contentType: string | undefined;
   value: unknown;
 }
 
-/** What was made of a body. */
+/** The result of reading a body. */
 export interface ReadBody<T> {
   read: T;
-  /** Gives back the room that the body takes, once nothing of it is needed any more. */
+  /** Returns the room of the body, when the body is no longer needed. */
   release: () => void;
 }
 
 export interface BodyReaderOptions {
   limitBytes: number;
   budget: BodyBudget;
-  /** In which large bodies are made values of, by the bytes of their text. */
+  /** Turns in which large bodies are parsed, weighted by the bytes of their text. */
   turns: Turns;
 }
 
 /**
  * Makes the reader of one route's body: 415 for another content type than the route's, 413 over `limitBytes` (also
- * counted after decompression), 503 when the budget has no more room or the body stalls while others need it, 400 for
- * what is not JSON. Keys that could reach a prototype are not JSON here.
+ * counted after decompression), 503 if the budget has no room or the body stalls while others need it, 400 if it is not
+ * JSON. Keys that could reach a prototype count as invalid JSON.
  *
- * `arrived` gets the bytes of the body before it is parsed, and may throw. Resolves to what `use` makes of the body.
- * The value must not outlive `use`: that bounds the memory of large ones, of which each `sender` has one at a time.
+ * `arrived` gets the bytes of the body before it is parsed, and may throw. Resolves to the result of `use`. The value
+ * must not outlive `use`: that bounds the memory of large bodies, of which each `sender` has one at a time.
  */
 export function createBodyReader(route: Route, { limitBytes, budget, turns }: BodyReaderOptions) {
   const types = Object.keys(route.bodies ?? {});
@@ -53,7 +53,7 @@ export function createBodyReader(route: Route, { limitBytes, budget, turns }: Bo
     const decoder = decoderOf(req.headers['content-encoding']);
     const arrival = createArrival(decoder ?? req, limitBytes);
     const share = budget.open((reason) => {
-      // Nothing more is waited for from who sends this slowly.
+      // Does not wait for further requests of a sender this slow.
       if (!res.headersSent) res.setHeader('connection', 'close');
       arrival.fail(reason);
     });
@@ -81,7 +81,7 @@ async function collect(req: Request, decoder: Transform | undefined, collected: 
   } finally {
     if (decoder !== undefined) req.unpipe(decoder);
     decoder?.destroy();
-    // What is left of the body would stand before the next request on this connection.
+    // Otherwise the rest of the body would come before the next request on this connection.
     req.resume();
   }
 }
@@ -103,7 +103,7 @@ function jsonContentType(header: string, types: readonly string[]): string {
   return type;
 }
 
-/** A body on its way out of `source`, which is left whole: the answer still goes out on its connection. */
+/** Reads a body from `source`, which stays open because the answer still uses its connection. */
 function createArrival(source: Readable, limitBytes: number) {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const read: Buffer[] = [];
@@ -116,7 +116,7 @@ function createArrival(source: Readable, limitBytes: number) {
 
   return {
     fail,
-    /** All of it. Takes room from `share` for each piece as it comes. */
+    /** Reads the whole body, and takes room from `share` for each piece as it arrives. */
     collect(share: BodyShare): Promise<Buffer> {
       const onData = (piece: Buffer) => {
         length += piece.length;
@@ -145,7 +145,7 @@ function createArrival(source: Readable, limitBytes: number) {
 
 function decompress(req: Request, decoder: Transform): void {
   req.pipe(decoder);
-  // A pipe doesn't hand on that its source broke off, and the decoder would wait for more.
+  // A pipe does not pass on that its source was aborted, so the decoder would wait for more.
   finished(req, (error) => {
     if (error) decoder.destroy(error);
   });

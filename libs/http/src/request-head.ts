@@ -4,8 +4,8 @@ import { errorAnswer } from './error-body.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 
 /**
- * Answers a request with an ambiguous head in the common error body, and closes its connection; false for any other. If
- * a proxy and a server read such a head differently, an attacker can smuggle a request past the proxy.
+ * Answers a request with an ambiguous head with the common error body and closes its connection; false for other
+ * requests. If a proxy and a server read such a head differently, an attacker can smuggle a request past the proxy.
  */
 export function refuseAmbiguous(req: IncomingMessage, res: ServerResponse): boolean {
   const flaw = findFlaw(req);
@@ -23,7 +23,7 @@ export function refuseAmbiguous(req: IncomingMessage, res: ServerResponse): bool
   return true;
 }
 
-/** What is wrong with the head of a request, as a sentence; null when it is clear. */
+/** The problem in the head of a request, as a sentence; null if the head is clear. */
 function findFlaw({ rawHeaders, url, httpVersion }: IncomingMessage): string | null {
   if (url?.charCodeAt(0) !== SLASH) return 'The request target must be a path, such as /api/v1/workspaces.';
   let hosts = 0;

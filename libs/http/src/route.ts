@@ -5,11 +5,11 @@ import { z } from 'zod';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** What a request says about itself before anything is checked. */
+/** The facts of a request before any check. */
 export interface RequestFacts {
   headers: IncomingHttpHeaders;
   requestId: string;
-  /** The client's address as the gateway vouches for it; without a gateway, the address of the socket. */
+  /** The client's address from the gateway; without a gateway, the address of the socket. */
   clientAddress: string;
 }
 
@@ -20,9 +20,9 @@ export type TenantCaller = Caller & { tenantId: TenantId; role: Role };
 export interface Authenticator<C> {
   /** Names the OpenAPI security scheme that documents it. */
   readonly scheme: SecurityScheme;
-  /** Who is calling; throws `unauthenticated` or `forbidden`. Runs before the body is read. */
+  /** The caller; throws `unauthenticated` or `forbidden`. Runs before the body is read. */
   authenticate(request: RequestFacts): Promise<C>;
-  /** Among whom large bodies take turns: the workspace of a key, for example. */
+  /** The sender in whose turn large bodies are parsed, such as the workspace of a key. */
   senderOf(caller: C): string;
 }
 
@@ -30,7 +30,7 @@ export type SecurityScheme = 'session' | 'workspaceKey';
 
 /**
  * Who may call a route: anyone, anyone with or without a session (`visitor`, whose caller is null without one), anyone
- * with a session, members of the workspace with at least this role, or callers that the authenticator lets in.
+ * with a session, members of the workspace with at least this role, or callers that the authenticator accepts.
  */
 export type Access = 'public' | 'visitor' | 'session' | Role | Authenticator<unknown>;
 
@@ -45,7 +45,7 @@ export type CallerFor<A extends Access> =
           ? Caller
           : TenantCaller;
 
-/** A JSON body, or one schema for each content type that the route takes. */
+/** A JSON body, or one schema for each content type of the route. */
 export type BodySchema = z.ZodType | Record<string, z.ZodType>;
 type BodyOf<B> = B extends z.ZodType
   ? z.output<B>
@@ -56,27 +56,27 @@ type BodyOf<B> = B extends z.ZodType
 export interface ResponseSchema {
   description: string;
   schema?: z.ZodType;
-  /** An answer in pieces that the route may give in place of a body: of lines of JSON, the schema of one. */
+  /** A streamed answer that the route may give instead of a body. For lines of JSON, the schema of a line. */
   stream?: { contentType: string; schema: z.ZodType };
 }
 export type ResponseSchemas = Record<number, ResponseSchema>;
 
-/** A route that changes something and is in no audit log, and why that is right. */
+/** A route that changes something without an audit record, and why that is right. */
 export interface NotAudited {
   unaudited: string;
 }
 
-/** What a route does, as the audit log calls it. */
+/** The audit action of a route. */
 export type RouteAudit = AuditAction | NotAudited;
 
-/** The cause of what a route changes. Where nobody is known before the route finds out, it is without an actor. */
+/** The cause of a route's changes. It has no actor if the route itself finds out who is calling. */
 export type CauseFor<A extends Access, U extends RouteAudit | undefined> = U extends AuditAction
   ? A extends 'public' | 'visitor' | Authenticator<unknown>
     ? Omit<Cause, 'actor'>
     : Cause
   : undefined;
 
-/** What a handler may answer with: one of the declared statuses, with the body that its schema describes. */
+/** The possible answers of a handler: a declared status, with the body that its schema describes. */
 export type ResultOf<R extends ResponseSchemas> = {
   [S in keyof R & number]: {
     status: S;
@@ -95,7 +95,7 @@ export interface RouteContext<A extends Access, P, Q, B, U extends RouteAudit | 
   query: Q extends z.ZodType ? z.output<Q> : Record<string, never>;
   body: BodyOf<B>;
   caller: CallerFor<A>;
-  /** For the audit log. */
+  /** The cause for audit records. */
   cause: CauseFor<A, U>;
   /** Aborted when the client disconnects before its answer is sent. A handler may reject with its reason. */
   signal: AbortSignal;
@@ -109,9 +109,9 @@ export interface RouteDefinition<
   R extends ResponseSchemas,
   U extends RouteAudit | undefined,
 > {
-  /** A route of another method than GET says what it does, by `audit`. */
+  /** Routes with other methods than GET must have `audit`. */
   method: U extends RouteAudit ? Method : 'get';
-  /** The action of the record that the handler has written in the transaction of the change. */
+  /** The action of the audit record that the handler writes in the transaction of the change. */
   audit?: U;
   /** In OpenAPI's notation: `/api/v1/rules/{rule_id}`, `/api/v1/keys/{id}:revoke`. */
   path: string;
@@ -130,16 +130,16 @@ export interface RouteDefinition<
   /** Largest body in bytes, after decompression; the server's limit unless given. */
   bodyLimitBytes?: number;
   /**
-   * Charges the caller for the bytes of the body, after decompression: called once it has arrived, before it is parsed.
-   * What it throws is the answer.
+   * Charges the caller for the bytes of the body, after decompression and before parsing. A thrown error becomes the
+   * answer.
    */
   chargeBytes?: (caller: CallerFor<A>, bytes: number) => void;
   /**
-   * Charges the caller for what it asks, valid or not: called with the JSON value of the body before it is validated.
-   * What it throws is the answer.
+   * Charges the caller for the request, valid or not: called with the JSON value of the body before validation. A
+   * thrown error becomes the answer.
    */
   charge?: (caller: CallerFor<A>, body: unknown) => void;
-  /** The answers that are no errors; all errors have the common error body. */
+  /** The successful answers; all errors have the common error body. */
   responses: R;
   handler: (context: RouteContext<A, P, Q, B, NoInfer<U>>) => Promise<ResultOf<NoInfer<R>>>;
 }
@@ -181,8 +181,8 @@ export interface RouteResult {
 }
 
 /**
- * One operation of an API: the schemas validate the request, type the handler and make the OpenAPI document.
- * Throws when `params` does not name exactly what the path does.
+ * One operation of an API: the schemas validate the request, type the handler and make the OpenAPI document. Throws if
+ * `params` does not name exactly the parameters of the path.
  */
 export function defineRoute<
   A extends Access,
@@ -205,7 +205,7 @@ export function defineRoute<
     query: route.query,
     bodies: route.body instanceof z.ZodType ? { 'application/json': route.body } : route.body,
     bodyLimitBytes: route.bodyLimitBytes,
-    // The pipeline passes what the route's own schemas and its access made of the request, so the types hold.
+    // The pipeline passes only the output of the route's own schemas and access, so the types hold.
     chargeBytes: route.chargeBytes as Route['chargeBytes'],
     charge: route.charge as Route['charge'],
     handler: route.handler as unknown as Route['handler'],

@@ -5,14 +5,14 @@ import { z } from 'zod';
 import type { RequestBody } from './request-body.ts';
 import type { Route } from './route.ts';
 
-/** The parts of a request as its route's schemas made them. */
+/** The parts of a request after validation. */
 export interface ValidRequest {
   params: unknown;
   query: unknown;
   body: unknown;
 }
 
-/** What is wrong with a request: the first problems, and how many there are. */
+/** The first problems of a request, and their total number. */
 class Problems {
   readonly details: ErrorDetail[] = [];
   count = 0;
@@ -32,8 +32,8 @@ class Problems {
 type Body = Pick<RequestBody, 'contentType' | 'value'>;
 
 /**
- * Checks all parts of a request and throws one `invalid_request` with all problems, of which it lists the first 100.
- * The elements of a body that is a list are checked in slices, so that other requests have their turns meanwhile.
+ * Checks all parts of a request and throws one `invalid_request` that lists the first 100 problems. The elements of a
+ * body that is a list are checked in slices, with turns for other requests in between.
  */
 export async function validate(route: Route, params: unknown, url: string, body: Body): Promise<ValidRequest> {
   const problems = new Problems();
@@ -73,7 +73,7 @@ function withoutElements(schema: z.ZodArray): z.ZodArray {
   return made;
 }
 
-/** What `schema` makes of the list. What it says of the list itself, such as its length, comes before the elements. */
+/** The validated list. Problems of the list itself, such as its length, come before those of the elements. */
 async function checkList(schema: z.ZodArray, list: readonly unknown[], problems: Problems): Promise<unknown[]> {
   const itself = withoutElements(schema).safeParse(list, { error: issueMessage });
   if (!itself.success) {
@@ -87,9 +87,7 @@ async function checkList(schema: z.ZodArray, list: readonly unknown[], problems:
   });
 }
 
-/**
- * The query as an object of strings. A parameter given twice is a problem: which of the two counts is anyone's guess.
- */
+/** The query as an object of strings. A repeated parameter is a problem, because its value would be ambiguous. */
 function readQuery(url: string, problems: Problems): Record<string, string> {
   const start = url.indexOf('?');
   if (start === -1) return {};

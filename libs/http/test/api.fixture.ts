@@ -7,7 +7,7 @@ import type { Authenticator, Route } from '../src/index.ts';
 
 export const secret = 'a-secret-of-more-than-32-characters!';
 
-/** Settings of a server that logs nothing, on a free port. */
+/** Settings of a server on a free port, without logs. */
 export const quietServer = {
   name: 'test',
   config: { HOST: '127.0.0.1', HTTP_PORT: 0, CALLER_TOKEN_SECRET: secret },

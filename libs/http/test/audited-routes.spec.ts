@@ -19,7 +19,7 @@ import { quietServer, secret } from './api.fixture.ts';
 
 const about = { tag: 'Test', summary: 'Test' };
 const seen = { description: 'What the handler got', schema: z.object({ cause: z.unknown() }) };
-/** What became of the endless stream. */
+/** The progress of the endless stream. */
 const stream = { made: 0, ended: false };
 
 async function* endless(): AsyncGenerator<string> {
@@ -139,7 +139,7 @@ describe('an answer in pieces', () => {
     socket.pause();
     socket.write('GET /api/v1/endless HTTP/1.1\r\nHost: a\r\n\r\n');
     await eventually(() => expect(stream.made).toBeGreaterThan(2));
-    // What the system buffers for a socket is full at some time, and nothing more is made from then on.
+    // At some point the buffers of the system are full, and no more pieces are made.
     await eventually(async () => {
       const before = stream.made;
       await new Promise((resolve) => setTimeout(resolve, 200));

@@ -79,7 +79,7 @@ describe('the bodies of all requests in flight', () => {
       .post(path)
       .send({ text: 'x'.repeat(length) });
 
-  /** Sends the head of a request and no more of its body than `body`. */
+  /** Sends the head of a request, and of its body only `body`. */
   function begin(framing: string, body: Buffer | string): Socket {
     const socket = connect(port, '127.0.0.1').on('error', () => undefined);
     sockets.push(socket);
@@ -162,7 +162,7 @@ describe('the bodies of all requests in flight', () => {
       if (i % 100 === 99) await eventually(() => expect(authenticated).toBe(i + 1));
     }
     await eventually(() => expect(authenticated).toBe(1030));
-    // Each takes 513 bytes, so that the budget holds fewer of them than there are.
+    // Each takes 513 bytes, so the budget holds only some of them.
     await eventually(async () => expect((await post(10_000)).status).toBe(204));
     expect(await metric('http_server_body_bytes')).toBeLessThanOrEqual(BUDGET_BYTES);
   });
@@ -187,7 +187,7 @@ describe('the bodies of one sender', () => {
 
   function setUp() {
     const budget = createBodyBudget({ budgetBytes: 1024 * 1024, countRefusal: () => undefined });
-    /** Opens bodies of one piece until one is refused, a hundred at most; answers what they hold together. */
+    /** Opens up to a hundred bodies of one piece, until one is refused. Returns the bytes that they hold. */
     const fill = (sender: string): number => {
       const before = budget.takenBytes;
       for (let i = 0; i < 100; i += 1) {

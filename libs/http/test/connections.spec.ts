@@ -174,7 +174,7 @@ describe('requests sent ahead on one connection', () => {
   });
 
   /**
-   * Two requests sent ahead of which the first is answered and the second has its turn, and what the client gets from
+   * Sends two pipelined requests, answers the first and starts the second, and returns what the client receives from
    * then on.
    */
   async function secondTurn() {
@@ -233,7 +233,7 @@ describe('requests sent ahead on one connection', () => {
 
 it('of addresses that leave equally much unread, the one that has read nothing for longest gives way', async () => {
   const gaveWay: RefusalReason[] = [];
-  // More than the buffers of the system take.
+  // More than the buffers of the system hold.
   const large = Buffer.alloc(12 * 1024 * 1024, 'x');
   const connections = createConnections({
     maxConnections: 3,

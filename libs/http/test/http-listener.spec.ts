@@ -18,7 +18,7 @@ async function start(
   return server;
 }
 
-/** What a listener counts with. */
+/** The meters of a listener. */
 function meters(): Pick<HttpListenerOptions, 'metrics' | 'countRefusal'> {
   return { metrics: createMetrics('test'), countRefusal: () => undefined };
 }
@@ -75,7 +75,7 @@ describe('createHttpListener', () => {
     const ends: (() => void)[] = [];
     const { url, stop } = await start({
       listener: (_req, res) => {
-        // Has begun, so that it cannot say any more that the connection ends.
+        // The answer has started, so it cannot announce any more that the connection closes.
         res.write('be');
         ends.push(() => res.end('gun'));
       },
@@ -256,10 +256,10 @@ describe('createHttpListener', () => {
   });
 
   describe('an answer', () => {
-    /** More than the buffers on the way take. */
+    /** More than all buffers on the way hold. */
     const large = Buffer.alloc(32 * 1024 * 1024);
 
-    /** Sends a request and reads nothing of its answer. */
+    /** Sends a request without reading its answer. */
     function askOnly(url: string): Socket {
       const client = connect(Number(new URL(url).port), '127.0.0.1').pause();
       client.on('error', () => undefined);

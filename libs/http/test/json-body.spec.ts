@@ -6,10 +6,10 @@ import { defineRoute } from '../src/index.ts';
 import { MAX_JSON_DEPTH, MAX_JSON_PARTS, MAX_LIST_PARTS, parseJsonBody } from '../src/json-body.ts';
 import { validate } from '../src/validation.ts';
 
-/** Brings a body over the size up to which it is parsed at once. */
+/** Makes a body too large to be parsed at once. */
 const LONG = 'x'.repeat(70_000);
 const list = (text: string) => `["${LONG}",${text}]`;
-/** Commas and brackets in texts, which are no part of the structure. */
+/** Commas and brackets inside texts, which are not part of the structure. */
 const TRICKY = String.raw`"],[{\"\\", "\\", "{", "\u005d", "é😀"`;
 
 const read = (text: string) => parseJsonBody(Buffer.from(text));

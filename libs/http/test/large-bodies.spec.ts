@@ -9,9 +9,9 @@ import { CALLER_HEADER, CLIENT_HEADER, signCallerToken, signClientAddress } from
 import { createHttpServer, defineRoute, type HttpListener } from '../src/index.ts';
 import { quietServer, secret } from './api.fixture.ts';
 
-/** Brings a body over the size up to which it is made a value at once. */
+/** Makes a body too large to be parsed at once. */
 const LONG = 'x'.repeat(70_000);
-/** So many that each list takes several turns of the event loop. */
+/** Enough that each list takes several turns of the event loop. */
 const ELEMENTS = 40;
 /** Two lists, one after the other. */
 const ONE_BY_ONE = /^(\w)\1{39}(\w)\2{39}$/;
@@ -21,7 +21,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 describe('large bodies', () => {
   let server: HttpListener;
-  /** First character of each element, in the order in which they are looked at. */
+  /** First character of each element, in the order of validation. */
   let seen: string;
   let value: WeakRef<object> | undefined;
   let handling: PromiseWithResolvers<void>;

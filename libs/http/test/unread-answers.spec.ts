@@ -7,7 +7,7 @@ import { createHttpListener } from '../src/index.ts';
 import type { HttpListener, RefusalReason } from '../src/index.ts';
 
 const MIB = 1024 * 1024;
-/** More than the buffers of the system take. */
+/** More than the buffers of the system hold. */
 const LARGE = Buffer.alloc(12 * MIB, 'x');
 const BUDGET = 32 * MIB;
 const GET = 'GET /large HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -42,7 +42,7 @@ async function start(): Promise<void> {
   await server.start();
 }
 
-/** Asks, and reads nothing. */
+/** Sends a request without reading its answer. */
 async function ask(text: string, localAddress = '127.0.0.1'): Promise<Socket> {
   const socket = connect({ port: Number(new URL(server.url).port), host: '127.0.0.1', localAddress });
   sockets.push(socket.on('error', () => undefined).pause());

@@ -5,7 +5,7 @@ const at = (text: string) => Date.parse(text);
 const iso = (epochMs: number) => new Date(epochMs).toISOString();
 const hours = (span: { start: number; end: number }) => (span.end - span.start) / 3_600_000;
 
-/** What `Intl` takes for a time zone and Temporal does not: each is short for several zones. */
+/** Accepted by `Intl` as time zones but not by Temporal, because each stands for several zones. */
 const ICU_ABBREVIATIONS =
   'ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST'.split(' ');
 

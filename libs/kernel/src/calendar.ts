@@ -24,7 +24,7 @@ export interface TimeSpan {
   end: number;
 }
 
-/** The span that a range stands for at one moment in one time zone. */
+/** The span of a range at one instant in one time zone. */
 export interface TimeWindow extends TimeSpan {
   kind: RangeKind;
   /** IANA name of the zone whose calendar the span follows. */
@@ -46,9 +46,9 @@ const ROLLING_MS = {
 } as const satisfies Partial<Record<RangeKind, number>>;
 
 /**
- * An IANA time zone name in the spelling of IANA: `Europe/Berlin` for `europe/berlin`. A link such as `US/Pacific`
- * stays itself. Null for what the calendar can't work with; offsets such as `+05:30` are not names. Temporal is asked
- * itself, because Intl also knows names of ICU that Temporal refuses, such as `JST`.
+ * An IANA time zone name in IANA's spelling: `Europe/Berlin` for `europe/berlin`. A link such as `US/Pacific` is kept.
+ * Null for names that the calendar does not support; offsets such as `+05:30` are not names. This asks Temporal,
+ * because Intl also accepts ICU names that Temporal refuses, such as `JST`.
  */
 export function canonicalTimezone(name: string): string | null {
   if (!/^[A-Za-z]/.test(name)) return null;
@@ -60,12 +60,11 @@ export function canonicalTimezone(name: string): string | null {
 }
 
 /**
- * The window that `range` names at the instant `now`. Rolling ranges end now; `today`, `yesterday` and
- * `current_month` are calendar spans of `timezone`; `1m` and `3m` reach back to the same wall-clock time one and three
- * calendar months ago, or to the last day of that month when it is shorter. An unknown or absent range is
- * `current_month`.
+ * The window that `range` names at the instant `now`. Rolling ranges end now; `today`, `yesterday` and `current_month`
+ * are calendar spans of `timezone`; `1m` and `3m` reach back to the same wall-clock time one and three calendar months
+ * ago, or to the last day of that month if it is shorter. An unknown or absent range is `current_month`.
  *
- * @throws RangeError when `timezone` is not a time zone; check it with {@link canonicalTimezone} first.
+ * @throws RangeError if `timezone` is not a time zone; check it with {@link canonicalTimezone} first.
  */
 export function resolveRange(range: string | undefined, timezone: string, now: number): TimeWindow {
   const kind = RANGE_KINDS.find((known) => known === range) ?? 'current_month';
@@ -94,8 +93,8 @@ function isRolling(kind: RangeKind): kind is keyof typeof ROLLING_MS {
 }
 
 /**
- * The earlier span that a window is compared with, like with like: `today` with yesterday up to the same wall-clock
- * time, `current_month` with last month up to the same day and time, and any other with the span just before it.
+ * The earlier span for a like-for-like comparison: `today` with yesterday up to the same wall-clock time,
+ * `current_month` with last month up to the same day and time, and any other window with the span just before it.
  */
 export function comparedSpan({ kind, start, end, timezone }: TimeWindow): TimeSpan {
   const back = (epochMs: number, length: Temporal.DurationLike) => toLocal(epochMs, timezone).subtract(length);
@@ -120,9 +119,9 @@ export function comparedSpan({ kind, start, end, timezone }: TimeWindow): TimeSp
 }
 
 /**
- * The local calendar days that `[start, end)` touches, oldest first. Each is a whole day from its first to the next
- * day's first instant, so a day with a clock change lasts 23, 24.5 or 25 hours, and neighbours share their boundary.
- * An empty span touches no day.
+ * The local calendar days that `[start, end)` touches, oldest first. Each is a whole day from its first instant to that
+ * of the next day, so a day with a clock change lasts 23, 24.5 or 25 hours, and neighbors share their boundary. An
+ * empty span touches no day.
  */
 export function localDays(span: TimeSpan, timezone: string): TimeSpan[] {
   const days: TimeSpan[] = [];

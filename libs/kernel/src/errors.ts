@@ -1,4 +1,4 @@
-/** Every code that an answer of Tollkeeper can carry. Transports map the closed set exhaustively. */
+/** Every error code of Tollkeeper's answers. Transports map them exhaustively. */
 export type ErrorCode =
   | 'invalid_request'
   | 'malformed_json'
@@ -19,31 +19,30 @@ export type ErrorCode =
   | 'upstream_timeout'
   | 'internal';
 
-/** One problem in the input: `path` names the field (`data.amount_micros`, `[3].time`), `message` says the way out. */
+/**
+ * One problem in the input: `path` names the field (`data.amount_micros`, `[3].time`), `message` says how to fix it.
+ */
 export interface ErrorDetail {
   path: string;
   message: string;
 }
 
-/**
- * The part of an error of a library that a caller may see; undefined where that is no more than that something went
- * wrong.
- */
+/** The part of a library's error that a caller may see; undefined if that is only that something went wrong. */
 export type ExplainError = (error: unknown) => AppError | undefined;
 
 export interface AppErrorOptions {
   details?: ErrorDetail[] | undefined;
-  /** Whole seconds after which trying again makes sense; becomes `Retry-After`. */
+  /** Whole seconds after which a retry makes sense; becomes `Retry-After`. */
   retryAfterSeconds?: number | undefined;
-  /** Methods that the path does take; becomes `Allow`. */
+  /** Methods that the path supports; becomes `Allow`. */
   allow?: string[] | undefined;
-  /** What went wrong underneath. Logged, never answered. */
+  /** The underlying error. Logged, never answered. */
   cause?: unknown;
 }
 
 /**
- * A failure that the caller may see: `message` is a sentence for a person and never holds a secret,
- * a query or a stack. Any other thrown value is answered as `internal` with a generic sentence.
+ * A failure that the caller may see: `message` is a readable sentence and never contains a secret, a query or a stack.
+ * Any other thrown value is answered as `internal` with a generic sentence.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Prefixes of the ids that Tollkeeper gives out. */
+/** Prefixes of ids that Tollkeeper creates. */
 export type IdPrefix =
   'user' | 'inv' | 'ws' | 'key' | 'plan' | 'rsv' | 'rule' | 'chan' | 'alrt' | 'req' | 'evt' | 'run' | 'stl' | 'aud';
 

@@ -1,7 +1,7 @@
-/** Largest amount of USD micros that Tollkeeper takes: the largest integer a JSON number carries exactly. */
+/** Largest amount of USD micros that Tollkeeper accepts: the largest integer that JSON numbers carry exactly. */
 export const MAX_MICROS = Number.MAX_SAFE_INTEGER;
 
-/** `value`, which is not negative, rounded to 2 decimals, as every percentage and average of the API is. */
+/** Rounds the non-negative `value` to 2 decimals, like every percentage and average of the API. */
 export function roundTo2(value: number): number {
   return Math.round(value * 100) / 100;
 }

@@ -5,7 +5,7 @@ import { createTurns, type TurnsOptions } from './turns.ts';
 const CAPACITY = 100;
 
 describe('turns', () => {
-  /** Work that is in progress until it is ended by name. */
+  /** Starts named pieces of work that run until they are ended by name. */
   function start(options: Partial<TurnsOptions> = {}) {
     const turns = createTurns({ capacity: CAPACITY, ofSender: 1, ...options });
     const begun: string[] = [];
@@ -21,7 +21,7 @@ describe('turns', () => {
           return end.promise;
         };
         const done = turns.run(sender, weight, work, signal);
-        // A test that expects a failure looks at it later.
+        // A test that expects a failure awaits it later.
         done.catch(() => undefined);
         inProgress.set(name, done);
         await nextTurn();

@@ -1,24 +1,24 @@
-/** Work of several senders, a bounded part of which is in progress at a time. */
+/** Runs work of several senders, a bounded part of it at a time. */
 export interface Turns {
   /**
-   * Does `work` once it is the turn of its `sender`. `weight` is its share of the capacity. Rejects without doing it
-   * when the sender has too much waiting work, when it waited too long, or with the reason of `signal`.
+   * Does `work` when it is its `sender`'s turn. `weight` is its share of the capacity. Rejects without doing it when
+   * the sender has too much waiting work, when it waited too long, or with the reason of `signal`.
    */
   run<T>(sender: string, weight: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 export interface TurnsOptions {
-  /** Weight of all work in progress. Heavier work is done alone. */
+  /** Largest total weight of work in progress. Heavier work runs alone. */
   capacity: number;
-  /** How many pieces of work of a sender are in progress at most. */
+  /** Most pieces of work in progress per sender. */
   ofSender: number;
-  /** Bounds what waits. Without it, the caller does. */
+  /** Bounds waiting work. Without it, the caller must. */
   waiting?: {
-    /** How many pieces of work of a sender wait at most. */
+    /** Most waiting pieces of work per sender. */
     ofSender: number;
     /** How long each waits, in milliseconds. */
     ms: number;
-    /** What work is rejected with that can't wait (`too_many` do) or can't wait longer (`too_long`). */
+    /** The error for work that cannot wait because `too_many` do, or because it waited `too_long`. */
     refusal: (why: 'too_many' | 'too_long') => Error;
   };
 }
@@ -28,9 +28,9 @@ interface Turn {
   begin: () => void;
 }
 
-/** Senders take turns, so one with much work lets the others wait for one piece of it. */
+/** Senders take turns, so a sender with much work delays the others by one piece of it. */
 export function createTurns({ capacity, ofSender, waiting: bounds }: TurnsOptions): Turns {
-  /** Never empty sets, by sender. The sender whose turn is longest ago comes first. */
+  /** Waiting work by sender, without empty sets. The sender whose last turn is longest ago comes first. */
   const waiting = new Map<string, Set<Turn>>();
   const inProgress = new Map<string, number>();
   let taken = 0;
@@ -42,7 +42,7 @@ export function createTurns({ capacity, ofSender, waiting: bounds }: TurnsOption
       if (turn === undefined || count >= ofSender) continue;
       if (taken > 0 && taken + turn.weight > capacity) return;
       leave(sender, turn);
-      // Behind the others, which this loop comes to before it comes back to the sender.
+      // Moves the sender to the end, so that this loop visits all others first.
       if (turns.size > 0) {
         waiting.delete(sender);
         waiting.set(sender, turns);
@@ -89,7 +89,7 @@ export function createTurns({ capacity, ofSender, waiting: bounds }: TurnsOption
     const giveUp = (reason: unknown): void => {
       leave(sender, turn);
       reject(reason);
-      // It may have been too heavy for the room that lighter work of others fits in.
+      // It may have been too heavy for room in which lighter work fits.
       beginNext();
     };
     const onAbort = (): void => giveUp(signal?.reason);

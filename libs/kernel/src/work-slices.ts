@@ -1,11 +1,11 @@
-/** How long work may keep everything else in the process waiting at a stretch. */
+/** Longest time that work may block everything else in the process. */
 const SLICE_MS = 5;
 
-/** Long work that stops for others now and then. */
+/** Lets long work pause regularly. */
 export interface WorkSlices {
-  /** Whether the slice is used up. If so, `await next()` before going on. */
+  /** Whether the slice is used up. If so, `await next()` before continuing. */
   usedUp(): boolean;
-  /** Lets everything else in the process have its turn. Resolves when the next slice begins. */
+  /** Lets everything else in the process run. Resolves when the next slice starts. */
   next(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export function startSlices(): WorkSlices {
   };
 }
 
-/** `items.map(each)` in slices. The items are taken in their order; what `each` throws rejects. */
+/** `items.map(each)` in slices, in order. Rejects with what `each` throws. */
 export async function mapInSlices<T, R>(items: readonly T[], each: (item: T, index: number) => R): Promise<R[]> {
   const slices = startSlices();
   const results: R[] = [];

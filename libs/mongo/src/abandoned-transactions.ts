@@ -2,28 +2,27 @@ import type { Connection, mongo } from 'mongoose';
 import { APP_NAME } from './connection.ts';
 
 /**
- * The statements of a transaction follow each other at once. If the next one does not come for this long, the process
- * has died.
+ * The statements of a transaction follow one another at once. If the next one does not arrive within this time, the
+ * process has died.
  */
 const ABANDONED_AFTER_MS = 3_000;
 
-/** What looks at an open transaction have shown. */
+/** What repeated looks at an open transaction have shown. */
 interface Looks {
-  /** Time that its statements have run: more at each look as long as there are statements. */
+  /** Total running time of its statements. It grows as long as there are statements. */
   activeMicros: number;
-  /** First look with that time, by `performance.now()`. */
+  /** The first look with that running time, by `performance.now()`. */
   since: number;
 }
 
-/** By session. Looks are compared, since the server tells the sum of all pauses of a transaction alone. */
+/** By session. Looks are compared, because the server reports only the sum of all pauses of a transaction. */
 const seen = new Map<string, Looks>();
 
 /**
- * Looks at the open transactions, and ends those that killed processes have left open on the server, where they would
- * hold what they have written for `transactionLifetimeLimitSeconds`, a minute unless the operator says otherwise. To be
- * called every second or so: a transaction is ended when looks over {@link ABANDONED_AFTER_MS} have shown no statement.
- * A process that was only paused finds its transaction aborted and begins it anew. Needs no privilege: a user sees and
- * ends sessions of its own.
+ * Checks the open transactions, and ends those that killed processes have left open on the server. Otherwise they would
+ * keep their locks for `transactionLifetimeLimitSeconds`, by default a minute. Call it about every second: a
+ * transaction is ended when looks over {@link ABANDONED_AFTER_MS} have shown no statement. A process that was only
+ * paused finds its transaction aborted and repeats it. Needs no privilege: users see and end their own sessions.
  */
 export async function endAbandonedTransactions(connection: Connection): Promise<void> {
   const admin = connection.getClient().db('admin');

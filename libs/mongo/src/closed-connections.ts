@@ -2,20 +2,20 @@ import type { Socket } from 'node:net';
 // @ts-expect-error: The package has no types of its inner modules.
 import { Connection } from 'mongodb/lib/cmap/connection.js';
 
-/** A connection of the driver, as far as it matters here. */
+/** The relevant part of a driver's connection. */
 interface DriverConnection {
   readonly socket: Socket;
-  /** Called when the connection fails, when it is given up, and when its socket says `close`. */
+  /** Called when the connection fails, when it is given up, and when its socket emits `close`. */
   cleanup(error?: Error): void;
 }
 
 /**
- * Lets a command fail that the driver sends over a connection that is about to be closed.
+ * Makes commands fail that the driver sends over a closing connection.
  *
- * A socket that is destroyed takes no command any more, and the driver waits for `drain` then, which never comes. Until
- * the socket says `close`, the pool still gives the connection out. So each time when a primary dies, a command may be
- * caught and neither resolve nor reject indefinitely (mongodb 7.9 and before). With a `drain` after the end of the
- * connection, the driver sees that it is closed, and tries again elsewhere as after any other network error.
+ * A destroyed socket accepts no commands, and the driver then waits for a `drain` that never comes. Until the socket
+ * emits `close`, the pool still hands out the connection. So whenever a primary dies, a command may never resolve or
+ * reject (mongodb 7.9 and before). With a `drain` after the end of the connection, the driver notices the end, and
+ * retries elsewhere as after any other network error.
  */
 export function wakeCommandsOfClosedConnections(): void {
   const { prototype } = Connection as { prototype: DriverConnection };

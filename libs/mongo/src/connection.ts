@@ -8,7 +8,7 @@ import { explainOutage } from './outage.ts';
 wakeCommandsOfClosedConnections();
 
 export interface MongoOptions {
-  /** `mongodb://` or `mongodb+srv://` address of a replica set. A database named in it is not used. */
+  /** `mongodb://` or `mongodb+srv://` URI of a replica set. A database in it is ignored. */
   uri: string;
   database: string;
   logger: Logger;
@@ -25,13 +25,13 @@ export interface MongoConnection extends Component {
   ping(): Promise<void>;
 }
 
-/** Milliseconds from one attempt to reach the server at the start to the next. */
+/** Milliseconds between two attempts to reach the server at the start. */
 const RETRY_INTERVAL_MS = 1_000;
 
-/** The name under which the server shows the connections of all services. */
+/** The name that the server shows for the connections of all services. */
 export const APP_NAME = 'tollkeeper';
 
-/** Probes of readiness give up after a few seconds; this answer comes before that. */
+/** Shorter than the timeout of readiness probes, which is a few seconds. */
 const PING_TIMEOUT_MS = 2_000;
 
 /**
@@ -39,14 +39,14 @@ const PING_TIMEOUT_MS = 2_000;
  * acknowledged write survives `kill -9` of the server.
  *
  * Filters are cast by the schema, a field that the schema does not know rejects, and an object with operators is
- * compared as a value: where a query needs `$gte` and the like, the store wraps it in mongoose's `trusted()`.
+ * compared as a value. Where a query needs `$gte` and the like, the store wraps it in mongoose's `trusted()`.
  *
  * While no primary answers, operations reject within about 12 s, and most within 5, with errors that `explainOutage`
- * knows; they succeed again automatically once one does.
+ * recognizes. They succeed again automatically once a primary answers.
  *
- * `start` waits until the server can be reached and has a primary, with a line in the log for each attempt, and makes
- * the collections and indexes of the models registered on the connection. It rejects with a sentence that says what to
- * do when the server refuses the user, and when it is no replica set (transactions need one).
+ * `start` waits until the server can be reached and has a primary, logs each attempt, and creates the collections and
+ * indexes of the models on the connection. If the server refuses the user, or is not a replica set (which transactions
+ * need), it rejects with a sentence that says what to do.
  */
 export function connectMongo({
   uri,
@@ -78,12 +78,12 @@ export function connectMongo({
       dbName: database,
       appName: APP_NAME,
       serverSelectionTimeoutMS: serverSelectionTimeoutMs,
-      // A server that hangs without closing its sockets is given up after one heartbeat and the time to connect: then
-      // what waits for it fails, so that no request hangs on it for longer than these and the selection together.
+      // A server that hangs without closing its sockets is given up after one heartbeat and the connect timeout.
+      // Waiting operations then fail, so no request hangs longer than that plus the server selection.
       heartbeatFrequencyMS: 2_000,
       connectTimeoutMS: 5_000,
       maxPoolSize,
-      // An operation also waits only so long for a connection when all are in use.
+      // Limits how long an operation waits for a connection when all are in use.
       waitQueueTimeoutMS: serverSelectionTimeoutMs,
       writeConcern: { w: 'majority', journal: true },
     });
@@ -93,7 +93,7 @@ export function connectMongo({
     if (connection.db === undefined) throw new Error('MongoDB is not connected');
     const late = AbortSignal.timeout(PING_TIMEOUT_MS);
     await connection.db.command({ ping: 1 }, { signal: late }).catch((cause: unknown) => {
-      // The driver makes of it that the socket "timed out (undefinedms)".
+      // The driver's own message would say that the socket "timed out (undefinedms)".
       throw late.aborted ? new Error(`MongoDB did not answer within ${PING_TIMEOUT_MS} ms`, { cause }) : cause;
     });
   }
@@ -127,10 +127,10 @@ export function connectMongo({
   };
 }
 
-/** A member of a replica set that nobody has initiated yet. */
+/** The server is in a replica set that has not been initiated yet. */
 class NotInitiated extends Error {}
 
-/** Its message is complete. */
+/** Its message needs no further explanation. */
 class NoReplicaSet extends Error {}
 
 async function requireReplicaSet(connection: Connection, address: string): Promise<void> {
@@ -143,7 +143,7 @@ async function requireReplicaSet(connection: Connection, address: string): Promi
   );
 }
 
-/** Whether a retry can succeed although nobody changes a setting. */
+/** Whether a retry can succeed without a change of settings. */
 function isPassing(err: unknown): boolean {
   return (
     err instanceof NotInitiated ||
@@ -161,7 +161,7 @@ function explainFailure(cause: unknown, address: string): Error {
   );
 }
 
-/** The address as messages may show it: no user, no password, no options. */
+/** The address for messages: without user, password and options. */
 function withoutCredentials(uri: string): string {
   return uri.replace(/\/\/.*@/, '//').replace(/\?.*/, '');
 }

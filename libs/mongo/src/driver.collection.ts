@@ -1,9 +1,9 @@
 import type { Connection, mongo, Schema } from 'mongoose';
 
 /**
- * The driver's collection of a model, whose collection and indexes the connection makes at its start. For hot paths:
- * nothing is cast, copied or checked on the way, so every value in a filter must be typed or validated before. A
- * collection that is not there yet is made with `options`.
+ * The driver's collection of a model; the connection creates the collection and its indexes at the start. For hot
+ * paths: nothing is cast, copied or checked, so every value in a filter must be typed or validated before. A collection
+ * that does not exist yet is created with `options`.
  */
 export function driverCollection<Document extends mongo.Document>(
   connection: Connection,

@@ -11,11 +11,11 @@ interface IndexedModel {
 const INDEX_OPTIONS_CONFLICT = 85;
 
 /**
- * Makes the collections and indexes that the models declare. Idempotent and safe beside other processes that do the
- * same. A TTL index that exists with another age takes the new age; any other difference rejects, because dropping an
+ * Creates the collections and indexes that the models declare. Idempotent and safe beside other processes that do the
+ * same. A TTL index that exists with another age gets the new age. Any other difference rejects, because dropping an
  * index of a large collection is the operator's decision.
  *
- * The collections are made here, empty, because transactions that create a collection conflict with each other.
+ * The empty collections are created here, because transactions that create a collection conflict with each other.
  */
 export async function ensureIndexes(models: readonly IndexedModel[]): Promise<void> {
   await Promise.all(

@@ -1,18 +1,18 @@
 import { Schema, type ClientSession, type Connection, type Model } from 'mongoose';
 import { isDuplicateKey } from './duplicate-key.ts';
 
-/** How far a consumer group has come in each partition, kept beside the effects of what it read. */
+/** The progress of a consumer group in each partition, stored beside the effects of what it read. */
 export interface OffsetStore {
-  /** The next offset to read, or null when the group has read nothing of the partition. */
+  /** The next offset to read, or null if the group has read nothing of the partition. */
   position(topic: string, partition: number): Promise<number | null>;
   /**
-   * Moves the position from `from` to `to` within the transaction of `session`. Rejects with {@link OffsetConflict},
-   * which aborts the transaction, when the stored position is not `from`: somebody else has applied these records.
+   * Moves the position from `from` to `to` within the transaction of `session`. If the stored position is not `from`,
+   * it rejects with {@link OffsetConflict}, which aborts the transaction: another consumer has applied these records.
    */
   advance(session: ClientSession, step: OffsetStep): Promise<void>;
   /**
-   * As `advance`, without moving: the transaction is one of whoever stands at `from`, and conflicts with every other
-   * one that advances or holds.
+   * As `advance`, without moving: the transaction requires the position `from`, and conflicts with every other one that
+   * advances or holds.
    */
   hold(session: ClientSession, place: OffsetPlace): Promise<void>;
 }
@@ -29,7 +29,7 @@ export interface OffsetStep extends OffsetPlace {
   to: number;
 }
 
-/** The records of a batch were applied by another consumer, or before; the batch must be dropped. */
+/** Another consumer, or an earlier attempt, has applied the records of a batch; the batch must be dropped. */
 export class OffsetConflict extends Error {
   constructor(group: string, { topic, partition, from }: OffsetPlace) {
     super(`${group} no longer stands at ${from ?? 'the start'} in ${topic}/${partition}: another consumer moved on`);
@@ -39,7 +39,7 @@ export class OffsetConflict extends Error {
 
 interface StoredOffset {
   _id: string;
-  /** Null, as without a document: nothing was read. */
+  /** Null has the same meaning as no document: nothing was read. */
   nextOffset: number | null;
   updatedAt: Date;
 }
@@ -53,7 +53,7 @@ const storedOffsetSchema = new Schema<StoredOffset>(
   { collection: 'consumer_offsets', versionKey: false },
 );
 
-/** The positions of `group`, in the database of `connection`. Make it before the connection starts. */
+/** The positions of `group`, in the database of `connection`. Create it before the connection starts. */
 export function createOffsetStore(connection: Connection, group: string): OffsetStore {
   const registered = connection.models['ConsumerOffset'] as Model<StoredOffset> | undefined;
   const offsets = registered ?? connection.model<StoredOffset>('ConsumerOffset', storedOffsetSchema);
@@ -73,7 +73,8 @@ export function createOffsetStore(connection: Connection, group: string): Offset
 
   return {
     async position(topic, partition) {
-      // A fail-over may take back what no majority has. A reader behind that would wait for records that are there.
+      // A fail-over may roll back writes without a majority. A reader beyond them would wait for records that exist
+      // already.
       const stored = await offsets.findById(idOf(topic, partition)).readConcern('majority').lean();
       return stored?.nextOffset ?? null;
     },

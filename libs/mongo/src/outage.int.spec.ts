@@ -41,7 +41,7 @@ afterAll(async () => {
   await testMongo.stop();
 });
 
-/** What every operation that begins now is explained as once it has failed; its result where it has not. */
+/** The explanation of each operation that fails; the result of each that succeeds. */
 function outcomes(): Promise<unknown[]> {
   const outcome = ([, run]: (typeof operations)[number]) => run().catch((error: unknown) => explainOutage(error)?.code);
   return Promise.all(operations.map(outcome));
@@ -59,7 +59,7 @@ describe('while MongoDB is down, every operation fails soon with an outage, and 
     const begun = Promise.all(Array.from({ length: 20 }, outcomes));
     await testMongo.kill();
     for (const results of await begun) {
-      // What was answered before the end is no failure.
+      // Operations answered before the outage are not failures.
       expect(results.filter((result) => result === undefined)).toEqual([]);
     }
     expect(await outcomes()).toEqual(UNAVAILABLE);

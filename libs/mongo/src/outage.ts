@@ -3,7 +3,7 @@ import { mongo } from 'mongoose';
 
 const RETRY_AFTER_SECONDS = 2;
 
-/** Errors of the driver that it has no exported class for, or that share a class with programming errors. */
+/** Errors for which the driver exports no class, or whose class it shares with programming errors. */
 const UNREACHED = new Set([
   'MongoClientClosedError',
   'MongoNotConnectedError',
@@ -14,9 +14,7 @@ const UNREACHED = new Set([
   'MongoWaitQueueTimeoutError',
 ]);
 
-/**
- * Codes of servers that are going, coming, or not the primary (any more), and of writes that no majority took in time.
- */
+/** Codes of servers that are stopping, starting or not the primary, and of writes that no majority took in time. */
 const NOT_NOW = new Set([
   6, // HostUnreachable
   7, // HostNotFound
@@ -37,13 +35,13 @@ const NOT_NOW = new Set([
   13436, // NotPrimaryOrSecondary
 ]);
 
-/** Labels by which server and driver say that a retry may succeed. */
+/** Labels with which server and driver mark errors that a retry may resolve. */
 const PASSING = ['RetryableWriteError', 'TransientTransactionError', 'UnknownTransactionCommitResult'];
 
 /**
- * `service_unavailable` for an error that says that MongoDB can't be reached or has no primary just now; undefined for
- * any other. For the servers of a service with a database (`explain`): what it does in a request fails with such an
- * error within seconds while MongoDB is down.
+ * `service_unavailable` if the error means that MongoDB cannot be reached or has no primary; undefined for others. For
+ * the servers of a service with a database (`explain`): while MongoDB is down, requests fail with such errors within
+ * seconds.
  */
 export function explainOutage(error: unknown): AppError | undefined {
   if (!isOutage(error)) return undefined;
@@ -53,7 +51,7 @@ export function explainOutage(error: unknown): AppError | undefined {
 
 function isOutage(error: unknown): boolean {
   if (!(error instanceof mongo.MongoError)) return false;
-  // The error of a bulk write that wrote nothing holds its cause.
+  // A bulk write that wrote nothing has its cause in its error.
   if (error instanceof mongo.MongoBulkWriteError && isOutage(error.errorResponse)) return true;
   if (error instanceof mongo.MongoNetworkError || error instanceof mongo.MongoServerSelectionError) return true;
   return (

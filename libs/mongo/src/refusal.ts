@@ -1,7 +1,7 @@
 import { mongo } from 'mongoose';
 import { ContendedTransaction } from './transaction.ts';
 
-/** Codes by which a server that is there refuses a write for what it is. */
+/** Codes with which a working server refuses a write because of its content. */
 const REFUSED = new Set([
   14, // TypeMismatch
   15, // Overflow: nested too deeply
@@ -18,14 +18,14 @@ const REFUSED = new Set([
   17420, // of an insert: the document is too large
 ]);
 
-/** Message of servers that have no code of their own for this. */
+/** Message of servers that have no code for this. */
 const TRANSACTION_TOO_LARGE = /transaction is too large/;
 /** Message of the driver, which then sends nothing to the server. */
 const DOCUMENT_TOO_LARGE = /^Document is larger than the maximum size/;
 
 /**
- * A stored document whose content can't be read: it is damaged, or a later version wrote it. What needs it can't be
- * done until somebody has looked at it; everything else can.
+ * A stored document cannot be read: it is damaged, or a later version wrote it. Work that needs it waits until somebody
+ * has fixed it; all other work continues.
  */
 export class UnreadableDocument extends Error {
   constructor(collection: string, id: string, cause: unknown) {
@@ -36,13 +36,12 @@ export class UnreadableDocument extends Error {
 }
 
 /**
- * Whether MongoDB refuses a write because of what is written: too much for one transaction, a document that it can't
- * store, or a transaction that did not get through within the time that it had ({@link ContendedTransaction}). Less at
- * once may get through. So may a write that does not need the document that another one needs and that can't be read
- * ({@link UnreadableDocument}).
+ * Whether MongoDB refuses a write because of its content: it is too much for one transaction, contains a document that
+ * MongoDB cannot store, or its transaction did not finish in time ({@link ContendedTransaction}). Smaller writes may
+ * succeed, and so may writes that do not need an unreadable document ({@link UnreadableDocument}).
  *
- * It is the opposite of an outage (`explainOutage`): the server is there and takes other writes. False for a lost
- * position (`OffsetConflict`), for a full disk, for a missing right, and for errors that are none of MongoDB's.
+ * It is the opposite of an outage (`explainOutage`): the server works and accepts other writes. False for a lost
+ * position (`OffsetConflict`), a full disk, a missing right, and errors from elsewhere.
  */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof ContendedTransaction || error instanceof UnreadableDocument) return true;

@@ -7,13 +7,13 @@ const SUSPICIOUS_MS = 1_000;
 
 export interface TransactionOptions {
   /**
-   * Milliseconds after which no further attempt begins, for work that others wait behind. Conflicts with what a killed
-   * process has left open need about 5 seconds. Default: the driver's 2 minutes.
+   * Milliseconds after which no further attempt starts, for work that blocks other work. Conflicts with a killed
+   * process's transactions need about 5 seconds. Default: the driver's 2 minutes.
    */
   retryForMs?: number;
 }
 
-/** Codes by which the server says that it aborted the transaction, or could not go on with it just then. */
+/** Codes with which the server says that it aborted the transaction, or could not continue it at that time. */
 const ABORTED = new Set([
   24, // LockTimeout
   46, // LockBusy
@@ -21,11 +21,11 @@ const ABORTED = new Set([
   225, // TransactionTooOld
   239, // SnapshotTooOld
   246, // SnapshotUnavailable
-  251, // NoSuchTransaction: for taking too long, or behind a write that was refused
+  251, // NoSuchTransaction: it took too long, or a write in it was refused
   290, // TransactionExceededLifetimeLimitSeconds
 ]);
 
-/** The server is there, but aborted the transaction at every attempt: by conflicts, or for taking too long. */
+/** The server works, but aborted the transaction at every attempt, because of conflicts or its duration. */
 export class ContendedTransaction extends Error {
   constructor(triedForMs: number, cause: unknown) {
     const reason = cause instanceof Error ? cause.message : 'it was aborted at its commit';
@@ -36,14 +36,14 @@ export class ContendedTransaction extends Error {
 
 /**
  * Runs `work` in a transaction on one snapshot and commits it to a majority's journal. Every operation in `work` must
- * be given the session, one after the other. Bulk writes are ordered: behind a write that is refused, an unordered one
- * continues and reports only that the transaction is gone.
+ * get the session, one after the other. Bulk writes are ordered: after a refused write, an unordered one would continue
+ * and report only that the transaction no longer exists.
  *
  * A transient failure (a write conflict, a new primary) runs `work` again, for up to `retryForMs`, so `work` must have
- * no effect outside the session. Any other rejection aborts the transaction and is passed on, a duplicate key included.
- * With `retryForMs`, rejects with {@link ContendedTransaction} when that time was not enough and the server answers. An
- * outage aborts transactions too, so the time begins anew after it. A conflict with a transaction that a killed process
- * has left open ends after a few seconds.
+ * no effect outside the session. Any other rejection, also a duplicate key, aborts the transaction and is passed on.
+ * With `retryForMs`, rejects with {@link ContendedTransaction} if the time is over while the server answers. An outage
+ * aborts transactions too, so the time restarts after it. A conflict with the transaction of a killed process ends
+ * after a few seconds.
  */
 export function withTransaction<T>(
   connection: Connection,
@@ -53,10 +53,10 @@ export function withTransaction<T>(
   const client = connection.getClient();
   const outages = outagesOf(client);
   let signsBefore = outages.signs;
-  /** Of the first attempt, or of the first one after an outage. */
+  /** Start of the first attempt, or of the first one after an outage. */
   let startedAt = performance.now();
   let lookAt = startedAt + SUSPICIOUS_MS;
-  /** The error of the attempt before; undefined if that one failed at its commit, null without one. */
+  /** The error of the previous attempt; undefined if that one failed at its commit, null if there was none. */
   let failure: unknown = null;
 
   const attempt = async (session: ClientSession): Promise<T> => {
@@ -88,9 +88,9 @@ export function withTransaction<T>(
   );
 }
 
-/** Changes of a sender that wait in a process. */
+/** Most waiting changes of a sender in a process. */
 const MAX_WAITING_CHANGES = 256;
-/** How long one waits at most. A change takes about 10 ms. */
+/** Longest wait of a change. A change takes about 10 ms. */
 const MAX_WAIT_MS = 15_000;
 const RETRY_AFTER_SECONDS = 2;
 const REFUSALS = {
@@ -120,11 +120,11 @@ function createChangeTurns(): Turns {
 }
 
 /**
- * As `withTransaction`, for what somebody asked to change: the transactions of one `sender`, a workspace or a user,
- * come one after the other in this process. What a workspace changes is in few documents, so at the same time they
- * would conflict and be tried over and over, and others would wait for a connection meanwhile. Throws `rate_limited`
- * when too many of the sender wait, and `service_unavailable` when the turn does not come in time; nothing has been
- * done then. Within `work`, never call it with the same sender.
+ * As `withTransaction`, for changes on request: the transactions of one `sender`, a workspace or a user, run one after
+ * the other in this process. The changes of a workspace touch few documents, so concurrent ones would conflict and
+ * retry repeatedly, and keep connections from others. Throws `rate_limited` if too many of the sender's changes wait,
+ * and `service_unavailable` if the turn does not come in time; then nothing has been done. Never nest it for the same
+ * sender.
  */
 export function changeInTurn<T>(
   connection: Connection,
@@ -138,7 +138,7 @@ export function changeInTurn<T>(
 }
 
 interface Outages {
-  /** Signs of one so far: a primary that stepped down, or a connection that broke. */
+  /** Number of signs of an outage so far: a primary that stepped down, or a connection that broke. */
   readonly signs: number;
 }
 
@@ -152,7 +152,7 @@ function outagesOf(client: mongo.MongoClient): Outages {
   client.on('serverDescriptionChanged', ({ previousDescription, newDescription }) => {
     if (previousDescription.isWritable && !newDescription.isWritable) made.signs += 1;
   });
-  // A primary that is back before the driver has looked shows only in its broken connections.
+  // If a primary is back before the driver has checked it, only its broken connections show the outage.
   client.on('connectionClosed', ({ reason }) => {
     if (reason === 'error' || reason === 'stale') made.signs += 1;
   });

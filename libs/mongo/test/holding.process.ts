@@ -1,7 +1,7 @@
 import { connectMongo, withTransaction } from '../src/index.ts';
 import { createLogger } from '@tollkeeper/runtime';
 
-/** A process that writes an item in a transaction, says so, and never continues. */
+/** A process that writes an item in a transaction, reports it, and then does nothing more. */
 const [uri = '', database = ''] = process.argv.slice(2);
 const mongo = connectMongo({ uri, database, logger: createLogger({ service: 'holding', level: 'silent' }) });
 await mongo.start();

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Says which addresses deliveries may go to. */
+/** Decides to which addresses deliveries may go. */
 export interface AddressGuard {
   /** `address` is an IPv4 or IPv6 address in text; anything else is not allowed. */
   allows(address: string): boolean;
@@ -13,8 +13,8 @@ export type Cidr = ReturnType<typeof ipaddr.parseCIDR>;
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
 /**
- * Where clouds tell a machine its own credentials. Most are special addresses already, but a network that an operator
- * opens for a neighbour must not open them too; Azure's is a public address.
+ * Addresses at which clouds give machines their credentials. Most are in special ranges anyway, but a network that an
+ * operator allows must not include them. Azure's is a public address.
  */
 const CLOUD_METADATA = [
   '169.254.169.254/32', // AWS, GCP, Azure, Oracle and most others
@@ -42,10 +42,10 @@ export function parseCidr(text: string): Cidr | null {
 }
 
 /**
- * Allows public unicast addresses and, on top, those in `allowed`. Metadata addresses of clouds are open to a network
- * of that one address alone. Every special range is refused: private, loopback, link-local, shared (CGNAT), multicast,
- * documentation, benchmarking, reserved, and the IPv6 ranges that carry an IPv4 address inside (mapped ones are judged
- * by it, translated and tunnelled ones are refused).
+ * Allows public unicast addresses and those in `allowed`. A cloud's metadata address is allowed only by a network of
+ * that one address. Every special range is refused: private, loopback, link-local, shared (CGNAT), multicast,
+ * documentation, benchmarking, reserved, and the IPv6 ranges that embed an IPv4 address (mapped ones are judged by that
+ * address; translated and tunneled ones are refused).
  */
 export function createAddressGuard(allowed: readonly Cidr[]): AddressGuard {
   return {
@@ -69,6 +69,6 @@ function isOneAddress([address, prefixLength]: Cidr): boolean {
 
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast') return false;
-  // The library calls every IPv6 address unicast that has no other name; only this block is given out for it.
+  // The library calls every IPv6 address without another name unicast, but only this block is assigned for it.
   return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST);
 }

@@ -3,7 +3,7 @@ import { type Cidr, parseCidr } from './address.guard.ts';
 
 const NETWORKS_EXPECTED = 'must be networks such as 10.1.0.0/16 or fd00::/8, with commas between';
 
-/** Comma-separated networks in CIDR notation; none where the variable is not set. */
+/** Comma-separated networks in CIDR notation; none if the variable is not set. */
 export function cidrListField() {
   return z
     .string()
@@ -20,7 +20,7 @@ export function cidrListField() {
     .prefault('');
 }
 
-/** The same text, for programs that only pass it on to services that read it with {@link cidrListField}. */
+/** The same as text, for programs that pass it on to services that read it with {@link cidrListField}. */
 export function cidrTextField() {
   return z
     .string()

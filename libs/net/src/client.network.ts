@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js';
 const CUSTOMER_BITS = 64;
 
 /**
- * What limits count a client by: an IPv4 address, mapped in IPv6 or not, as it is, and of IPv6 the /64, since one
- * customer gets that many addresses and could use a new one for every attempt. What is no address is its own.
+ * The key by which limits count a client: an IPv4 address, even if mapped in IPv6, as it is; of IPv6 the /64, since one
+ * customer gets that many addresses and could use a new one for every attempt. Other texts are their own key.
  */
 export function toClientNetwork(address: string): string {
   if (!ipaddr.isValid(address)) return address;
