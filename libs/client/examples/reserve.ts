@@ -6,7 +6,7 @@ import type { AllowedCall, SettleOptions } from '@tollkeeper/client';
 const { TOLLKEEPER_URL: url = 'http://localhost:8080', TOLLKEEPER_KEY: key = '' } = process.env;
 const tollkeeper = createTollkeeper({ url, key });
 
-/** Stands for the call of a model, which says how many tokens it took. */
+/** Stands in for a model call, which returns the number of tokens. */
 async function callModel(prompt: string) {
   return { text: `An answer to: ${prompt}`, inputTokens: 12, outputTokens: 40 };
 }
@@ -35,7 +35,7 @@ if (call.allowed) {
   const { text, inputTokens, outputTokens } = answer;
   const amountMicros = inputTokens * 3 + outputTokens * 15;
   const settling = settleInTheEnd(call, { amountMicros, model: 'example-model', inputTokens, outputTokens });
-  // The user has the answer now, whether Tollkeeper is there or not.
+  // The user gets the answer now, even while Tollkeeper is unavailable.
   console.log(text);
   const settled = await settling;
   console.log(`It has cost ${settled?.settled_micros} micros.`);

@@ -1,5 +1,5 @@
-// Builds the package as it is published, into `dist/` or the directory that is named: one module, its types, and a
-// manifest of its own, since the one beside the sources points at the sources.
+// Builds the published package, into `dist/` or the given directory: one module, its types, and a separate manifest,
+// since the one of the sources refers to the sources.
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -14,7 +14,7 @@ await build({
   entryPoints: [join(project, 'src/index.ts')],
   outfile: join(dist, 'index.js'),
   bundle: true,
-  // Neither of Node nor of browsers: an import of a module of Node's fails the build.
+  // For both Node and browsers: an import of a Node module fails the build.
   platform: 'neutral',
   target: 'es2022',
   format: 'esm',

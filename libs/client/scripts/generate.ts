@@ -15,13 +15,13 @@ interface Operation {
 }
 
 /**
- * Writes the types of the public API into `directory`: `types.gen.ts`, and `operations.gen.ts`, which finds them by
- * method and path. Both are types alone, so what embeds the client carries none of it.
+ * Writes the types of the public API into `directory`: `types.gen.ts`, and `operations.gen.ts`, which maps methods and
+ * paths to them. Both contain only types, so they add nothing to programs that embed the client.
  */
 async function generate(directory: string): Promise<void> {
   const document = JSON.parse(readFileSync(DOCUMENT, 'utf8')) as Document;
   const operations = listOperations(document);
-  // The client knows where an operation is served from its document.
+  // The client takes the server of an operation from its document.
   for (const { operation } of operations) {
     delete operation.servers;
     // The client reads JSON.

@@ -8,13 +8,13 @@ export type GatewayEvent = Exclude<PostEventsData['body'], unknown[]>;
 
 type FilledIn = 'specversion' | 'id' | 'source' | 'time';
 type Report<E> = E extends GatewayEvent ? Omit<E, FilledIn> & Partial<Pick<E, FilledIn>> : never;
-/** An event as it is reported: what it lacks of its id, source and time is filled in once, before it is sent. */
+/** An event as passed to `report`: missing ids, sources and times are added once, before it is sent. */
 export type ReportedEvent = Report<GatewayEvent>;
 
 export interface ReporterOptions {
   /** How long the first event waits for others. */
   lingerMs: number;
-  /** Events that wait or are in progress. */
+  /** Most events that wait or are in flight. */
   maxQueued: number;
   /** From a report until its events are accepted. */
   timeoutMs: number;
@@ -26,9 +26,9 @@ export interface EventReporter {
   close(options?: { signal?: AbortSignal | undefined }): Promise<void>;
 }
 
-/** What waits, or is in progress, takes no more memory than about twice this. */
+/** Events that wait or are in flight take at most about twice this memory. */
 const MAX_QUEUED_BYTES = 32 * 1024 * 1024;
-/** Lots whose time is over so soon after another's are given up with it. */
+/** When a lot's time is over, lots whose time ends this soon after are given up too. */
 const SOON_MS = 1_000;
 
 export function createEventReporter(send: Send, ownSource: string, options: ReporterOptions): EventReporter {
@@ -40,7 +40,7 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
   let sending = false;
   let linger = new AbortController();
 
-  /** One batch is in progress at a time: what comes meanwhile makes the next one. */
+  /** One batch is in flight at a time; events that arrive meanwhile form the next one. */
   async function sendWaiting(): Promise<void> {
     if (sending) return;
     sending = true;
@@ -51,12 +51,12 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
   }
 
   async function post(batch: Lot[]): Promise<void> {
-    // What was aborted in flight is not sent again, as a part of a batch that was refused or had no answer.
+    // Lots aborted in flight are not sent again after a refused or unanswered batch.
     const lots = batch.filter(({ signal }) => !signal?.aborted);
     if (lots.length === 0) return;
     const body = `[${lots.flatMap(({ events }) => events).join()}]`;
     const contentType = 'application/cloudevents-batch+json';
-    // The first has waited for longest.
+    // The first lot has waited longest.
     const deadline = lots[0]!.deadline;
     const request = { method: 'POST', path: '/api/v1/events', body, contentType } as const;
     const timing = { timeoutMs: Math.max(deadline - performance.now(), 0), signal: givenUp.signal };
@@ -66,14 +66,14 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
     } catch (error) {
       const refused = error instanceof TollkeeperError && (error.status === 400 || error.status === 413);
       if (refused && lots.length > 1) {
-        // Of a batch all or nothing is taken: one report that is not valid must not cost the others.
+        // A batch is accepted as a whole or not at all. Halving it keeps one invalid report from affecting the others.
         const half = lots.length >> 1;
         await post(lots.slice(0, half));
         await post(lots.slice(half));
         return;
       }
       const isAway = error instanceof TollkeeperUnavailable && !givenUp.signal.aborted;
-      // Tollkeeper is down, and the time of the first is over. The others have their own.
+      // Tollkeeper is down, and the time of the first lot is over. Other lots have their own deadlines.
       const others = isAway ? lots.filter((lot) => lot.deadline > deadline + SOON_MS) : [];
       for (const lot of lots) if (!others.includes(lot)) lot.reject(error);
       queue.putBack(others);
@@ -90,7 +90,7 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
       const now = new Date().toISOString();
       const write = ({ id = crypto.randomUUID(), source = ownSource, time = now, ...event }: ReportedEvent) =>
         JSON.stringify({ specversion: '1.0', ...event, id, source, time });
-      // Written now: what the caller does to it later changes no retry.
+      // Serialized now, so that later changes by the caller do not affect retries.
       const written = [events].flat().map(write);
       const lots = toLots(written);
       const bytes = lots.reduce((sum, lot) => sum + lot.bytes, 0);

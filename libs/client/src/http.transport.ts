@@ -8,34 +8,34 @@ export interface TransportOptions {
   fetch?: Fetch | undefined;
   /** Sent with each request. */
   headers: Record<string, string>;
-  /** Stands in `headers`, and in no error. */
+  /** Part of `headers`; never shown in an error. */
   secret: string | undefined;
 }
 
 interface TransportRequest {
   method: string;
-  /** Below the address of Tollkeeper, such as `/api/v1/events`. */
+  /** Path on the Tollkeeper server, such as `/api/v1/events`. */
   path: string;
   body?: string | undefined;
   contentType?: string;
   /** For all attempts together. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  /** Only what counts once however often it is sent. */
+  /** True only for requests that count once, however often they are sent. */
   repeatable: boolean;
-  /** Waits for its turn when Tollkeeper answers 429, as what must not be lost does. */
+  /** Retries also when Tollkeeper answers 429, for requests that must not be lost. */
   patient?: boolean;
 }
 
-/** The JSON of a 2xx answer, undefined without one. Rejects with {@link TollkeeperError}, or the signal's reason. */
+/** The JSON of a 2xx answer, or undefined. Rejects with {@link TollkeeperError}, or the signal's reason. */
 export type Send = (request: TransportRequest) => Promise<unknown>;
 
-/** Nothing that Tollkeeper answers is larger. */
+/** No answer of Tollkeeper is larger. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const MAX_ATTEMPT_MS = 10_000;
 const FIRST_DELAY_MS = 50;
 const MAX_DELAY_MS = 5_000;
-/** Longest time of a timer. One of more fires at once. */
+/** Longest delay of a timer. Longer ones fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function createTransport(options: TransportOptions): Send {
@@ -43,7 +43,7 @@ export function createTransport(options: TransportOptions): Send {
   const { secret, fetch = globalThis.fetch.bind(globalThis) } = options;
   const redact = (text: string) => (secret === undefined ? text : text.replaceAll(secret, '[secret]'));
 
-  /** Throws {@link TollkeeperUnavailable} for what may pass. */
+  /** Throws {@link TollkeeperUnavailable} for failures that may pass. */
   async function attempt(request: TransportRequest, timeoutMs: number): Promise<unknown> {
     const { method, path, body, contentType = 'application/json', signal } = request;
     const late = () => unavailable('timeout', `Tollkeeper did not answer ${method} ${path} in time.`);
@@ -66,7 +66,7 @@ export function createTransport(options: TransportOptions): Send {
   return async function send(request) {
     const { timeoutMs, signal, repeatable, patient = false } = request;
     const deadline = performance.now() + timeoutMs;
-    // Tollkeeper answers within a second. So the 1.5 s of a call leave time to try beside a connection that hangs.
+    // Tollkeeper answers within a second. So the 1.5 s of a call leave time for a retry if a connection hangs.
     const limitMs = Math.min(MAX_ATTEMPT_MS, repeatable ? (timeoutMs * 2) / 3 : timeoutMs);
     let before: TollkeeperError | undefined;
     for (let attempts = 0; ; attempts += 1) {
@@ -76,7 +76,7 @@ export function createTransport(options: TransportOptions): Send {
         return await attempt(request, Math.max(0, Math.min(limitMs, leftMs)));
       } catch (error) {
         if (!repeatable || !(error instanceof TollkeeperError) || !mayPass(error, patient)) throw error;
-        // An attempt that the deadline cut short says less than the one before it.
+        // An attempt cut short by the deadline is less informative than the one before.
         if (error.code === 'timeout' && leftMs < limitMs && before !== undefined) throw before;
         const delayMs = Math.max(error.retryAfterMs ?? 0, jitter(attempts));
         if (performance.now() + delayMs >= deadline) throw error;
@@ -88,7 +88,7 @@ export function createTransport(options: TransportOptions): Send {
   };
 }
 
-/** Throws for an option that is no time to wait for. */
+/** Throws for an option that is not a valid time. */
 export function requireTimes(options: Record<string, number>): void {
   const wrong = Object.keys(options).find((name) => !(options[name]! >= 0 && options[name]! <= MAX_TIMER_MS));
   if (wrong !== undefined) throw new TypeError(`${wrong} must be 0 to ${MAX_TIMER_MS} milliseconds`);
@@ -99,7 +99,7 @@ export function mayPass(error: TollkeeperError, patient: boolean): boolean {
   return error instanceof TollkeeperUnavailable || (patient && error.status === 429);
 }
 
-/** Throws without the address: it may hold a password. */
+/** Throws without showing the address, which may contain a password. */
 function parseBase(text: string): string {
   if (!URL.canParse(text)) {
     throw new TypeError('url must be an http:// or https:// address, such as https://tollkeeper.example.com');
@@ -111,7 +111,7 @@ function parseBase(text: string): string {
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** Null when it is larger than anything that Tollkeeper answers. */
+/** Null if the answer is larger than any of Tollkeeper's. */
 async function readText(response: Response): Promise<string | null> {
   const reader = response.body?.getReader();
   if (reader === undefined) return '';
@@ -130,7 +130,7 @@ async function readText(response: Response): Promise<string | null> {
   }
 }
 
-/** The answer, if it has the field. Something in between may answer 2xx in place of Tollkeeper. */
+/** The answer, if it has the field. An intermediary may answer 2xx instead of Tollkeeper. */
 export function withField<T>(answer: unknown, field: keyof T & string): T {
   if (typeof answer === 'object' && answer !== null && field in answer) return answer as T;
   const message = `The answer has no ${field}, so it is not Tollkeeper's. Check the url.`;
@@ -161,7 +161,7 @@ function understand(response: Response, text: string | null, redact: (text: stri
   throw new TollkeeperError(strange, { code: 'invalid_answer', ...common });
 }
 
-/** Undefined for an empty text, and null for what is no JSON object. */
+/** Undefined for an empty text, null if it is not a JSON object. */
 function parseJson(text: string): object | null | undefined {
   if (text === '') return undefined;
   try {
@@ -179,14 +179,14 @@ function retryAfterMs(text: string): number | null {
   return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
 }
 
-/** What the system calls the failure, such as ` (ECONNREFUSED)`. Nothing else of it is shown. */
+/** The system's code of the failure, such as ` (ECONNREFUSED)`. Nothing else of the failure is shown. */
 function systemCode(error: unknown): string {
   const { code = '', cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
   const name = String(cause?.code ?? code);
   return /^[A-Z][A-Z_]{1,40}$/.test(name) ? ` (${name})` : '';
 }
 
-/** Half to all of a delay that doubles. */
+/** A random half to all of a delay that doubles with each attempt. */
 function jitter(attempts: number): number {
   const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
   return Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempts) * (0.5 + random / 2 ** 33);

@@ -1,4 +1,4 @@
-/** What one request carries at most, below the 1000 events and 5 MiB that Tollkeeper takes. */
+/** Most events and bytes of one request, below Tollkeeper's limits of 1000 events and 5 MiB. */
 export const MAX_EVENTS = 1_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -13,15 +13,15 @@ export interface Lot {
   reject(error: unknown): void;
 }
 
-/** Lots that wait, and those that are in progress, in the order of their reports. */
+/** Lots that wait or are in flight, in the order of their reports. */
 export class LotQueue {
-  /** How many wait or are in progress. */
+  /** Number of events that wait or are in flight. */
   events = 0;
   bytes = 0;
   readonly #waiting: Lot[] = [];
   readonly #pending = new Set<Promise<void>>();
 
-  /** Whether none waits. */
+  /** Whether no lot waits. */
   get isEmpty(): boolean {
     return this.#waiting.length === 0;
   }
@@ -50,7 +50,7 @@ export class LotQueue {
     return accepted;
   }
 
-  /** The first ones, as many as a request carries. */
+  /** The first lots, as many as fit into a request. */
   takeBatch(): Lot[] {
     let events = 0;
     let bytes = 0;
@@ -66,7 +66,7 @@ export class LotQueue {
     this.#waiting.unshift(...lots);
   }
 
-  /** Resolves once none waits or is in progress of those that are there now. */
+  /** Resolves once all current lots are settled. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#pending);
   }

@@ -3,24 +3,24 @@ import { createTransport, type Fetch, requireTimes } from './http.transport.ts';
 
 export interface ManagementApiOptions {
   url: string;
-  /** Slug of the workspace that the operations of a workspace are about. */
+  /** Slug of the workspace, for operations of a workspace. */
   workspace?: string;
   /** Value of the cookie `gw_session`. Browsers send it automatically. */
   session?: string;
-  /** With all attempts; 10 s unless given. */
+  /** For all attempts together; 10 s by default. */
   timeoutMs?: number;
   fetch?: Fetch;
 }
 
 type Part<T, Name extends string> = T extends { [K in Name]?: never } ? unknown : Pick<T, Name & keyof T>;
-/** The path parameters, the query and the body of an operation, and who is waited for. */
+/** The path parameters, query and body of an operation, and a signal to abort it. */
 export type ApiInput<O extends keyof Operations> = Part<Operations[O]['data'], 'path'> &
   Part<Operations[O]['data'], 'query'> &
   Part<Operations[O]['data'], 'body'> & { signal?: AbortSignal };
 export type ApiAnswer<O extends keyof Operations> = Operations[O]['responses'][keyof Operations[O]['responses']];
 
 export interface ManagementApi {
-  /** `call('GET /api/v1/agents/{agent_id}', { path: { agent_id } })`. Only what reads is tried again. */
+  /** `call('GET /api/v1/agents/{agent_id}', { path: { agent_id } })`. Only reads are retried. */
   call<O extends keyof Operations>(
     operation: O,
     ...input: Record<string, never> extends ApiInput<O> ? [ApiInput<O>?] : [ApiInput<O>]
@@ -37,7 +37,7 @@ interface Parts {
   signal?: AbortSignal;
 }
 
-/** The API of people, with a session. */
+/** The management API for people, with a session. */
 export function createManagementApi(options: ManagementApiOptions): ManagementApi {
   const { url, workspace, session, timeoutMs = 10_000, fetch } = options;
   if (session !== undefined && !COOKIE.test(session)) {
@@ -69,7 +69,7 @@ export function createManagementApi(options: ManagementApiOptions): ManagementAp
   };
 }
 
-/** A dot or two would name another path. */
+/** One or two dots would change the path. */
 function toSegment(name: string, value: string): string {
   if (/^\.{0,2}$/.test(value)) throw new TypeError(`path.${name} must be given, and be neither . nor ..`);
   return encodeURIComponent(value);

@@ -1,5 +1,5 @@
 export interface ErrorFacts {
-  /** `code` of the API's error, or what went wrong here: `timeout`, `connection_failed`, `invalid_answer` … */
+  /** `code` of the API's error, or of the local failure: `timeout`, `connection_failed`, `invalid_answer` … */
   code: string;
   status?: number | null;
   requestId?: string | null;
@@ -7,21 +7,21 @@ export interface ErrorFacts {
   details?: { path: string; message: string }[];
 }
 
-/** A call that Tollkeeper refused, or an answer that is not Tollkeeper's. To try again unchanged does not help. */
+/** Tollkeeper refused a call, or the answer is not from Tollkeeper. Retrying the same call does not help. */
 export class TollkeeperError extends Error {
   override readonly name: string = 'TollkeeperError';
   /** Stable, for programs. */
   readonly code: string;
   /** Status of the HTTP answer; null without one. */
   readonly status: number | null;
-  /** What to quote when asking for help. */
+  /** The id to quote in support requests. */
   readonly requestId: string | null;
-  /** How long Tollkeeper asks to wait. */
+  /** How long to wait before a retry, as requested by Tollkeeper. */
   readonly retryAfterMs: number | null;
-  /** The fields that are wrong. */
+  /** The invalid fields. */
   readonly details: { path: string; message: string }[];
 
-  // No cause: what `fetch` throws may show the request, and with it the key.
+  // Has no cause, because errors of `fetch` may contain the request with the key.
   constructor(message: string, facts: ErrorFacts) {
     super(message);
     this.code = facts.code;
@@ -32,7 +32,7 @@ export class TollkeeperError extends Error {
   }
 }
 
-/** Tollkeeper could not be reached, or could not decide, in the time that the call had. */
+/** Tollkeeper could not be reached, or could not decide, in the time of the call. */
 export class TollkeeperUnavailable extends TollkeeperError {
   override readonly name = 'TollkeeperUnavailable';
 }

@@ -1,6 +1,6 @@
 /**
- * What the work comes to, in its time. Else it rejects with `late()`, or with the reason of the caller's signal, and so
- * is the signal aborted that the work gets. Work that does not heed it is not waited for.
+ * The result of the work, if it finishes in time. Else rejects with `late()`, or the reason of the caller's signal, and
+ * aborts the signal of the work. Work that ignores its signal is not awaited.
  */
 export async function within<T>(
   { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal | undefined },

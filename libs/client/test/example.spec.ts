@@ -11,7 +11,7 @@ let server: StubServer;
 afterEach(() => server.stop());
 
 it('the example gives its answer and settles again, with the same arguments, when its settlement fails', async () => {
-  // Later than the client waits by itself.
+  // Longer than the client waits automatically.
   const away = error(503, 'service_unavailable', { 'retry-after': '11' });
   const settled = json(200, { ...RESERVATION, state: 'settled', settled_micros: 636 });
   server = await startStubServer(json(201, GRANTED), away, settled);

@@ -29,7 +29,7 @@ const COMPILER_OPTIONS = {
   ...{ strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true },
 };
 
-/** A project of somebody who has installed the packed package, and nothing else. */
+/** The project of a user who has installed only the packed package. */
 let project: string;
 let installed: string;
 

@@ -158,7 +158,7 @@ describe('report', () => {
     );
     expect(await outcomes(reports)).toEqual(Array(10).fill('timeout'));
     await tollkeeper.close();
-    // One after another, they took ten seconds.
+    // One after another would take ten seconds.
     expect(Math.max(...ends)).toBeLessThan(5_000);
   });
 

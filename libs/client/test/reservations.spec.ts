@@ -335,7 +335,7 @@ describe("a call that is allowed while Tollkeeper is down (onUnavailable: 'allow
   });
 });
 
-/** An answer that continues for as long as somebody reads. */
+/** An answer that continues as long as it is read. */
 function endless(response: Parameters<Answer>[0]): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   const chunk = ' '.repeat(64 * 1024);

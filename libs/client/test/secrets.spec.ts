@@ -27,7 +27,7 @@ async function failureOf(work: () => Promise<unknown>): Promise<unknown> {
   throw new Error('it did not fail');
 }
 
-/** A server that shows the request in its answer. */
+/** A server whose answer contains the request. */
 const echo =
   (status: number): Answer =>
   (response, { headers }) => {

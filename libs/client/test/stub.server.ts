@@ -11,11 +11,11 @@ interface Received {
 
 export type Answer = (response: ServerResponse, request: Received) => void;
 
-/** A server that answers as told: each request by the next answer, and by the last one from then on. */
+/** A server with scripted answers: one for each request, and the last one from then on. */
 export interface StubServer {
   url: string;
   received: Received[];
-  /** Bodies of the requests to a path that ends so. */
+  /** Bodies of the requests to paths with this end. */
   bodies<T>(pathEnd: string): T[];
   answers: Answer[];
   stop(): Promise<void>;
@@ -30,11 +30,11 @@ export const error = (status: number, code: string, headers: Record<string, stri
   json(status, { error: `It is ${code}.`, code, request_id: 'req-1' }, headers);
 
 export const reset: Answer = (response) => response.socket?.resetAndDestroy();
-/** Takes the request and says nothing. */
+/** Accepts the request and never answers. */
 export const hang: Answer = () => {};
-/** Begins to answer and says no more. */
+/** Starts an answer and never continues. */
 export const stall: Answer = (response) => response.writeHead(200, { 'content-type': 'application/json' }).write('{"');
-/** Ends in the middle of the answer. */
+/** Aborts in the middle of the answer. */
 export const cut: Answer = (response) => {
   response.writeHead(201, { 'content-length': '1000' }).write('{"decision":');
   setImmediate(() => response.socket?.destroy());

@@ -1,6 +1,6 @@
 import { prepareKafka } from '../src/kafka.broker.ts';
 
-/** Fetches what a broker needs, or says what to install: for runs that shall not find out in the middle. */
+/** Downloads what a broker needs, or says what to install, so that runs do not fail halfway. */
 try {
   await prepareKafka({ env: process.env, onProgress: (line) => console.log(line) });
 } catch (error) {

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { killWithOwner } from '@tollkeeper/managed-process';
 
 const LOG_CONFIGURATION = resolve(import.meta.dirname, '..', 'log4j2.properties');
-/** Seconds on a free machine; a busy one may take much longer to start a JVM. */
+/** Takes seconds on an idle machine; a busy one may take much longer to start a JVM. */
 const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 20_000;
 const KEPT_PROBLEMS = 3;
@@ -14,13 +14,13 @@ const KEPT_PROBLEMS = 3;
 export interface Jvm {
   java: string;
   jars: string;
-  /** Of the JVM, on top of those that all of them have. */
+  /** JVM options, in addition to the common ones. */
   options: string[];
 }
 
 /**
- * The command line of one of Kafka's programs. All have the same compiler and collector, because a class archive fits
- * no other.
+ * The command line of one of Kafka's programs. All use the same compiler and collector, because a class archive fits no
+ * other.
  */
 export function commandLine({ java, jars, options }: Jvm, program: string, ...args: string[]): [string, string[]] {
   const common = ['-Xms64m', '-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
@@ -28,17 +28,17 @@ export function commandLine({ java, jars, options }: Jvm, program: string, ...ar
   return [java, [...common, ...options, log, '-cp', `${jars}/*`, program, ...args]];
 }
 
-/** A broker that takes requests. */
+/** A broker that accepts requests. */
 export interface BrokerProcess {
   pid: number;
-  /** Resolves, with a sentence that says how, once the process is gone for whatever reason. */
+  /** Resolves to a sentence that describes how the process ended, for whatever reason. */
   exited: Promise<string>;
   signal(name: NodeJS.Signals): void;
-  /** Asks it to shut down cleanly, kills it after 20 s, and resolves once it is gone. */
+  /** Shuts it down cleanly, kills it after 20 s, and resolves once it is gone. */
   stop(): Promise<void>;
 }
 
-/** Starts the JVM as a direct child; resolves once the broker has started, rejects with the reason when it does not. */
+/** Starts the JVM as a direct child. Resolves once the broker has started, rejects with the reason if it does not. */
 export async function startBroker(jvm: Jvm, propertiesFile: string): Promise<BrokerProcess> {
   // Its own process group: Ctrl-C in the terminal must reach the services first and the broker last.
   const child = spawn(...commandLine(jvm, 'kafka.Kafka', propertiesFile), {
@@ -55,7 +55,7 @@ export async function startBroker(jvm: Jvm, propertiesFile: string): Promise<Bro
   const started = readLog(child.stdout, child.stderr, problems);
   const failed = exited.then((reason) => Promise.reject(new Error(`Apache Kafka did not start: ${reason}`)));
   const pid = child.pid ?? 0;
-  // SIGKILL reaches a broker that is paused, too; what it has acknowledged outlives it.
+  // SIGKILL also ends a suspended broker. Acknowledged records survive it.
   const stopWatching = pid === 0 ? () => undefined : killWithOwner(pid, 'SIGKILL');
   void exited.then(stopWatching);
   const timeout = Promise.withResolvers<never>();
@@ -85,7 +85,9 @@ export async function startBroker(jvm: Jvm, propertiesFile: string): Promise<Bro
   };
 }
 
-/** Resolves at the line that says that the broker has started; keeps the log flowing and the newest problems. */
+/**
+ * Resolves at the log line that says that the broker has started. Keeps reading the log and keeps the newest problems.
+ */
 function readLog(stdout: Readable, stderr: Readable, problems: string[]): Promise<void> {
   return new Promise((settle) => {
     const keep = (line: string): void => {

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The oldest that Apache Kafka 4 runs on. */
+/** The oldest version that Apache Kafka 4 supports. */
 const OLDEST_JAVA = 17;
 
 /** `$JAVA_HOME/bin/java`, or the `java` on the PATH. Throws, with what to install, unless it is Java 17 or later. */

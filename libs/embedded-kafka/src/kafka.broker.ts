@@ -19,39 +19,35 @@ import { type KafkaSecurity, SCRAM_MECHANISMS, serverProperties } from './server
 
 const run = promisify(execFile);
 
-/** Attempts to start on ports that another process may take first. */
+/** Attempts to start, because another process may take a port first. */
 const START_ATTEMPTS = 5;
 const ORPHAN_TIMEOUT_MS = 15_000;
 const CLASS_ARCHIVE = 'classes.jsa';
 
 export interface KafkaOptions {
-  /** Holds the log. Created when missing, found again by the next start; one broker at a time works on it. */
+  /** Holds the log. Created if missing, and reused by the next start. Only one broker at a time may use it. */
   dataDirectory: string;
-  /** Port of loopback to listen on; a free one unless given. */
+  /** Port on loopback; a free one by default. */
   port?: number;
-  /** What clients have to do to be let in; nothing unless given. */
+  /** How clients must authenticate; not at all by default. */
   security?: KafkaSecurity;
-  /**
-   * Takes `JAVA_HOME`, `PATH`, `XDG_CACHE_HOME` and what Maven reads from here; by default the process's environment.
-   */
+  /** Source of `JAVA_HOME`, `PATH`, `XDG_CACHE_HOME` and Maven's variables; the process's environment by default. */
   env?: NodeJS.ProcessEnv;
-  /** One line for a person, each time something takes long. */
+  /** Gets a readable line whenever something takes long. */
   onProgress?: (line: string) => void;
 }
 
-/** A real Apache Kafka of one node on loopback, a child of this process that ends with it. */
+/** A real single-node Apache Kafka on loopback, as a child of this process that ends with it. */
 export interface KafkaBroker {
   /** `127.0.0.1:<port>`, the same after each restart. */
   readonly brokers: string;
-  /** The process id, another one after each restart. */
+  /** The process id, which changes at each restart. */
   readonly pid: number;
   /** SIGKILL; resolves once the process is gone. */
   kill(): Promise<void>;
-  /**
-   * Starts it again on the same port and data, after a clean stop where it still runs; resolves once it takes requests.
-   */
+  /** Starts it again on the same port and data, after a clean stop if it runs. Resolves once it accepts requests. */
   restart(): Promise<void>;
-  /** SIGSTOP: it keeps its connections and answers nothing, until `resume`. */
+  /** SIGSTOP: it keeps its connections and answers nothing until `resume`. */
   pause(): Promise<void>;
   resume(): void;
   /** Shuts it down cleanly. Idempotent. */
@@ -59,9 +55,9 @@ export interface KafkaBroker {
 }
 
 /**
- * Starts an Apache Kafka (KRaft, broker and controller in one) on `dataDirectory`. What it acknowledged outlives `kill
- * -9` of it and of this process; an orphan of an earlier run is killed first. Rejects, with what to install, when Java
- * 17 or later is missing, or Maven where the jars are not in the cache yet.
+ * Starts an Apache Kafka (KRaft, broker and controller in one) on `dataDirectory`. Acknowledged records survive `kill
+ * -9` of it and of this process; an orphan of an earlier run is killed first. Rejects, with what to install, if Java 17
+ * or later is missing, or Maven while the jars are not in the cache yet.
  */
 export async function startKafka(options: KafkaOptions): Promise<KafkaBroker> {
   const { env = process.env, onProgress = () => undefined } = options;
@@ -95,7 +91,7 @@ interface Installation extends Jvm {
   security: KafkaSecurity | undefined;
 }
 
-/** Finds Java and the jars, which it fetches first where they are missing. Rejects as `startKafka` does. */
+/** Finds Java and the jars, which it downloads if missing. Rejects as `startKafka` does. */
 export async function prepareKafka({
   env,
   onProgress,
@@ -118,15 +114,15 @@ export async function prepareKafka({
 }
 
 /**
- * Leaves the classes that a broker loads as this JVM has them in memory: with these a start takes half as long. A JVM
- * that cannot use them starts without them.
+ * Archives the classes of a broker as this JVM loads them, which halves the time of a start. A JVM that cannot use the
+ * archive starts without it.
  */
 async function archiveClasses(jvm: Jvm, directory: string): Promise<void> {
   const data = join(directory, 'data');
   await mkdir(data);
   const options = [`-XX:ArchiveClassesAtExit=${join(directory, CLASS_ARCHIVE)}`];
   const { broker } = await startOn({ ...jvm, options, directory: data, security: undefined }, freePort);
-  // Without the time limit of a stop: on a busy machine the JVM takes longer to write them.
+  // Without the timeout of a stop, because on a busy machine the JVM takes longer to write the archive.
   broker.signal('SIGTERM');
   await broker.exited;
   await rm(data, { recursive: true });
@@ -164,7 +160,7 @@ function scramCredentials(security: KafkaSecurity | undefined): string[] {
   return SCRAM_MECHANISMS.flatMap((mechanism) => ['-S', `${mechanism}=[name=${username},password=${password}]`]);
 }
 
-/** Who the broker of the data directory is, for a start after an owner that could not stop it. */
+/** The file with the broker of the data directory, for a start after an owner that could not stop it. */
 function orphanFile(directory: string): string {
   return join(directory, 'broker.json');
 }

@@ -12,14 +12,14 @@ const DOWNLOAD_TIMEOUT_MS = 10 * 60_000;
 
 export interface KafkaJarsOptions {
   cacheDirectory: string;
-  /** Takes `PATH` and what Maven reads from here. */
+  /** Source of `PATH` and Maven's variables. */
   env: NodeJS.ProcessEnv;
   onProgress: (line: string) => void;
 }
 
 /**
- * The directory that holds the jars of pom.xml, and nothing else. Maven fetches them on the first call; they stay in
- * the cache until pom.xml changes. Of several processes one fetches and the others wait.
+ * The directory with the jars of pom.xml, and nothing else. Maven downloads them on the first call; they stay in the
+ * cache until pom.xml changes. If several processes call this, one downloads and the others wait.
  */
 export async function findKafkaJars({ cacheDirectory, env, onProgress }: KafkaJarsOptions): Promise<string> {
   const pom = await readFile(POM);
@@ -49,7 +49,7 @@ function problemOf({ code, stdout, message }: Error & { code?: unknown; stdout?:
       '`apt-get install maven`, macOS: `brew install maven`) and start again.'
     );
   }
-  // Maven tells its problems on stdout, the first line first.
+  // Maven reports problems on stdout; the first line comes first.
   const reason = stdout?.split('\n').find((line) => line.includes('ERROR')) ?? message;
   return `Maven could not fetch Apache Kafka: ${reason.trim()}. Check that it reaches a repository, and start again.`;
 }

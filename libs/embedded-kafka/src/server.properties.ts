@@ -2,25 +2,24 @@ export interface ServerAddresses {
   port: number;
   controllerPort: number;
   logDirectory: string;
-  /** Where the broker talks to itself while clients have to log in. */
+  /** The broker's own listener while clients have to log in. */
   internalPort: number;
   security: KafkaSecurity | undefined;
 }
 
 /** Clients connect over TLS and log in with a password, by PLAIN or one of {@link SCRAM_MECHANISMS}. */
 export interface KafkaSecurity {
-  /** File of the private key (PKCS #8) and the certificate of 127.0.0.1, both as PEM. */
+  /** PEM file with the private key (PKCS #8) and the certificate of 127.0.0.1. */
   keystoreFile: string;
   username: string;
   password: string;
 }
 
-/** The mechanisms whose credentials the cluster keeps: they are given to it when its storage is formatted. */
+/** The mechanisms whose credentials the cluster stores. They are added when its storage is formatted. */
 export const SCRAM_MECHANISMS = ['SCRAM-SHA-256', 'SCRAM-SHA-512'] as const;
 
 /**
- * One node that is broker and controller, for a small machine that it shares: few threads, and back soon after `kill
- * -9`.
+ * One node that is broker and controller, for a small shared machine: few threads, and a fast restart after `kill -9`.
  */
 export function serverProperties({ controllerPort, logDirectory, ...clients }: ServerAddresses): string {
   const listener = clientListeners(clients);

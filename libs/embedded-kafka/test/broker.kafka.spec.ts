@@ -43,7 +43,7 @@ describe('the managed Apache Kafka', () => {
     });
   }
 
-  /** A broker that has just started does not lead its partitions yet, and says so to whoever asks. */
+  /** A broker that has just started does not lead its partitions yet, and answers so. */
   async function onceItLeads<T>(ask: () => Promise<T>): Promise<T> {
     for (;;) {
       try {

@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LockHeldError, lockFile } from '@tollkeeper/managed-process';
 
-/** Another Tollkeeper works on the data directory. */
+/** Another Tollkeeper uses the data directory. */
 export class DataDirectoryInUseError extends Error {
   readonly pid: number;
 
@@ -17,9 +17,8 @@ export class DataDirectoryInUseError extends Error {
 }
 
 /**
- * Makes this process the only one that works on `dataDirectory`, creating the directory when missing; resolves to
- * the release, which is idempotent. A lock left by a process that is gone is taken over. Throws
- * `DataDirectoryInUseError` while its holder runs.
+ * Locks `dataDirectory` for this process, creating it if missing. Resolves to the release, which is idempotent. The
+ * lock of a process that is gone is taken over. Throws `DataDirectoryInUseError` while its holder runs.
  */
 export async function lockDataDirectory(dataDirectory: string): Promise<() => Promise<void>> {
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });

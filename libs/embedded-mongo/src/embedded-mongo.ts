@@ -9,45 +9,45 @@ import { findMongod } from './mongod.binary.ts';
 import { findPrimary, mongodUri, prepareReplicaSet } from './replica-set.ts';
 
 export interface EmbeddedMongoOptions {
-  /**
-   * Holds the lock, the password and, in `mongo/` (`mongo-2/`, `mongo-3/`), the database files. Created when missing.
-   */
+  /** Holds the lock, the password and, in `mongo/` (`mongo-2/`, `mongo-3/`), the database files. Created if missing. */
   dataDirectory: string;
-  /** 1 unless given; with 3, the set survives the loss of one of them. The same at each start on the data directory. */
+  /**
+   * 1 by default. With 3, the set survives the loss of a member. Must be the same at each start on the data directory.
+   */
   members?: 1 | 3;
-  /** Where a downloaded `mongod` is kept; by default the user's cache directory. */
+  /** Cache for a downloaded `mongod`; by default the user's cache directory. */
   cacheDirectory?: string;
-  /** Most memory of each member's cache, 256 unless given; `mongod` takes about 100 MB on top. */
+  /** Largest cache of each member, 256 by default; `mongod` takes about 100 MB on top. */
   cacheSizeMb?: number;
-  /** Gives memory back between bursts, at some cost in speed: for a database that shares a small machine. */
+  /** Returns memory between bursts, at some cost in speed, for a database on a small shared machine. */
   frugal?: boolean;
-  /** Port of the first member on loopback; a free one unless given. */
+  /** Port of the first member on loopback; a free one by default. */
   port?: number;
-  /** Takes `MONGOD_BINARY` and `PATH` from here; by default the process's environment. */
+  /** Source of `MONGOD_BINARY` and `PATH`; the process's environment by default. */
   env?: NodeJS.ProcessEnv;
-  /** One line for a person, each time something takes long. */
+  /** Gets a readable line whenever something takes long. */
   onProgress?: (line: string) => void;
-  /** Called once, with a sentence that says how, when a `mongod` ends without having been asked to. */
+  /** Called once if a `mongod` ends unexpectedly, with a sentence that says how. */
   onUnexpectedExit?: (reason: string) => void;
 }
 
 export interface EmbeddedMongo {
-  /** Connection string without a database. Holds the password: never log it. */
+  /** Connection string without a database. Contains the password: never log it. */
   uri: string;
-  /** Of the first member. */
+  /** Process id of the first member. */
   readonly pid: number;
   readonly members: readonly MongoMember[];
-  /** The member that takes writes. Rejects while there is none, as for about ten seconds after the loss of one. */
+  /** The member that accepts writes. Rejects while there is none, as for about ten seconds after the loss of one. */
   primary(): Promise<MongoMember>;
-  /** Shuts every member down cleanly and frees the data directory. Idempotent. */
+  /** Shuts every member down cleanly and unlocks the data directory. Idempotent. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a replica set of its own on `dataDirectory`: one `mongod` or three on loopback, journaled, with a password, so
- * that transactions work and no other user of the machine reads it. What was acknowledged outlives `kill -9` of
- * this process and of `mongod`; an orphan of an earlier run is stopped first. Throws `DataDirectoryInUseError` when
- * another process works there, and `MongodNotFoundError` when there is no `mongod` and none can be fetched.
+ * Starts a replica set on `dataDirectory`: one `mongod` or three on loopback, journaled, with a password, so that
+ * transactions work and no other user of the machine can read it. Acknowledged writes survive `kill -9` of this process
+ * and of `mongod`; an orphan of an earlier run is stopped first. Throws `DataDirectoryInUseError` if another process
+ * uses the directory, and `MongodNotFoundError` if there is no `mongod` and none can be downloaded.
  */
 export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise<EmbeddedMongo> {
   const { onUnexpectedExit = () => undefined } = options;
@@ -89,7 +89,7 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
   }
 }
 
-/** Starts the members, pushes each onto `started` as soon as it runs, and resolves to their password. */
+/** Starts the members, adds each to `started` as soon as it runs, and resolves to their password. */
 async function startMembers(
   options: EmbeddedMongoOptions,
   dataDirectory: string,
@@ -99,7 +99,7 @@ async function startMembers(
   const cacheDirectory = options.cacheDirectory ?? defaultCacheDirectory(env);
   const binary = await findMongod({ cacheDirectory, env, onProgress });
   const keyFile = join(dataDirectory, 'mongod.key');
-  // One secret for both: members of the set prove themselves with it, and it is the password of the only user.
+  // One secret for both: the members of the set authenticate with it, and it is the password of the only user.
   const password = await readOrCreateSecretFile(keyFile, () => randomBytes(32).toString('hex'));
   for (let number = 1; number <= members; number += 1) {
     const dbPath = join(dataDirectory, number === 1 ? 'mongo' : `mongo-${number}`);

@@ -1,20 +1,20 @@
 import { type MongodOptions, type MongodProcess, startMongod, stopOrphan } from './mongod.process.ts';
 
-/** One `mongod` of the managed replica set. It keeps its port and data over all restarts. */
+/** One `mongod` of the managed replica set. Restarts keep its port and data. */
 export interface MongoMember {
   /** `127.0.0.1:<port>`. */
   readonly host: string;
-  /** Another one after each restart. */
+  /** Changes at each restart. */
   readonly pid: number;
   /** SIGKILL; resolves once the process is gone. */
   kill(): Promise<void>;
-  /** Starts it again, after a clean stop where it still runs; resolves once it listens. */
+  /** Starts it again, after a clean stop if it runs. Resolves once it listens. */
   restart(): Promise<void>;
 }
 
 export interface ManagedMember extends MongoMember {
   readonly port: number;
-  /** Resolves to a sentence that says how, once the process has ended without having been asked to. */
+  /** Resolves if the process ends unexpectedly, to a sentence that says how. */
   readonly lost: Promise<string>;
   stop(): Promise<void>;
 }

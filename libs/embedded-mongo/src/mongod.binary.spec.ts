@@ -48,7 +48,7 @@ esac
   beforeEach(async () => {
     lines.length = 0;
     root = await mkdtemp(join(tmpdir(), 'tollkeeper-binary-'));
-    // The discard port of loopback refuses at once, as a network does that blocks MongoDB's host.
+    // The discard port of loopback refuses at once, like a network that blocks MongoDB's host.
     env = { PATH: join(root, 'bin'), MONGOMS_DOWNLOAD_MIRROR: 'http://127.0.0.1:9' };
   });
   afterEach(() => rm(root, { recursive: true, force: true }));

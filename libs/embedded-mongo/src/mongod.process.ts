@@ -25,9 +25,9 @@ const NO_SPACE_HINT = 'its disk is full: make room, then start again. Nothing th
 export interface MongodProcess {
   pid: number;
   port: number;
-  /** Resolves, with a sentence that says how, once the process is gone for whatever reason. */
+  /** Resolves to a sentence that describes how the process ended, for whatever reason. */
   exited: Promise<string>;
-  /** Asks it to shut down cleanly, kills it after 15 s, and resolves once it is gone. */
+  /** Shuts it down cleanly, kills it after 15 s, and resolves once it is gone. */
   stop(): Promise<void>;
   /** SIGKILL. */
   kill(): void;
@@ -36,20 +36,20 @@ export interface MongodProcess {
 export interface MongodOptions {
   binary: string;
   dbPath: string;
-  /** Of loopback. */
+  /** Port on loopback. */
   port: number;
-  /** Owner-only file that holds the members' shared secret; with it, clients must log in. */
+  /** Owner-only file with the members' shared secret; with it, clients must log in. */
   keyFile: string;
-  /** Most memory of WiredTiger's cache; mongod takes about 100 MB on top. */
+  /** Largest cache of WiredTiger; mongod takes about 100 MB on top. */
   cacheSizeMb: number;
-  /** Holds on to less memory between bursts, at some cost in speed. */
+  /** Keeps less memory between bursts, at some cost in speed. */
   frugal?: boolean;
 }
 
-/** What all threads of a frugal `mongod` together keep of what they have freed. */
+/** Freed memory that all threads of a frugal `mongod` together keep. */
 const FRUGAL_THREAD_CACHE_BYTES = 8 * 1024 * 1024;
 
-/** Starts `mongod` on loopback; resolves once it listens, rejects with the reason when it does not. */
+/** Starts `mongod` on loopback. Resolves once it listens, rejects with the reason if it does not. */
 export async function startMongod(options: MongodOptions): Promise<MongodProcess> {
   const { binary, dbPath, port, keyFile, cacheSizeMb, frugal = false } = options;
   const args = [
@@ -57,13 +57,13 @@ export async function startMongod(options: MongodOptions): Promise<MongodProcess
     ...['--replSet', REPLICA_SET, '--keyFile', keyFile, '--storageEngine', 'wiredTiger'],
     ...['--wiredTigerEngineConfigString', engineConfig(cacheSizeMb, frugal), '--oplogSize', '128'],
     ...['--maxConns', '800', '--quiet'],
-    // Up to 200 MB of metrics for MongoDB's support, which nobody reads here.
+    // Would store up to 200 MB of metrics for MongoDB's support, which nobody reads here.
     ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
-    // What a killed client has left open delays nobody for longer than this.
+    // Limits how long the transaction of a killed client can block others.
     ...['--setParameter', 'transactionLifetimeLimitSeconds=20'],
-    // A member of several would keep answering for 15 s, for clients to turn to another one.
+    // By default, a member of a set keeps answering for 15 s, so that clients can switch to another one.
     ...['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'],
-    // What it has freed goes back to the system: here it shares a small machine with all services.
+    // Returns freed memory to the system, because all services share this small machine.
     ...['--setParameter', 'tcmallocAggressiveMemoryDecommit=1'],
     ...(frugal ? ['--setParameter', `tcmallocMaxTotalThreadCacheBytes=${FRUGAL_THREAD_CACHE_BYTES}`] : []),
     ...(process.platform === 'win32' ? [] : ['--nounixsocket']),
@@ -106,17 +106,17 @@ export async function startMongod(options: MongodOptions): Promise<MongodProcess
 }
 
 /**
- * For a server of few clients: the option made for the size of the cache takes no less than 256 MB, and room for the
- * usual 33 000 sessions takes 40 MB. A connection needs a few sessions. A frugal one empties its cache down to a fifth
- * when it can, in place of four fifths; a large transaction still finds all of it.
+ * For a server with few clients: the option for the cache size takes at least 256 MB, and room for the usual 33 000
+ * sessions takes 40 MB, but a connection needs only a few sessions. A frugal one empties its cache down to a fifth when
+ * possible, instead of four fifths; a large transaction can still use all of it.
  */
 function engineConfig(cacheSizeMb: number, frugal: boolean): string {
   return `cache_size=${cacheSizeMb}MB,session_max=2000${frugal ? ',eviction_target=20' : ''}`;
 }
 
 /**
- * Stops a `mongod` that an owner killed with SIGKILL has left on this data directory. MongoDB keeps the id of its
- * process in `mongod.lock`; a process that has taken over that id is recognised by its command line and left alone.
+ * Stops a `mongod` that an owner killed with SIGKILL has left on this data directory. MongoDB stores its process id in
+ * `mongod.lock`. Another process that got the same id is recognized by its command line and left alone.
  */
 export async function stopOrphan(dbPath: string, onProgress: (line: string) => void): Promise<void> {
   const text = await readFile(join(dbPath, 'mongod.lock'), 'utf8').catch(() => '');
@@ -140,7 +140,7 @@ function tryKill(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Resolves at the line that says `mongod` listens; afterwards keeps the log flowing and the newest problems. */
+/** Resolves at the log line that says that `mongod` listens. Keeps reading the log and keeps the newest problems. */
 function readLog(
   child: ChildProcessByStdio<null, Readable, Readable>,
   problems: string[],

@@ -17,17 +17,17 @@ const WRONG_PASSWORD =
   'the password in mongod.key is not the one that the database was made with. Put the right file back, or start with ' +
   'an empty data directory.';
 
-/** The connection string of the managed replica set, without a database. Holds its password: never log it. */
+/** The connection string of the managed replica set, without a database. Contains its password: never log it. */
 export function mongodUri(ports: readonly number[], password: string): string {
   const hosts = ports.map(hostOf).join();
-  // One member is reached directly: its clients need no other view of the set than their own.
+  // A single member is connected to directly, because its clients need no other view of the set than their own.
   const set = ports.length === 1 ? 'directConnection=true' : `replicaSet=${REPLICA_SET}`;
   return `mongodb://${USER}:${password}@${hosts}/?authSource=admin&authMechanism=SCRAM-SHA-256&${set}`;
 }
 
 /**
- * Brings fresh or used `mongod`s to where they take transactions from the one user that they have: a replica set of all
- * of them, on the ports of this start. Repeats what an interrupted first start did not finish.
+ * Brings new or used `mongod`s to where they accept transactions of their one user: a replica set of all of them, on
+ * the ports of this start. Repeats the steps of an interrupted first start.
  */
 export async function prepareReplicaSet(ports: readonly [number, ...number[]], password: string): Promise<void> {
   const members = ports.map((port, _id) => ({ _id, host: hostOf(port) }));
@@ -52,8 +52,8 @@ interface Member {
 }
 
 /**
- * A start that was killed before it made the user has left a set on its own ports, which nobody else can be using. One
- * member elects itself at once; several that begin together wait 10 s for a primary before one of them stands.
+ * A start that was killed before it created the user has left a set on its own ports, which nobody else can be using.
+ * One member elects itself at once; several that start together wait 10 s for a primary before one of them stands.
  */
 async function initiate(admin: Db, members: Member[]): Promise<void> {
   const config = { _id: REPLICA_SET, version: 1, members: members.slice(0, 1) };
@@ -70,8 +70,8 @@ async function initiate(admin: Db, members: Member[]): Promise<void> {
 }
 
 /**
- * The ports of two starts differ, and a member that doesn't find itself in the configuration serves nobody. It closes
- * its connections when it notices, which may be in the middle of this.
+ * The ports differ between starts, and a member that is not in its configuration serves nobody. It closes its
+ * connections when it notices, which may happen during this.
  */
 async function adopt(uri: string, members: Member[]): Promise<true> {
   const deadline = Date.now() + PRIMARY_TIMEOUT_MS;
@@ -85,7 +85,7 @@ async function adopt(uri: string, members: Member[]): Promise<true> {
   }
 }
 
-/** Puts the members on their ports of this start. To do it again changes nothing. */
+/** Moves the members to the ports of this start. Idempotent. */
 async function moveMembers(admin: Db, members: Member[]): Promise<true> {
   const config = await storedConfig(admin);
   if (config.members.length !== members.length) {
@@ -100,7 +100,7 @@ async function moveMembers(admin: Db, members: Member[]): Promise<true> {
   return true;
 }
 
-/** A member takes requests a moment before it has read its configuration. */
+/** A member accepts requests shortly before it has read its configuration. */
 async function storedConfig(admin: Db): Promise<{ version: number; members: Member[] }> {
   let config: { version: number; members: Member[] } | undefined;
   await until(async () => {
@@ -116,7 +116,7 @@ async function storedConfig(admin: Db): Promise<{ version: number; members: Memb
   return config!;
 }
 
-/** Each member would wait 10 s for a primary before it stands. One that must not be it yet is refused. */
+/** Otherwise each member waits 10 s for a primary before it stands. A member that may not stand yet is refused. */
 async function standForElection(admin: Db): Promise<void> {
   await until(async () => {
     const { isWritablePrimary, primary } = await admin.command({ hello: 1 });
@@ -129,8 +129,8 @@ async function standForElection(admin: Db): Promise<void> {
 }
 
 /**
- * A member that finds itself in its configuration is elected automatically, writes its term there, and refuses another
- * change meanwhile.
+ * A member that finds itself in its configuration is elected automatically, writes its term there, and refuses other
+ * changes meanwhile.
  */
 async function reconfigure(admin: Db, config: object): Promise<void> {
   const deadline = Date.now() + PRIMARY_TIMEOUT_MS;
@@ -165,8 +165,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 
 /**
- * The port of the member that takes writes, or undefined while there is none. Members that do not answer are passed
- * over.
+ * The port of the member that accepts writes, or undefined while there is none. Members that do not answer are skipped.
  */
 export async function findPrimary(ports: readonly number[]): Promise<number | undefined> {
   for (const port of ports) {
@@ -181,7 +180,7 @@ function hostOf(port: number): string {
 }
 
 /**
- * As a client of loopback that has not logged in: it may ask how a member is, and set up one without a user ("localhost
+ * Connects from loopback without a user, who may read a member's state, and set up one without a user ("localhost
  * exception").
  */
 function withoutUser<T>(port: number, use: (admin: Db) => Promise<T>): Promise<T> {

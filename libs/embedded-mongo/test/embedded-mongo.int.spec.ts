@@ -46,7 +46,7 @@ describe('the managed mongod', () => {
     );
   const count = (uri: string) => withClient(uri, (client) => client.db('kept').collection('items').countDocuments());
 
-  /** A mongod on `dataDirectory` that nobody has set up or looks after. */
+  /** A mongod on `dataDirectory` without set-up or owner. */
   async function startBare(): Promise<MongodProcess> {
     const search = { cacheDirectory: defaultCacheDirectory(), env: process.env, onProgress: () => undefined };
     const dbPath = join(dataDirectory, 'mongo');

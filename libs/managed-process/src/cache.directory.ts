@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Where downloads are kept for every data directory of this user: `$XDG_CACHE_HOME/tollkeeper`, or
+ * Cache for downloads, shared by all data directories of this user: `$XDG_CACHE_HOME/tollkeeper`, or
  * `~/.cache/tollkeeper`.
  */
 export function defaultCacheDirectory(env: NodeJS.ProcessEnv = process.env): string {

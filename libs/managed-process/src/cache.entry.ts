@@ -6,19 +6,19 @@ const STILL_FILLING_MS = 10_000;
 
 export interface CacheEntryOptions {
   cacheDirectory: string;
-  /** Names the content: another version has another name. */
+  /** Identifies the content: another version has another name. */
   name: string;
-  /** What is in progress while it is filled, as in `downloading Apache Kafka`. */
+  /** The activity while it is filled, such as `downloading Apache Kafka`. */
   activity: string;
-  /** Puts the content into an empty directory; may leave anything behind when it rejects. */
+  /** Puts the content into an empty directory. If it rejects, it may leave anything behind. */
   fill(directory: string): Promise<void>;
-  /** One line for a person, each time something takes long. */
+  /** Gets a readable line whenever something takes long. */
   onProgress: (line: string) => void;
 }
 
 /**
- * The directory `name` in the cache. The first call has it filled; it is there whole or not at all. Of several
- * processes one fills it and the others wait. Rejects with what `fill` rejects with.
+ * The directory `name` in the cache. The first call fills it; it exists completely or not at all. If several processes
+ * call this, one fills it and the others wait. Rejects with what `fill` rejects with.
  */
 export async function cacheEntry({
   cacheDirectory,
@@ -35,7 +35,7 @@ export async function cacheEntry({
   );
   try {
     if (await isThere(target)) return target;
-    // Beside the target, so that the last step is a rename within one file system.
+    // Next to the target, so that the last step is a rename within one file system.
     const staging = await mkdtemp(join(cacheDirectory, `.${name}-`));
     const stopTelling = tellProgress(activity, onProgress);
     try {

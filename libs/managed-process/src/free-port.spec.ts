@@ -13,7 +13,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/** Another process that is given ports, sends them and runs `then`. */
+/** Another process that gets ports, sends them and runs `then`. */
 function startAsking(then: string): ChildProcess {
   const script = `
     const { freePort } = await import(${JSON.stringify(MODULE)});

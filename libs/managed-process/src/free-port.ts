@@ -2,22 +2,20 @@ import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
 /**
- * Below the ports that systems give to outgoing connections: a server that is started again on its port finds it free,
- * however many connections the machine has opened meanwhile.
+ * Below the ports that systems use for outgoing connections: a server that restarts on its port finds it free, however
+ * many connections the machine has opened meanwhile.
  */
 const FIRST = 20_000;
 const LAST = 32_000;
-/**
- * Each process takes its ports from blocks of its own. It listens on the first port of a block to tell the others so.
- */
+/** Each process takes its ports from its own blocks, and listens on the first port of a block to reserve it. */
 const BLOCK = 100;
 const BLOCKS = (LAST - FIRST) / BLOCK;
 
 const ports = freePorts();
 
 /**
- * A port of loopback that nobody listens on. It is given once, here and in all processes that ask this function: from
- * the asking to the listening seconds may pass.
+ * A free port on loopback. No process that calls this function gets the same port again, because seconds may pass
+ * before the caller listens on it.
  */
 export async function freePort(): Promise<number> {
   const { value: port } = await ports.next();
@@ -31,13 +29,13 @@ async function* freePorts(): AsyncGenerator<number, undefined> {
     const first = FIRST + ((start + number) % BLOCKS) * BLOCK;
     const sign = await listen(first);
     if (sign === null) continue;
-    // It stands as long as the process lives, and does not keep it alive.
+    // The reservation lasts as long as the process, but does not keep it alive.
     sign.unref();
     for (let port = first + 1; port < first + BLOCK; port += 1) if (await isFree(port)) yield port;
   }
 }
 
-/** Whether a server could listen on that port of loopback now. */
+/** Whether a server could listen on this port of loopback now. */
 export async function isFree(port: number): Promise<boolean> {
   const server = await listen(port);
   if (server === null) return false;
@@ -45,7 +43,7 @@ export async function isFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** Null where somebody else has the port. */
+/** Null if another process has the port. */
 function listen(port: number): Promise<Server | null> {
   return new Promise((settle) => {
     const server = createServer((socket) => socket.destroy());

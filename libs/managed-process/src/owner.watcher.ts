@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Sends `signal` to the process `pid` when this process dies without stopping it: the watcher reads from a pipe that
- * the system closes with its other end. Returns what ends the watch; call it once `pid` is gone. Windows has no such
- * shell; there an orphan stays until the next start stops it.
+ * Sends `signal` to the process `pid` if this process dies without stopping it: the watcher reads from a pipe whose
+ * other end the system closes then. Returns a function that ends the watch; call it once `pid` is gone. Windows has no
+ * such shell; there an orphan runs until the next start stops it.
  */
 export function killWithOwner(pid: number, signal: 'SIGTERM' | 'SIGKILL'): () => void {
   if (process.platform === 'win32') return () => undefined;

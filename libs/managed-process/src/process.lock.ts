@@ -21,8 +21,8 @@ export class LockHeldError extends Error {
 }
 
 /**
- * Makes this process the only one that holds `file`, whose directory exists; resolves to the release, which is
- * idempotent. A lock left by a process that is gone is taken over. Throws `LockHeldError` while its holder runs.
+ * Locks `file` for this process; its directory must exist. Resolves to the release, which is idempotent. The lock of a
+ * process that is gone is taken over. Throws `LockHeldError` while its holder runs.
  */
 export async function lockFile(file: string): Promise<() => Promise<void>> {
   const self: Owner = { pid: process.pid, identity: (await processIdentity(process.pid)) ?? '' };
@@ -31,7 +31,7 @@ export async function lockFile(file: string): Promise<() => Promise<void>> {
   try {
     // Two rounds: the second follows the removal of a lock whose holder is gone.
     for (let round = 0; round < 2; round += 1) {
-      // A link appears whole or not at all, so a reader never sees half a lock.
+      // A link appears completely or not at all, so a reader never sees half a lock.
       const taken = await link(draft, file).then(
         () => true,
         () => false,
@@ -48,7 +48,9 @@ export async function lockFile(file: string): Promise<() => Promise<void>> {
   }
 }
 
-/** As `lockFile`, once whoever holds it has let go or is gone; `onHeld` is told once, by whom it is held. */
+/**
+ * As `lockFile`, but waits until the holder has released the lock or is gone. `onHeld` is called once with the holder.
+ */
 export async function waitForLock(
   file: string,
   onHeld: (pid: number) => void = () => undefined,

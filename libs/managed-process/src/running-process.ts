@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * What tells this process from a later one with the same id: its boot and its start time. Ids come again after a
- * reboot, and at every start of a container. Null when no such process runs.
+ * Distinguishes a process from a later one with the same id, by its boot and its start time. Ids repeat after a reboot,
+ * and at every start of a container. Null if no such process runs.
  */
 export async function processIdentity(pid: number): Promise<string | null> {
   if (!isRunning(pid)) return null;
@@ -14,7 +14,7 @@ export async function processIdentity(pid: number): Promise<string | null> {
     try {
       const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
       const bootId = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
-      // The name in parentheses may hold spaces; the start time is the 20th field behind it (proc(5)).
+      // The name in parentheses may contain spaces; the start time is the 20th field after it (proc(5)).
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return fields[0] === 'Z' ? null : `${bootId.trim()}:${fields[19]}`;
     } catch {
@@ -34,7 +34,7 @@ export async function commandLine(pid: number): Promise<string | null> {
   return process.platform === 'win32' ? null : ps(pid, 'command=');
 }
 
-/** Resolves to true once the process is gone, to false when it still runs after `timeoutMs`. */
+/** Resolves to true once the process is gone, to false if it still runs after `timeoutMs`. */
 export async function waitUntilGone(pid: number, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   while ((await processIdentity(pid)) !== null) {
@@ -45,8 +45,8 @@ export async function waitUntilGone(pid: number, timeoutMs: number): Promise<boo
 }
 
 /**
- * Suspends the process, its connections open, until it gets SIGCONT. Resolves once it is suspended: the signal
- * counts when its main thread is next on a processor, and its other threads may answer until then.
+ * Suspends the process, with open connections, until it gets SIGCONT. Resolves once it is suspended: the signal takes
+ * effect when its main thread next runs, and its other threads may answer until then.
  */
 export async function halt(pid: number): Promise<void> {
   process.kill(pid, 'SIGSTOP');
@@ -61,7 +61,7 @@ async function ps(pid: number, column: string): Promise<string | null> {
   return stdout.trim() || null;
 }
 
-/** True for a process of another user and for one that has ended and waits for its parent, too. */
+/** Also true for processes of other users, and for one that has ended and waits for its parent. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -74,7 +74,7 @@ describe('a part in the background', () => {
     drained.part.drain?.();
     const { starts } = drained.state;
     await other.part.start();
-    // By then the drained one would have been started as often.
+    // In this time, the drained part would have been started as often.
     await eventually(() => expect(other.state.starts).toBeGreaterThan(5));
     expect(drained.state.starts).toBe(starts);
     await drained.part.stop();

@@ -3,15 +3,14 @@ import type { Component } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
 
 /**
- * A part whose absence must not keep its owner from the rest of its work, such as a consumer of the log in a service
- * that answers requests. `start` resolves at once; the part starts behind it, as often as it takes, with a line in the
- * log for each failure, so its own start has to be safe to repeat. `impaired` reports what it can't do, and never
- * makes its owner unready.
+ * Wraps a part that its owner can work without, such as a consumer of the log in a service that answers requests.
+ * `start` resolves at once. The part then starts in the background and is retried, with a log line for each failure, so
+ * its start must be safe to repeat. `impaired` reports what the part cannot do, but never makes its owner unready.
  */
 export function inBackground(
   part: Component,
   logger: Logger,
-  /** From a start that failed to the next. */
+  /** Time from a failed start to the next attempt. */
   { retryIntervalMs = 1_000 }: { retryIntervalMs?: number } = {},
 ): Component {
   const givenUp = new AbortController();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { secret } from './config.ts';
 
-/** A whole number in decimal digits between `min` and `max`, both included. */
+/** An integer in decimal digits between `min` and `max`, both included. */
 export function integerField({ min, max }: { min: number; max: number }) {
   const message = `must be a whole number from ${min} to ${max}`;
   return z
@@ -43,7 +43,7 @@ export function httpOriginField() {
     .transform((url) => url.origin);
 }
 
-/** Comma-separated text, blanks around the parts ignored. */
+/** Comma-separated text; blanks around the parts are ignored. */
 export function listField() {
   return z.string().transform((text) =>
     text
@@ -58,7 +58,7 @@ export function mongodbUriField() {
   return z.string().regex(/^mongodb(\+srv)?:\/\//, 'must be a mongodb:// or mongodb+srv:// address');
 }
 
-/** The secret by which the gateway and the services know each other. */
+/** The shared secret with which the gateway and the services authenticate. */
 export const callerTokenFields = {
   CALLER_TOKEN_SECRET: secret(
     secretField({ minLength: 32 }).describe('at least 32 characters, the same in the gateway and all services'),
@@ -79,10 +79,7 @@ export const grpcServiceFields = {
   GRPC_PORT: portField().prefault('9090').describe('port of the gRPC server; default 9090'),
 };
 
-/**
- * The settings of a service with a database of its own, which is named `database` unless its environment says
- * otherwise.
- */
+/** The settings of a service with its own database, which is named `database` unless the environment says otherwise. */
 export function mongodbFields(database: string) {
   return {
     MONGODB_URI: secret(

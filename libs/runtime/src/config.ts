@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
-/** What is wrong with one environment variable. Never holds the variable's value. */
+/** The problem with one environment variable. Never contains its value. */
 export interface ConfigProblem {
   variable: string;
   message: string;
 }
 
 /**
- * The environment cannot be used. The message lists every problem, one line each, and says what each variable takes.
+ * The environment cannot be used. The message lists every problem, one line each, and says what each variable expects.
  */
 export class ConfigError extends Error {
   readonly problems: ConfigProblem[];
@@ -24,7 +24,7 @@ export class ConfigError extends Error {
 const secretFields = new WeakSet<z.ZodType>();
 
 /**
- * Marks a setting as secret, which may then come from the file that `<name>_FILE` names. Call it last, on the field of
+ * Marks a setting as secret, so that it may come from the file that `<name>_FILE` names. Call it last on the field of
  * the schema.
  */
 export function secret<F extends z.ZodType>(field: F): F {
@@ -32,7 +32,7 @@ export function secret<F extends z.ZodType>(field: F): F {
   return field;
 }
 
-/** The settings of a schema that are secret, by their names. */
+/** The names of a schema's secret settings. */
 export function secretSettings(schema: z.ZodObject): string[] {
   return Object.keys(schema.shape).filter((name) => secretFields.has(schema.shape[name]));
 }
@@ -40,11 +40,11 @@ export function secretSettings(schema: z.ZodObject): string[] {
 /**
  * Reads a service's settings from `env`.
  *
- * The keys of `schema` are the names of the variables and each field's description says what it takes. A variable
- * set to the empty string counts as not set, as deployment templates produce it. A {@link secret} may be in a file in
- * place of its variable: `<name>_FILE` names it, and a line break at its end does not count. A `-` before the path says
- * that the file may be missing or empty; the setting is not set then. Throws a {@link ConfigError} that holds all
- * problems at once; no value is ever part of it, since any of them may be a secret.
+ * The keys of `schema` are the names of the variables, and each field's description says what it expects. An empty
+ * variable counts as not set, because deployment templates produce such. A {@link secret} may be in a file instead of
+ * its variable: `<name>_FILE` names the file, and a line break at its end is ignored. A `-` before the path says that
+ * the file may be missing or empty; then the setting is not set. Throws a {@link ConfigError} with all problems, and
+ * never with a value, since any value may be a secret.
  */
 export function loadConfig<S extends z.ZodObject>(schema: S, env: NodeJS.ProcessEnv): z.infer<S> {
   const { given, problems } = readVariables(schema, env);
@@ -62,7 +62,7 @@ export function loadConfig<S extends z.ZodObject>(schema: S, env: NodeJS.Process
   throw new ConfigError(problems);
 }
 
-/** The text of each variable that is set, or of its file, and what is wrong with the files. */
+/** The text of each variable that is set, or of its file, and the problems with the files. */
 function readVariables(schema: z.ZodObject, env: NodeJS.ProcessEnv) {
   const given: Record<string, string> = {};
   const problems: ConfigProblem[] = [];

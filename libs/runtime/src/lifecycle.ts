@@ -4,22 +4,22 @@ import type { Logger } from './logger.ts';
 export interface Component {
   readonly name: string;
   /**
-   * Resolves when the part does its work, and waits for a server that it can do nothing without, however late that
-   * comes up. Rejects, with a message that says what to do, for what waiting does not cure.
+   * Resolves when the part works. Waits without limit for a server that it cannot work without. Rejects, with a message
+   * that says what to do, if waiting does not help.
    */
   start(): Promise<void>;
   /**
-   * Says that `stop` comes soon: the part continues with its work and asks those in front of it to turn elsewhere; a
-   * start that waits gives up and rejects. Idempotent.
+   * Announces that `stop` comes soon: the part continues to work, and asks its callers to go elsewhere. A start that
+   * waits gives up and rejects. Idempotent.
    */
   drain?(): void;
-  /** Finishes what is in progress and releases everything. Idempotent; also safe on a part that never started. */
+  /** Finishes work in progress and releases everything. Idempotent; also safe on a part that never started. */
   stop(): Promise<void>;
   /** Rejects with the reason while the part cannot do its work. Absent: ready once started. */
   ready?(): Promise<void>;
   /**
-   * Rejects with what the part cannot do although it is ready. This informs the operator; requests still
-   * go to the part. So one workspace that causes a failure does not take the part from all others.
+   * Rejects with what the part cannot do although it is ready. This informs the operator; requests still reach the
+   * part. So one workspace that causes a failure does not take the part from all others.
    */
   impaired?(): Promise<void>;
 }
@@ -27,18 +27,19 @@ export interface Component {
 export interface LifecycleOptions {
   name?: string;
   /**
-   * Milliseconds between draining, which makes it not ready, and stopping the first part, for load balancers to notice.
+   * Milliseconds between draining, which makes it not ready, and stopping the first part, so that load balancers
+   * notice.
    */
   drainDelayMs?: number;
 }
 
 /**
- * Parts as one: started in order, stopped in reverse.
+ * Combines parts into one: started in order, stopped in reverse.
  *
- * When a part fails to start, those already started are stopped and the failure is thrown. `stop` drains, and then
- * tries every part though one fails, and throws what failed; called while starting, it lets the part in progress finish
- * or give up, starts no other, and stops. `ready` rejects before the start is complete, from the moment of `drain` or
- * `stop`, and while a part does.
+ * When a part fails to start, those already started are stopped and the failure is thrown. `stop` drains, then tries to
+ * stop every part even if one fails, and throws the failures. Called during the start, it lets the current part finish
+ * or give up, starts no other, and stops. `ready` rejects until the start is complete, from `drain` or `stop` on, and
+ * while a part does.
  */
 export function createLifecycle(
   components: readonly Component[],
@@ -49,7 +50,7 @@ export function createLifecycle(
   let state: 'new' | 'starting' | 'started' | 'draining' | 'stopping' = 'new';
   let starting: Promise<void> = Promise.resolve();
   let stopping: Promise<void> | undefined;
-  /** The part that is being started. */
+  /** The part that is starting. */
   let current: Component | undefined;
 
   async function startAll(): Promise<void> {
@@ -59,7 +60,7 @@ export function createLifecycle(
       try {
         await component.start();
       } catch (error) {
-        // The part may have got half way; its stop is safe then too.
+        // The part may have started halfway; its stop is safe then too.
         await stopAll(name, [...started, component], logger).catch((err: unknown) =>
           logger.error({ err }, 'clean-up failed'),
         );
@@ -105,7 +106,7 @@ export function createLifecycle(
       return stopping;
     },
     async ready() {
-      // While it starts, the part that it is at says what it waits for.
+      // During the start, the current part says what it waits for.
       const asked = state === 'started' ? components : state === 'starting' && current ? [current] : [];
       const reasons = await reasonsOf(asked, 'ready');
       if (state !== 'started') reasons.unshift(`${name} is ${state === 'new' ? 'starting' : state}`);

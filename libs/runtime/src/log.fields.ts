@@ -1,12 +1,11 @@
 /**
- * All that a line of the log can be about: each thing has one name, in every service. Times and durations are named by
- * their unit. Beside these a line has `time`, `level`, `service` and `msg`, and `trace_id` and `span_id` while a span
- * is active.
+ * All fields of log lines: each has one name, in every service. Times and durations are named by their unit. A line
+ * also has `time`, `level`, `service` and `msg`, and `trace_id` and `span_id` while a span is active.
  */
 export interface LogFields {
-  /** What was thrown; written as type, message, code, stack and cause. Of an outage, without the stacks. */
+  /** The error; written as type, message, code, stack and cause. Outages are written without stacks. */
   err?: unknown;
-  /** Why, as a word or a sentence, where nothing was thrown. */
+  /** The reason as a word or a sentence, if nothing was thrown. */
   reason?: string | null | undefined;
 
   request_id?: string;
@@ -21,21 +20,21 @@ export interface LogFields {
   req?: { method?: string | undefined; url?: string | undefined };
   method?: string | undefined;
   path?: string | undefined;
-  /** Of the API, as the gateway divides it. */
+  /** Area of the API, as the gateway divides it. */
   area?: string;
   /** The operation of the OpenAPI document. */
   route?: string;
   /** Full name of the gRPC method. */
   rpc?: string;
-  /** HTTP status of an answer of ours. */
+  /** HTTP status of our answer. */
   status?: number;
-  /** HTTP status that a destination answered with. */
+  /** HTTP status of a destination's answer. */
   response_status?: number | null | undefined;
   aborted?: boolean;
   client_address?: string;
   /** Id of an OpenID Connect provider. */
   provider?: string;
-  /** The service that was asked. */
+  /** The called service. */
   upstream?: string;
   /** From a request to its answer. */
   ms?: number;
@@ -43,7 +42,7 @@ export interface LogFields {
   topic?: string;
   /** Consumer group. */
   group?: string;
-  /** Of a consumer group. */
+  /** Member of a consumer group. */
   member?: string;
   partition?: number;
   partitions?: readonly number[];
@@ -53,11 +52,11 @@ export interface LogFields {
   first_offset?: number;
   next_offset?: number;
   end_offset?: number;
-  /** How many. */
+  /** Number of records. */
   records?: number;
   skipped?: number;
   broker?: string;
-  /** Room on a disk. */
+  /** Free bytes on a disk. */
   free_bytes?: number;
   retention_ms?: number;
   silence_ms?: number;

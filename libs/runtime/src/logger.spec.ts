@@ -10,7 +10,7 @@ function capture() {
     level: 'debug',
     destination: { write: (line) => void lines.push(line) },
   });
-  // What is redacted whatever its name needs names that calls can't have.
+  // Secrets are redacted by name even under names that the types do not allow.
   const untyped = logger as unknown as PinoLogger;
   return { logger, untyped, lines, last: () => JSON.parse(lines.at(-1) ?? '{}') as Record<string, unknown> };
 }

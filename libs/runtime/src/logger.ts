@@ -4,9 +4,7 @@ import { PinoPretty } from 'pino-pretty';
 import type { LogFields } from './log.fields.ts';
 import { activeTraceFields } from './tracing/span.ts';
 
-/**
- * Fields of which each has a name that {@link LogFields} knows; a variable with another one does not type-check either.
- */
+/** Fields with names from {@link LogFields} only. A variable with other fields does not type-check either. */
 type Known<F> = F & { [Name in Exclude<keyof F, keyof LogFields>]: never };
 
 interface WriteLine {
@@ -17,7 +15,7 @@ interface WriteLine {
 export interface Logger extends Readonly<Record<pino.Level, WriteLine>> {
   /** A logger whose lines all have these fields. */
   child<F extends LogFields>(fields: Known<F>): Logger;
-  /** The fields that all lines have, `service` among them. */
+  /** The fields of all lines, including `service`. */
   bindings(): Record<string, unknown>;
 }
 
@@ -25,17 +23,17 @@ export interface LoggerOptions {
   /** Name of the service; on every line as `service`. */
   service: string;
   level: pino.LevelWithSilent;
-  /** Readable, coloured lines for a terminal in place of JSON. */
+  /** Readable, colored lines for a terminal instead of JSON. */
   pretty?: boolean;
   /** Adds `trace_id` and `span_id` to lines that are written while a span is active. */
   traceIds?: boolean;
-  /** Where lines go; standard output, written in batches of at most 100 ms, unless given. */
+  /** Where lines go. The default is standard output, in batches of at most 100 ms. */
   destination?: pino.DestinationStream;
 }
 
 const REDACTED = '[redacted]';
 
-/** Field names whose values never reach a log line, at any depth, whatever their case. */
+/** Names of fields whose values never reach a log line, at any depth and in any case. */
 const SECRET_FIELDS = new Set([
   'api_key',
   'apikey',
@@ -60,16 +58,17 @@ const SECRET_FIELDS = new Set([
   'x-tollkeeper-caller',
 ]);
 
-/** Secrets with a form of their own, wherever they stand: workspace keys, session cookies, one-time tokens. */
+/** Secrets that are recognizable anywhere: workspace keys, session cookies, one-time tokens. */
 const SECRET_TEXT = /(ws_live_[A-Za-z0-9]+\.|gw_session=|tk_[a-z]+_)[A-Za-z0-9_-]+/g;
 
 /**
  * A JSON logger that cannot print secrets: fields named in {@link SECRET_FIELDS} are replaced at any depth, and
- * workspace keys, session cookies and one-time tokens are cut out of the finished line, messages and stacks included.
+ * workspace keys, session cookies and one-time tokens are removed from the finished line, including messages and
+ * stacks.
  *
- * `err` is written as type, message, code, stack and cause; no other property of an error, since drivers hang
- * queries and values on them. An outage has no stacks, because it passes and no line of code is to blame. `req` is
- * written as method and path, without its query.
+ * `err` is written as type, message, code, stack and cause, without other properties, since drivers attach queries and
+ * values. An outage has no stacks, because it passes and no line of code is to blame. `req` is written as method and
+ * path, without its query.
  */
 export function createLogger({ service, level, pretty = false, traceIds = false, destination }: LoggerOptions): Logger {
   const stream = destination ?? (pretty ? PinoPretty({ sync: true }) : standardOutput());
@@ -90,8 +89,8 @@ export function createLogger({ service, level, pretty = false, traceIds = false,
 let shared: ReturnType<typeof pino.destination> | undefined;
 
 /**
- * All loggers of a process share one stream, so that lines never mix. It writes a batch at a time, at the latest after
- * 100 ms and at exit; synchronously, since a thread pool costs more than the write.
+ * All loggers of a process share one stream, so that lines never mix. It writes in batches, at the latest after 100 ms
+ * and at exit. Writes are synchronous, since a thread pool costs more than the write.
  */
 function standardOutput(): pino.DestinationStream {
   if (shared === undefined) {
@@ -104,8 +103,8 @@ function standardOutput(): pino.DestinationStream {
 }
 
 /**
- * With the reader gone, sonic-boom's flush retries endlessly, and the process would never end. An ordinary write before
- * it finds out in time: pino then turns the stream off.
+ * If the reader is gone, sonic-boom's flush retries endlessly, and the process would never end. An ordinary write
+ * before the flush detects that: pino then turns the stream off.
  */
 function endFlushAtBrokenPipe(stream: ReturnType<typeof pino.destination>): void {
   const flushSync = stream.flushSync.bind(stream);
@@ -154,7 +153,7 @@ function redactValue(value: unknown): unknown {
   return prototype === Object.prototype || prototype === null ? redact(value as Record<string, unknown>) : value;
 }
 
-/** Codes of errors that say that something is down, whatever their causes are. */
+/** Error codes that mean an outage, whatever their causes. */
 const OUTAGES = new Set<ErrorCode>(['service_unavailable', 'upstream_timeout']);
 
 function toLoggedError(err: unknown, withStack = true): unknown {

@@ -2,36 +2,32 @@ import { type Clock, systemClock } from '@tollkeeper/kernel';
 import type { Component } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
 
-/** Work that is done again and again in the background, between `start` and `stop`. */
+/** Repeated background work between `start` and `stop`. */
 export interface Loop extends Component {
-  /** Has the work done as soon as possible, in place of after the interval. */
+  /** Runs the work as soon as possible, without waiting for the interval. */
   wake(): void;
 }
 
 export interface LoopStatus {
-  /** Whether it was started and not stopped since. */
+  /** Whether the loop is started and not stopped. */
   readonly running: boolean;
-  /**
-   * When the work last ended without a failure, epoch milliseconds; before the first time, when the loop was started.
-   */
+  /** When the work last succeeded, in epoch milliseconds; before that, when the loop was started. */
   readonly lastPassAt: number;
 }
 
 export interface LoopOptions {
   name: string;
-  /**
-   * Done once, before the first work. A rejection is logged, and it is tried again after the interval, before any work.
-   */
+  /** Runs once, before the first work. A rejection is logged, and it is retried after the interval, before any work. */
   prepare?: (() => Promise<void>) | undefined;
-  /** Done one at a time. A rejection is logged, and the work done again after the interval. */
+  /** Runs one at a time. After a rejection, which is logged, it is repeated after the interval. */
   work: () => Promise<void>;
-  /** Milliseconds from the end of the work to its next beginning. */
+  /** Milliseconds from the end of the work to its next start. */
   intervalMs: number;
   logger: Logger;
   clock?: Clock | undefined;
 }
 
-/** `stop` waits for the work in progress and begins none. */
+/** `stop` waits for the work in progress and starts none. */
 export function createLoop(options: LoopOptions): Loop & LoopStatus {
   const { name, prepare, work, intervalMs, logger, clock = systemClock } = options;
   let passes: Promise<void> | undefined;

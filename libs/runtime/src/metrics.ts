@@ -1,7 +1,7 @@
 import * as prom from 'prom-client';
 import type { Logger } from './logger.ts';
 
-/** Metrics of one service, in a registry of their own: several services can live in one process. */
+/** Metrics of one service, in a registry of their own, because several services can run in one process. */
 export interface Metrics {
   readonly registry: prom.Registry;
   counter<L extends string = never>(options: MetricOptions<L>): prom.Counter<L>;
@@ -17,7 +17,7 @@ export interface MetricOptions<L extends string> {
 }
 
 export interface GaugeOptions<L extends string> extends MetricOptions<L> {
-  /** Sets the gauge whenever it is read, for values that are cheaper to look up than to keep. */
+  /** Sets the gauge whenever it is read, for values that are cheaper to look up than to track. */
   collect?: (this: prom.Gauge<L>) => void | Promise<void>;
 }
 
@@ -27,8 +27,8 @@ export interface HistogramOptions<L extends string> extends MetricOptions<L> {
 }
 
 /**
- * Metrics of a service; every one made from them carries the label `service`. They are empty, but for
- * `tollkeeper_build_info` when the `version` of what runs is given.
+ * Metrics of a service; all of them have the label `service`. Initially there are none, except `tollkeeper_build_info`
+ * if `version` is given.
  */
 export function createMetrics(service: string, version?: string): Metrics {
   const registry = new prom.Registry();
@@ -47,14 +47,14 @@ export function createMetrics(service: string, version?: string): Metrics {
 }
 
 export interface LookedUpGaugeOptions extends MetricOptions<never> {
-  /** The value, asked for whenever the metrics are read. */
+  /** Returns the value. Called whenever the metrics are read. */
   lookUp: () => Promise<number>;
   logger: Logger;
 }
 
 /**
- * A gauge whose value is somewhere else, such as in a database. While it can't be looked up, the gauge shows no value,
- * with a warning in the log: an old one would mislead, and all other metrics are worth reading just then.
+ * A gauge whose value is elsewhere, such as in a database. If the look-up fails, the gauge has no value and a warning
+ * is logged: an old value would mislead, and all other metrics are especially needed then.
  */
 export function lookedUpGauge(metrics: Metrics, { lookUp, logger, ...options }: LookedUpGaugeOptions): void {
   metrics.gauge({
@@ -71,9 +71,9 @@ export function lookedUpGauge(metrics: Metrics, { lookUp, logger, ...options }: 
 }
 
 /**
- * The text exposition of several registries together. A name that several services use becomes one family whose
- * series differ by the label `service`; the format forbids a family to appear twice. All look-ups run at the same time,
- * so that a server that does not answer delays them only once.
+ * The text exposition of several registries together. A name that several services use becomes one family whose series
+ * differ by the label `service`, because the format forbids repeated families. All look-ups run concurrently, so a
+ * server that does not answer delays them only once.
  */
 export async function renderMetrics(registries: prom.Registry[]): Promise<string> {
   const rendered = registries.flatMap((registry) =>

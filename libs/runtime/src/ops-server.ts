@@ -14,24 +14,24 @@ export interface OpsServerOptions {
   metrics: readonly Metrics[];
   /** Rejects with the reason while the process cannot do its work. */
   ready: () => Promise<void>;
-  /** Rejects with what the process can't do although it is ready; nothing unless given. */
+  /** Rejects with what the process cannot do although it is ready. By default it resolves. */
   impaired?: () => Promise<void>;
-  /** Milliseconds that `ready` may take before the answer is "not ready", and `impaired` before that is the reason. */
+  /** Milliseconds after which an unfinished `ready` counts as "not ready", and an unfinished `impaired` as impaired. */
   readyTimeoutMs?: number;
   logger: Logger;
 }
 
-/** The server for the operator's eyes only. `port` is valid once started. */
+/** The server for the operator only. `port` is valid once started. */
 export type OpsServer = Component & { readonly port: number };
 
 /**
- * Serves `/healthz` (200 while the process can answer at all), `/readyz` (200, with what is impaired anyway, or
- * 503 with the reasons) and `/metrics` (Prometheus text: the process's own metrics and those of all services in it).
+ * Serves `/healthz` (200 while the process can answer at all), `/readyz` (200, with what is impaired, or 503 with the
+ * reasons) and `/metrics` (Prometheus text: the metrics of the process and of all services in it).
  *
- * A process that is ready but for a part of its work, such as one partition of several, answers 200 and says so under
- * `impaired`: a 503 would take it from everybody, and no other replica would get on with that part either.
+ * A process that is ready except for a part of its work, such as one partition of several, answers 200 and reports
+ * `impaired`: a 503 would take it from everybody, and no other replica could do that part either.
  *
- * Start it first and stop it last, so that it tells the truth while the rest starts and drains. It has no
+ * Start it first and stop it last, so that it reports correctly while the rest starts and drains. It has no
  * authentication: keep its port inside the cluster.
  */
 export function createOpsServer(options: OpsServerOptions): OpsServer {

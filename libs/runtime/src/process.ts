@@ -13,7 +13,7 @@ import type { z } from 'zod';
 
 export interface ProcessOptions {
   name: string;
-  /** Makes what this process runs; it is started here. */
+  /** Makes the component of this process, which is started here. */
   build: () => Component | Promise<Component>;
   logger: Logger;
   /** Milliseconds that a drain may take before the process gives up with exit code 1. */
@@ -23,8 +23,8 @@ export interface ProcessOptions {
 /**
  * Runs one component as this process. Resolves once it has started.
  *
- * SIGTERM and SIGINT drain it and exit with 0; a second signal, or a drain longer than `stopTimeoutMs`, exits with 1
- * at once. A failed start and an unhandled rejection or exception are logged and exit with 1.
+ * SIGTERM and SIGINT drain it and exit with 0. A second signal, or a drain longer than `stopTimeoutMs`, exits with 1 at
+ * once. A failed start, an unhandled rejection and an exception are logged and exit with 1.
  */
 export async function runProcess({ name, build, logger, stopTimeoutMs }: ProcessOptions): Promise<void> {
   let component: Component | undefined;
@@ -63,20 +63,17 @@ export async function runProcess({ name, build, logger, stopTimeoutMs }: Process
   logger.info(`${name} is ready`);
 }
 
-/**
- * Milliseconds that a service has to drain, `DRAIN_DELAY_MS` not counted. Supervisors wait longer before killing
- * it.
- */
+/** Milliseconds that a service has to drain, without `DRAIN_DELAY_MS`. Supervisors wait longer before killing it. */
 export const STOP_TIMEOUT_MS = 25_000;
 
 export interface ServiceOptions<S extends z.ZodObject> {
   /** Name of the service in logs and metrics. */
   name: string;
-  /** Its version, as its package.json has it: in the first log line and in `tollkeeper_build_info`. */
+  /** Version from its package.json, for the first log line and `tollkeeper_build_info`. */
   version: string;
-  /** The service's whole environment: {@link serviceConfig} extended with its own settings. */
+  /** All settings of the service: {@link serviceConfig} extended with its own. */
   config: S;
-  /** Milliseconds that a drain may take, `DRAIN_DELAY_MS` not counted; {@link STOP_TIMEOUT_MS} unless given. */
+  /** Milliseconds that a drain may take, without `DRAIN_DELAY_MS`; {@link STOP_TIMEOUT_MS} by default. */
   stopTimeoutMs?: number;
   create: (deps: {
     config: z.infer<S>;
@@ -87,8 +84,8 @@ export interface ServiceOptions<S extends z.ZodObject> {
 }
 
 /**
- * What every service's `main.ts` does: reads the environment (prints all problems and exits with 1 when it is not
- * usable), makes logger, metrics and tracer, and runs the service beside its operations server.
+ * The main function of every service: reads the environment (if it is not usable, prints all problems and exits with
+ * 1), makes logger, metrics and tracer, and runs the service beside its operations server.
  */
 export async function runService<S extends z.ZodObject>({
   name,

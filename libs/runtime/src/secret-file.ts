@@ -3,9 +3,9 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * A secret that this installation makes for itself and keeps: the text of `file`, or else what `create` makes, which is
- * then stored for the owner's eyes only (mode 0600, in a directory made with 0700). A crash leaves the whole secret or
- * none. Not for two processes that create the same file at the same moment.
+ * A secret that this installation generates and keeps: the text of `file`, or the result of `create`, which is then
+ * stored for its owner only (mode 0600, in a directory with 0700). A crash leaves the whole secret or none. Two
+ * processes must not create the same file concurrently.
  */
 export async function readOrCreateSecretFile(file: string, create: () => string): Promise<string> {
   const stored = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {

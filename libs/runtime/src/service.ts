@@ -3,7 +3,7 @@ import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import type { Tracer } from './tracing/span.ts';
 
-/** What every service is made from. Servers and clients take it as it is. */
+/** The dependencies of every service. Servers and clients take it as it is. */
 export interface ServiceDeps<Config> {
   config: Config;
   logger: Logger;
@@ -12,19 +12,19 @@ export interface ServiceDeps<Config> {
 }
 
 export interface ServesHttp {
-  /** The origin that it is reached at on this machine, valid once started. */
+  /** The origin on this machine, valid once started. */
   readonly httpUrl: string;
 }
 
 export interface ServesGrpc {
-  /** `host:port` as clients take it, valid once started. */
+  /** `host:port` for clients, valid once started. */
   readonly grpcAddress: string;
 }
 
 interface ServiceParts {
   name: string;
   logger: Logger;
-  /** All but the servers, in the order in which they start. */
+  /** All parts except the servers, in the order of their start. */
   parts: readonly Component[];
 }
 
@@ -33,7 +33,7 @@ type GrpcServerPart = Component & { readonly address: string };
 
 /**
  * A service as one component with the addresses of its servers. The servers start last, gRPC before HTTP, and stop
- * first, so that what they answer from is there as long as they answer.
+ * first, so that all they need is there while they answer.
  */
 export function assembleService(
   service: ServiceParts & { grpc: GrpcServerPart; http: HttpServerPart },

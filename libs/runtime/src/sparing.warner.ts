@@ -3,7 +3,7 @@ import type { Logger } from './logger.ts';
 
 const EVERY_MS = 60_000;
 
-/** Logs at most once a minute, because what is wrong is wrong for every call. */
+/** Logs at most once a minute, for problems that affect every call. */
 export type SparingWarner = (fields: LogFields) => void;
 
 /** `now` is a monotonic clock in milliseconds. */

@@ -25,7 +25,7 @@ function run(env: Record<string, string>) {
   started.stderr.on('data', read);
   return {
     signal: (name: NodeJS.Signals) => started.kill(name),
-    /** Closes the pipe that it logs into, as the death of whoever reads it does. */
+    /** Closes the pipe of its log, as the death of the reader does. */
     stopReading: () => started.stdout.destroy(),
     exitCode: once(started, 'close').then(([code]) => code as number | null),
     output: () => output,

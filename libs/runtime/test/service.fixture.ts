@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import { z } from 'zod';
 import { runService, serviceConfig } from '../src/index.ts';
 
-// A service with one slow endpoint. MODE makes it misbehave: `hang` never drains, `reject` loses a promise, `fail`
-// cannot start.
+// A service with one slow endpoint. MODE makes it misbehave: `hang` never drains, `reject` leaves a rejection
+// unhandled, `fail` cannot start.
 const config = serviceConfig.extend({ MODE: z.enum(['good', 'hang', 'reject', 'fail']) });
 
 await runService({

@@ -72,7 +72,7 @@ describe('tracing', () => {
     const tracer = await trace({ OTEL_BSP_MAX_QUEUE_SIZE: '100' });
     for (let i = 0; i < 5_000; i += 1) work(tracer);
     receiver = await startOtlpReceiver(Number(new URL(receiver.url).port));
-    // One batch on its way, which is tried again, and one queue.
+    // One batch in flight, which is retried, and one queue.
     await eventually(() => expect(receiver.spans).toHaveLength(200));
   });
 

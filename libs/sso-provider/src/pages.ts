@@ -1,6 +1,6 @@
 import type { People } from './people.ts';
 
-/** The log-in page: one button for each person, and one that refuses. */
+/** The log-in page: a button for each person, and one that refuses. */
 export function logInPage(uid: string, people: People): string {
   const buttons = [...people].map(
     ([name, claims]) =>

@@ -1,7 +1,7 @@
-/** Who can log in at the provider, with the claims that it sends of them; `sub` is their name here. */
+/** The people who can log in at the provider, by `sub`, with their claims. */
 export type People = Map<string, Record<string, unknown>>;
 
-/** People for a first look, each of whom shows another way to get in. */
+/** Sample people, one for each way to get in. */
 export function samplePeople(): People {
   return new Map<string, Record<string, unknown>>([
     ['ann', { email: 'owner@example.com', email_verified: true, name: 'Ann Owner', groups: ['tollkeeper-owners'] }],

@@ -10,7 +10,7 @@ import type { Faults } from './provider.ts';
 const MAIN = join(import.meta.dirname, '../scripts/main.ts');
 const START_TIMEOUT_MS = 60_000;
 
-/** A provider as the setting `OIDC_PROVIDERS` takes it. */
+/** A provider in the form of the setting `OIDC_PROVIDERS`. */
 export interface ProviderSettings extends Record<string, unknown> {
   id: string;
   issuer: string;
@@ -19,14 +19,14 @@ export interface ProviderSettings extends Record<string, unknown> {
   mapping: { claim: string; value: string; workspace: string; role: string }[];
 }
 
-/** A real OpenID Connect provider in a process of its own. */
+/** A real OpenID Connect provider in its own process. */
 export interface SsoProvider {
   readonly issuer: string;
-  /** How Tollkeeper is told of it, with what `change` says differently. */
+  /** Tollkeeper's settings for it, overridden by `change`. */
   settings(change?: Partial<ProviderSettings>): ProviderSettings;
   /** Replaces the people who can log in, by their names, which are their subjects. */
   setPeople(people: Record<string, Record<string, unknown>>): Promise<void>;
-  /** Replaces what it does wrong; `{}` for nothing. */
+  /** Sets the faults of the provider; `{}` for none. */
   setFaults(faults: Faults): Promise<void>;
   stop(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface SsoProviderOptions {
   claimsInIdToken?: boolean;
 }
 
-/** Starts it as `npm run sso:provider` does; rejects with what it printed when it ends before it is ready. */
+/** Starts it as `npm run sso:provider` does. If it ends before it is ready, rejects with its output. */
 export async function startSsoProvider(options: SsoProviderOptions = {}): Promise<SsoProvider> {
   const { tls = false, claimsInIdToken = false } = options;
   const directory = await mkdtemp(join(tmpdir(), 'tollkeeper-sso-'));
@@ -60,7 +60,7 @@ export async function startSsoProvider(options: SsoProviderOptions = {}): Promis
 
   async function control(what: 'people' | 'faults', value: unknown): Promise<void> {
     const url = `${own.issuer}/control/${what}`;
-    // Its certificate is its own, and is tested where Tollkeeper asks it.
+    // Its certificate is self-signed, and is tested where Tollkeeper connects to it.
     const call = tls ? requestTls(url, { method: 'PUT', rejectUnauthorized: false }) : request(url, { method: 'PUT' });
     call.end(JSON.stringify(value));
     const [response] = (await once(call, 'response')) as [IncomingMessage];

@@ -7,15 +7,15 @@ import type { People } from './people.ts';
 
 export const CLIENT_ID = 'tollkeeper';
 
-/** What the provider does wrong, for suites. */
+/** Faults of the provider, for suites. */
 export interface Faults {
-  /** Seconds that its clock is ahead of this machine's; below 0, behind. */
+  /** Seconds that its clock is ahead of this machine's; negative: behind. */
   clockSeconds?: number;
-  /** userinfo is about somebody else. */
+  /** userinfo describes another person. */
   otherSubject?: boolean;
-  /** It publishes other keys than those that it signs with. */
+  /** It publishes other keys than its signing keys. */
   otherKeys?: boolean;
-  /** The id_token is not signed by a key of its own: not at all, or with the secret that it shares with its client. */
+  /** The id_token has no signature by its keys: none at all, or one with the client secret. */
   tokenAlgorithm?: 'none' | 'HS256';
   /** Every answer has this status. */
   status?: number;
@@ -27,19 +27,19 @@ export interface ProviderOptions {
   people: People;
   /** Send all claims in the id_token, and not in userinfo. */
   claimsInIdToken: boolean;
-  /** Read at each request. */
+  /** Called for each request. */
   faults: () => Faults;
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 /**
- * An OpenID Connect provider for one client on this machine: it takes every callback on a loopback address, and asks
- * nobody for a password. It keeps all in memory.
+ * An OpenID Connect provider for one client on this machine. It accepts every callback on a loopback address, asks for
+ * no password, and keeps everything in memory.
  */
 export function createProvider({ issuer, clientSecret, people, claimsInIdToken, faults }: ProviderOptions): Handler {
   const provider = new Provider(issuer, configurationOf({ clientSecret, people, claimsInIdToken }));
-  // The port of Tollkeeper is not known yet.
+  // Tollkeeper's port is not known yet.
   provider.Client.prototype.redirectUriAllowed = (uri) =>
     /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?\/api\/v1\/auth\/oidc\/[a-z0-9-]+\/callback$/.test(uri);
   provider.use(async (context, next) => {
@@ -70,7 +70,7 @@ export function createProvider({ issuer, clientSecret, people, claimsInIdToken, 
     }
     const uid = /^\/interaction\/([\w-]+)$/.exec(pathname)?.[1];
     if (uid === undefined) return answer(request, response) as unknown as Promise<void>;
-    // The name of a person in a cookie stands for a click on their button.
+    // The name of a person in a cookie replaces a click on their button.
     const chosen =
       request.method === 'POST'
         ? new URLSearchParams(await text(request)).get('person')
@@ -101,7 +101,7 @@ function configurationOf({
         redirect_uris: ['http://localhost/unused'],
       },
     ],
-    // Used only in this process and never twice, so new ones at each start.
+    // Used only in this process, so new at each start.
     cookies: { keys: [randomBytes(32).toString('hex')] },
     jwks: { keys: [{ ...newKey(), kid: 'signing' }] },
     pkce: { required: () => false },
@@ -113,7 +113,7 @@ function configurationOf({
     },
     scopes: ['openid', 'email', 'profile', 'groups'],
     conformIdTokenClaims: !claimsInIdToken,
-    // Cookies end by the browser's clock, which the provider's may be hours behind of.
+    // Cookies expire by the browser's clock, and the provider's may be hours behind it.
     ttl: { AuthorizationCode: 60, IdToken: 300, AccessToken: 300, Interaction: 86_400, Session: 86_400, Grant: 86_400 },
     features: { devInteractions: { enabled: false }, userinfo: { enabled: true } },
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
@@ -125,7 +125,7 @@ function configurationOf({
         claims: () => ({ ...claims, sub: name }),
       };
     },
-    // Nobody is asked whether Tollkeeper may know them.
+    // Grants consent without asking.
     async loadExistingGrant({ oidc }) {
       const grant = new oidc.provider.Grant({
         clientId: oidc.client?.clientId ?? '',

@@ -11,10 +11,10 @@ import { createProvider, type Faults } from './provider.ts';
 export interface ServerOptions {
   /** 0 for any free one. */
   port: number;
-  /** Whether to serve https, with a certificate of its own. */
+  /** Whether to serve https, with a self-signed certificate. */
   tls: boolean;
   claimsInIdToken: boolean;
-  /** Told why a request got no answer but a 500. */
+  /** Called when a request is answered with 500. */
   onError(error: unknown): void;
 }
 
@@ -30,7 +30,7 @@ const VALID_MS = 30 * 86_400_000;
 
 /**
  * Starts the provider on 127.0.0.1. `PUT /control/people` replaces the people (a JSON object of claims by name), and
- * `PUT /control/faults` what goes wrong. Anybody on this machine may do so.
+ * `PUT /control/faults` the faults. Anybody on this machine may call them.
  */
 export async function startProvider({ port, tls, claimsInIdToken, onError }: ServerOptions): Promise<RunningProvider> {
   const people: People = samplePeople();

@@ -8,13 +8,13 @@ import { halt } from '@tollkeeper/managed-process';
 import mongoose from 'mongoose';
 import type { TestMongo } from './mongo.ts';
 
-/** A `mongod` that a suite has for itself, to stop it. */
+/** A suite's own `mongod`, which it can stop. */
 export interface BreakableMongo extends TestMongo {
-  /** Valid from `beforeAll` on, and the same for good. */
+  /** Valid from `beforeAll` on; never changes. */
   readonly uri: string;
-  /** Stops it from answering, its connections open (SIGSTOP); resolves when it answers nothing more. */
+  /** Suspends it with open connections (SIGSTOP). Resolves when it no longer answers. */
   hang(): Promise<void>;
-  /** Lets it go on after {@link hang}. */
+  /** Resumes it after {@link hang}. */
   goOn(): Promise<void>;
   /** Kills it (SIGKILL); resolves when it is gone. */
   kill(): Promise<void>;
@@ -24,10 +24,7 @@ export interface BreakableMongo extends TestMongo {
   stop(): Promise<void>;
 }
 
-/**
- * As `useMongo`, on a `mongod` of the suite's own that can hang, die and come back, and has as little cache as the
- * suite asks for.
- */
+/** As `useMongo`, on the suite's own `mongod`, which can hang, die and come back, with a cache of the given size. */
 export function useBreakableMongo({ cacheSizeMb = 64 } = {}): BreakableMongo {
   const connection = mongoose.createConnection();
   const newDatabase = () => `test_${randomBytes(8).toString('hex')}`;

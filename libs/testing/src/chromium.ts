@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** The path of a Chromium on this machine. Throws where there is none: what needs a browser is not left out. */
+/** The path of a Chromium on this machine. Throws if there is none, so that browser tests are never skipped. */
 export function findChromium(): string {
   const named = process.env['CHROMIUM_BINARY'];
   if (named !== undefined && named !== '') return named;

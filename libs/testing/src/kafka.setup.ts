@@ -10,8 +10,8 @@ declare global {
 }
 
 /**
- * Starts the one Apache Kafka of this jest run and its `mongod`, before any suite, and tells the workers where they
- * are.
+ * Starts the Apache Kafka of this jest run and its `mongod` before any suite, and passes their addresses to the
+ * workers.
  */
 export default async function setup(): Promise<void> {
   await startMongo();

@@ -5,14 +5,14 @@ import { KAFKA_BROKERS_VARIABLE } from './kafka.variable.ts';
 export interface TestKafka {
   /** `host:port`, for `KAFKA_BROKERS`. The cluster has one broker. */
   readonly brokers: string;
-  /** A name for a topic or a group that nobody else uses. */
+  /** A unique name for a topic or a group. */
   newName(prefix: string): string;
 }
 
 /**
- * A real Apache Kafka for the suite that calls this at its top level, and a `mongod` for `useMongo()`. All suites of a
- * jest run share them. The project's jest.integration.config.js must spread `jest-kafka.preset.js`, and the suite be
- * named `*.kafka.spec.ts`.
+ * A real Apache Kafka and a `mongod` for `useMongo()`, for a suite that calls this at its top level. All suites of a
+ * jest run share them. The project's jest.integration.config.js must spread `jest-kafka.preset.js`, and the suite must
+ * be named `*.kafka.spec.ts`.
  */
 export function useKafka(): TestKafka {
   const brokers = process.env[KAFKA_BROKERS_VARIABLE];

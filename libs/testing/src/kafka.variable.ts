@@ -1,2 +1,2 @@
-/** Environment variable that carries the address of the run's Kafka from the global set-up to the suites. */
+/** Environment variable that passes the address of the run's Kafka from the global set-up to the suites. */
 export const KAFKA_BROKERS_VARIABLE = 'TOLLKEEPER_TEST_KAFKA_BROKERS';

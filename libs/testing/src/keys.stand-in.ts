@@ -9,7 +9,7 @@ import {
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
 import { AppError, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
 
-/** Keys, from a table: `service` is the contract of keys, for `createPeers`. */
+/** A stand-in for keys that answers from a table: `service` implements the contract, for `createPeers`. */
 export function createKeysStandIn() {
   const keys = new Map<string, { tenantId: TenantId; role: KeyRole }>();
   const state = { during: () => {} };
@@ -27,11 +27,11 @@ export function createKeysStandIn() {
 
   return {
     service: grpcService(keysService, keysRequests, handlers),
-    /** `during` happens while VerifyKey is answered. */
+    /** `during` runs while VerifyKey is answered. */
     state,
     /** How often VerifyKey was called. */
     calls: () => calls,
-    /** A new good key. */
+    /** Creates a valid key. */
     issue(role: KeyRole = 'developer') {
       const { apiKey, sha256 } = mintWorkspaceKey();
       const tenantId = provenTenantId(newId('ws'));

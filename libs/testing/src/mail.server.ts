@@ -8,7 +8,7 @@ import { SMTPServer } from 'smtp-server';
 export interface ReceivedMail {
   from: string;
   to: string[];
-  /** Each header on a line of its own. */
+  /** Each header on its own line. */
   headers: string;
   text: string;
   encrypted: boolean;
@@ -16,15 +16,15 @@ export interface ReceivedMail {
 
 export interface MailServerOptions {
   tls?: 'implicit' | 'starttls' | 'none';
-  /** With the password `secret`. */
+  /** The password is `secret`. */
   user?: string;
-  /** False for a certificate that nobody has signed. */
+  /** False for a self-signed certificate. */
   trusted?: boolean;
 }
 
 export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
 
-/** A real SMTP server, which keeps what it is sent. */
+/** A real SMTP server, which stores received mails. */
 export async function startMailServer({ tls = 'none', user, trusted = true }: MailServerOptions = {}) {
   const received: ReceivedMail[] = [];
   const sockets = new Set<Socket>();
@@ -78,13 +78,13 @@ export async function startMailServer({ tls = 'none', user, trusted = true }: Ma
   return {
     received,
     port,
-    /** Those of one receiver, oldest first. */
+    /** Mails of one receiver, oldest first. */
     to: (email: string) => received.filter(({ to }) => to.includes(email)),
     behave(as: typeof mood) {
       mood = as;
       for (const socket of sockets) socket.destroy();
     },
-    /** Connections that are open. */
+    /** Number of open connections. */
     open: () => sockets.size,
     async stop() {
       for (const socket of sockets) socket.destroy();
@@ -98,7 +98,7 @@ export function tokenIn(mail: ReceivedMail | undefined): string {
   return /#(tk_[a-z]+_[\w-]+)\n/.exec(mail?.text ?? '')?.[1] ?? '';
 }
 
-/** Quoted-printable, which leaves other text as it is but for a =. */
+/** Decodes quoted-printable, in which only = changes other text. */
 function decode(body: string): string {
   return body
     .replaceAll(/=\r\n/g, '')
@@ -113,7 +113,7 @@ interface Certificate {
 
 let trustedOne: Promise<Certificate> | undefined;
 
-/** As if NODE_EXTRA_CA_CERTS had named it at the start of the process. */
+/** Has the effect of NODE_EXTRA_CA_CERTS at the start of the process. */
 function trustedCertificate(): Promise<Certificate> {
   trustedOne ??= newCertificate().then((made) => {
     setDefaultCACertificates([...getCACertificates('default'), made.cert]);

@@ -1,4 +1,4 @@
-/** A Markdown table whose columns line up in plain text too. The first column is text, all others are figures. */
+/** A Markdown table with columns aligned in plain text too. The first column is text, all others are figures. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((cell, column) => Math.max(cell.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>

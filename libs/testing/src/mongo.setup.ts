@@ -8,7 +8,7 @@ declare global {
   var stopTestMongo: (() => Promise<void>) | undefined;
 }
 
-/** Starts the one `mongod` of this jest run, before any suite, and tells the workers where it is. */
+/** Starts the `mongod` of this jest run before any suite, and passes its address to the workers. */
 export default async function setup(): Promise<void> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'tollkeeper-test-'));
   const mongo = await startEmbeddedMongo({

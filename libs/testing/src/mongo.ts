@@ -11,13 +11,13 @@ export interface TestMongo {
   readonly database: string;
   /** A mongoose connection to `database`, open from `beforeAll` to `afterAll`. */
   readonly connection: mongoose.Connection;
-  /** Name of one more database of this suite, dropped after it as well. */
+  /** Name of a further database of this suite, also dropped after it. */
   newDatabase(): string;
 }
 
 /**
- * A real `mongod` (replica set, so transactions work) for the suite that calls this at its top level. All suites of a
- * jest run share one, each with databases of its own. The project's jest.config.js must spread `jest-mongo.preset.js`.
+ * A real `mongod` (replica set, so transactions work) for a suite that calls this at its top level. All suites of a
+ * jest run share it, with separate databases. The project's jest.config.js must spread `jest-mongo.preset.js`.
  */
 export function useMongo(): TestMongo {
   const uri = process.env[MONGO_URI_VARIABLE];

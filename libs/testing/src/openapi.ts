@@ -1,18 +1,18 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
-/** The part of an OpenAPI 3.1 document that decides what an answer may be. */
+/** The part of an OpenAPI 3.1 document that answers are checked against. */
 export interface OpenApiDocument {
   paths?: Record<string, Record<string, unknown>>;
 }
 
-/** An answer as it came over the wire. */
+/** An answer as received. */
 export interface AnswerToCheck {
   method: string;
   /** Path of the request, with or without its query and its `/w/{slug}` prefix. */
   path: string;
   status: number;
-  /** The parsed JSON, or undefined when the answer had no body. */
+  /** The parsed JSON, or undefined if the answer had no body. */
   body?: unknown;
 }
 
@@ -23,8 +23,8 @@ interface Responses {
 const validators = new WeakMap<OpenApiDocument, Ajv2020>();
 
 /**
- * Throws unless `document` describes the operation, the status (by its number or `default`) and a body like this one.
- * A described answer without content must have no body.
+ * Throws unless `document` describes the operation, the status (by its number or `default`) and such a body. A
+ * described answer without content must have no body.
  */
 export function expectMatchesOpenApi(document: OpenApiDocument, answer: AnswerToCheck): void {
   const method = answer.method.toLowerCase();
@@ -49,7 +49,7 @@ export function expectMatchesOpenApi(document: OpenApiDocument, answer: AnswerTo
   }
 }
 
-/** The most literal template that fits: `/rules/{id}` must not take what `/rules/evaluations` describes. */
+/** The most literal template that matches: `/rules/evaluations` wins over `/rules/{id}`. */
 function findTemplate(document: OpenApiDocument, path: string, method: string): string | null {
   const plain = path.replace(/\?.*$/, '').replace(/^\/w\/[^/]+(?=\/)/, '');
   const matching = Object.entries(document.paths ?? {})
@@ -67,7 +67,7 @@ function toPattern(template: string): RegExp {
 function validatorOf(document: OpenApiDocument, pointer: string[]): ValidateFunction {
   let ajv = validators.get(document);
   if (!ajv) {
-    // An OpenAPI document is no JSON Schema of its own: not strict, so that its other keywords are let be.
+    // Not strict, because an OpenAPI document has keywords that are not JSON Schema.
     ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
     addFormats.default(ajv);
     ajv.addSchema(document, 'openapi');

@@ -9,7 +9,7 @@ export interface ReceivedSpan {
   service: string;
   resource: Record<string, unknown>;
   name: string;
-  /** `SPAN_KIND_SERVER` and its siblings without their prefix. */
+  /** `SPAN_KIND_SERVER` and its siblings without the prefix. */
   kind: string;
   traceId: string;
   spanId: string;
@@ -21,14 +21,14 @@ export interface ReceivedSpan {
   failed: boolean;
 }
 
-/** Takes traces as a collector does: OTLP over HTTP, in protobuf. */
+/** Receives traces like a collector: OTLP over HTTP, in protobuf. */
 export interface OtlpReceiver {
   /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   url: string;
   spans: ReceivedSpan[];
-  /** Of the last export. */
+  /** Headers of the last export. */
   readonly headers: IncomingHttpHeaders;
-  /** Answers exports with this status in place of taking them. */
+  /** Answers exports with this status instead of accepting them. */
   refuse(status: number): void;
   stop(): Promise<void>;
 }
@@ -56,7 +56,7 @@ interface Span {
   status: { code: string } | null;
 }
 
-/** `port` is a free one unless given. */
+/** `port` is a free one by default. */
 export async function startOtlpReceiver(port = 0): Promise<OtlpReceiver> {
   const request = loadRequestType();
   const spans: ReceivedSpan[] = [];
@@ -95,7 +95,7 @@ export async function startOtlpReceiver(port = 0): Promise<OtlpReceiver> {
   };
 }
 
-/** The type of an export by OpenTelemetry's own .proto files, which this package of Elastic's carries. */
+/** The type of an export from OpenTelemetry's .proto files, which this package of Elastic's contains. */
 function loadRequestType(): protobuf.Type {
   const root = new protobuf.Root();
   const protos = dirname(fileURLToPath(import.meta.resolve('@elastic/mockotlpserver/package.json')));

@@ -1,20 +1,20 @@
 import { createGrpcServer, type GrpcServer, type GrpcService } from '@tollkeeper/grpc';
 import { createMetrics, type Logger } from '@tollkeeper/runtime';
 
-/** What a service under test shares with its peers. */
+/** The secret that a service under test shares with its peers. */
 export const CALLER_TOKEN_SECRET = 'a-caller-token-secret-of-enough-bytes';
 
 /** The peers of a service under test, on one address. */
 export interface Peers {
   /** `host:port`, once started. */
   readonly address: string;
-  /** Starts where they were before, if they were. */
+  /** Starts at the previous address, if any. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Serves the contracts of a service's peers over real gRPC. A service may not import another one, so its suites give
+ * Serves the contracts of a service's peers over real gRPC. A service may not import another one, so its suites use
  * handlers that answer from a table; e2e runs the service with the real peers.
  */
 export function createPeers(logger: Logger, services: GrpcService[]): Peers {

@@ -9,19 +9,19 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../../..');
-/** What `npm start` runs, without npm between the signals of the suites and the process. */
+/** The command of `npm start`, without npm between the signals of the suites and the process. */
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
 const START_ARGUMENTS = scripts.start.split(' ').slice(1);
 const READY = /Tollkeeper is ready at (http:\/\/\S+)/;
-/** As long as `eventually` waits: it is reached where a start has failed without an end. */
+/** As long as `eventually` waits. It is reached only if a start neither succeeds nor ends. */
 const START_TIMEOUT_MS = 240_000;
 
 /** The owner of every standalone that suites and benchmarks start. */
 export const OWNER = { email: 'owner@e2e.example.com', password: 'e2e-Passw0rd-c0rrect' };
 
-/** A standalone in a process of its own, as `npm start` runs it. */
+/** A standalone in its own process, as `npm start` runs it. */
 export interface StandaloneProcess {
-  /** Where its gateway answers, such as `http://127.0.0.1:8080`. */
+  /** Address of its gateway, such as `http://127.0.0.1:8080`. */
   readonly baseUrl: string;
   readonly owner: { email: string; password: string };
   /** Slug of the workspace that the owner owns. */
@@ -31,26 +31,26 @@ export interface StandaloneProcess {
   /** Every log line so far. */
   logs(): string;
   readonly pid: number;
-  /** What the person at the terminal has been shown. */
+  /** The output that a person at the terminal sees. */
   terminal(): string;
   /** Process id of the `mongod` that it manages. */
   readonly mongodPid: number;
-  /** Sends the signal and resolves, once the process is gone, to its exit code (null when the signal ended it). */
+  /** Sends the signal. Resolves to the exit code once the process is gone (null if the signal ended it). */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
 export interface StandaloneOptions {
   dataDirectory: string;
-  /** On top of what every standalone is started with: any free ports, no demo. */
+  /** Added to the defaults of every standalone: any free ports, no demo. */
   env?: NodeJS.ProcessEnv;
 }
 
-/** A new, empty data directory below the system's temporary folder. */
+/** A new, empty data directory in the system's temporary folder. */
 export function newDataDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'tollkeeper-e2e-'));
 }
 
-/** Runs the standalone until it says that it is ready; rejects with all that it printed when it ends before. */
+/** Runs the standalone until it is ready. If it ends before, rejects with all of its output. */
 export async function startStandalone({ dataDirectory, env = {} }: StandaloneOptions): Promise<StandaloneProcess> {
   const child = launchStandalone({ dataDirectory, env });
   let terminal = '';
@@ -90,7 +90,7 @@ export async function startStandalone({ dataDirectory, env = {} }: StandaloneOpt
   };
 }
 
-/** The bare process, for suites in which it does not get ready. */
+/** The process without waiting, for suites in which it does not get ready. */
 export function launchStandalone({
   dataDirectory,
   env = {},
@@ -113,7 +113,7 @@ export function launchStandalone({
   });
 }
 
-/** True while the process does anything; one that has ended and waits for its parent does not. */
+/** Whether the process runs; false for one that has ended and waits for its parent. */
 export async function isRunning(pid: number): Promise<boolean> {
   const { stdout } = await run('ps', ['-o', 'stat=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
   return /^[^Z\s]/.test(stdout);

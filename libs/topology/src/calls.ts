@@ -1,14 +1,14 @@
 import type { Port } from './entry.ts';
 import { SERVICES, type ServiceName, TOPOLOGY } from './services.ts';
 
-/** One service calling a server of another one. */
+/** A call from one service to a server of another one. */
 export interface ServiceCall {
   from: ServiceName;
   to: ServiceName;
   port: Port;
 }
 
-/** Every call between services, that of one caller after that of the other. */
+/** Every call between services, grouped by caller. */
 export function allCalls(): ServiceCall[] {
   return SERVICES.flatMap(callsOf);
 }
@@ -18,7 +18,7 @@ export function callsOf(from: ServiceName): ServiceCall[] {
   return (Object.keys(calls) as Port[]).flatMap((port) => (calls[port] ?? []).map((to) => ({ from, to, port })));
 }
 
-/** The setting by which a caller knows the server: `IDENTITY_GRPC` is `host:port`, `IDENTITY_HTTP` an origin. */
+/** The caller's setting for the server: `IDENTITY_GRPC` is `host:port`, `IDENTITY_HTTP` an origin. */
 export function addressSetting({ to, port }: Pick<ServiceCall, 'to' | 'port'>): string {
   return `${to}_${port}`.toUpperCase();
 }

@@ -1,12 +1,12 @@
-/** A server of a service, by the name that its port has in the manifests; its setting is `HTTP_PORT`, and so on. */
+/** A server of a service, by the name of its port in the manifests. Its setting is `HTTP_PORT`, and so on. */
 export type Port = 'http' | 'grpc';
 
-/** Where each server listens in a container. */
+/** The port of each server in a container. */
 export const PORTS: Record<Port, number> = { http: 8080, grpc: 9090 };
 
 /**
- * A secret of the installation, which docs/deployment.md tells how to make. `MONGODB_URI` and the log-in to Kafka are
- * none of them: they follow from what a service stores and reads.
+ * A secret of the installation; docs/deployment.md says how to create it. `MONGODB_URI` and the log-in to Kafka are not
+ * included, because they follow from what a service stores and reads.
  */
 export type Secret =
   | 'CALLER_TOKEN_SECRET'
@@ -16,7 +16,7 @@ export type Secret =
   | 'OIDC_PROVIDERS'
   | 'SMTP_URL';
 
-/** A setting that an installation has one value of, for every service that takes it. */
+/** A setting with the same value for every service of an installation that takes it. */
 export type SharedSetting =
   | 'PUBLIC_URL'
   | 'DESTINATION_ALLOW_CIDRS'
@@ -28,7 +28,7 @@ export type SharedSetting =
   | 'PASSWORD_LOGIN_BREAK_GLASS'
   | 'MAIL_FROM';
 
-/** Settings that identity can do without. Whoever runs identity for others passes them on by this list. */
+/** Optional settings of identity. Tools that run identity for others use this list to pass them on. */
 export const OPTIONAL_FOR_IDENTITY = [
   'OIDC_PROVIDERS',
   'OIDC_TRUSTED_DOMAINS',
@@ -40,15 +40,15 @@ export const OPTIONAL_FOR_IDENTITY = [
   'MAIL_FROM',
 ] as const satisfies readonly (Secret | SharedSetting)[];
 
-/** What a service is to the others and to the place where it runs. `S` are the names of services. */
+/** What other services and the platform need to know about a service. `S` are the names of services. */
 export interface ServiceEntry<S extends string> {
-  /** The servers that it has, beside the one of `ops`. */
+  /** Its servers, besides the one for `ops`. */
   readonly serves: readonly Port[];
-  /** Those of its servers that everybody may call: browsers and agent gateways. */
+  /** Its servers that everybody may call: browsers and agent gateways. */
   readonly open: readonly Port[];
-  /** The services whose servers it calls: `{ grpc: ['identity'] }` is its setting `IDENTITY_GRPC`. */
+  /** The services that it calls: `{ grpc: ['identity'] }` is its setting `IDENTITY_GRPC`. */
   readonly calls: Readonly<Partial<Record<Port, readonly S[]>>>;
-  /** Topics of the event log. A service with none of either has no log. */
+  /** Topics of the event log. A service without topics does not use the log. */
   readonly reads: readonly string[];
   readonly writes: readonly string[];
   /** Whether it has a database of its own in MongoDB, `tollkeeper_<service>`. */
@@ -57,6 +57,6 @@ export interface ServiceEntry<S extends string> {
   readonly settings: readonly SharedSetting[];
   /** Whether it calls addresses on the internet (https). */
   readonly internet: boolean;
-  /** What its pod may take. */
+  /** Memory limit of its pod. */
   readonly memoryMib: number;
 }

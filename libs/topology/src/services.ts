@@ -1,9 +1,7 @@
 import { AUDIT_TOPIC, DELIVERIES_TOPIC, GATEWAY_EVENTS_TOPIC, NOTIFICATIONS_TOPIC } from '@tollkeeper/contracts';
 import type { ServiceEntry } from './entry.ts';
 
-/**
- * Every service of Tollkeeper, in the order of a start: those that are called come first where they can, the edge last.
- */
+/** Every service of Tollkeeper in start order: called services come first where possible, the edge last. */
 export const SERVICES = [
   'identity',
   'keys',
@@ -21,8 +19,8 @@ export type ServiceName = (typeof SERVICES)[number];
 
 /**
  * How the services fit together. The standalone and the fleet are made from this table; docker-compose.yml, the
- * manifests, the network policies and the documentation are compared with it. docs/new-service.md says how a service is
- * added.
+ * manifests, the network policies and the documentation are compared with it. docs/new-service.md says how to add a
+ * service.
  */
 export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> = {
   /** Users, sessions, workspaces, members and agents. */
@@ -126,10 +124,10 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     internet: false,
     memoryMib: 768,
   },
-  /** Grants spend before a call, so that budgets hold. */
+  /** Approves spend before a call, so that budgets hold. */
   enforcer: {
     serves: ['http', 'grpc'],
-    // Agent gateways in the cluster call it with a workspace key, and no service does.
+    // Only agent gateways in the cluster call it, with a workspace key.
     open: ['grpc'],
     calls: { grpc: ['keys', 'budgets', 'identity'] },
     reads: [GATEWAY_EVENTS_TOPIC],
@@ -201,7 +199,7 @@ export function usesLog(service: ServiceName): boolean {
   return reads.length + writes.length > 0;
 }
 
-/** The services behind the edge, by its own list. */
+/** The services behind the edge, from its own list. */
 export function behindTheEdge(): readonly ServiceName[] {
   return TOPOLOGY.gateway.calls.http ?? [];
 }

@@ -4,20 +4,20 @@ import { type ServiceName, TOPOLOGY, usesLog } from './services.ts';
 
 export type Settings = Record<string, string>;
 
-/** An installation of the services, of which each is told what its entry in the table says. */
+/** An installation of the services. Each service gets the settings that its entry in the table needs. */
 export interface Installation {
   mongodbUri: string;
   /** The settings of the event log, such as `KAFKA_BROKERS`. */
   eventLog: Settings;
-  /** What is left out keeps the default of the service that takes it. */
+  /** Missing values leave the defaults of the services. */
   values: Partial<Record<Secret | SharedSetting, string>>;
-  /** Where a server is, as `host:port`. */
+  /** The address of a server, as `host:port`. */
   hostPort: (service: ServiceName, port: Port) => string;
 }
 
 /**
- * All that a service is told of the installation: what it stores in, the log, secrets, and where those are that it
- * calls. Where it listens itself is no part of it.
+ * All settings that a service gets from the installation: its database, the log, secrets, and the addresses of services
+ * that it calls. Its own ports are not included.
  */
 export function settingsOf(service: ServiceName, installation: Installation): Settings {
   const { mongodb, secrets, settings } = TOPOLOGY[service];

@@ -3,12 +3,12 @@ import { AppError } from '@tollkeeper/kernel';
 import type { KeyVerifier, VerifiedKey } from './verified-key.ts';
 import type { WorkspaceQuota } from './workspace.quota.ts';
 
-/** What a caller says about itself, whatever it came by. */
+/** The credentials of a caller, over any transport. */
 export interface KeyClaim {
   /** The `authorization` header or metadata. */
   authorization: string | undefined;
   requestId: string;
-  /** How many requests come with it; one unless it is a batch. */
+  /** Number of requests in the call: one, unless it is a batch. */
   requests?: number;
 }
 
@@ -17,7 +17,7 @@ export type KeyCheck = (claim: KeyClaim) => Promise<VerifiedKey>;
 
 export interface KeyCheckDeps {
   verify: KeyVerifier;
-  /** What keys that may write are asked for, as a refusal says it: `post events`. */
+  /** What the key must be allowed to do, as worded in refusals: `post events`. */
   action: string;
   quota: Pick<WorkspaceQuota, 'admit'>;
 }
@@ -27,8 +27,8 @@ const BEARER = /^Bearer +(\S{1,128})$/i;
 const MAY_WRITE: Record<KeyRole, boolean> = { read_only: false, developer: true, admin: true };
 
 /**
- * Checks `Bearer ws_live_…` of a key that may write. Refuses a key with a wrong shape or checksum without a call to the
- * keys service. Refuses a workspace that has used up its quota.
+ * Checks that `Bearer ws_live_…` is a key that may write. Refuses a key with a wrong shape or checksum without a call
+ * to the keys service. Refuses a workspace that has used up its quota.
  */
 export function createKeyCheck({ verify, action, quota }: KeyCheckDeps): KeyCheck {
   return async ({ authorization = '', requestId, requests = 1 }) => {

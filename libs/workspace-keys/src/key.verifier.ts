@@ -4,13 +4,13 @@ import { AppError, provenTenantId, roomFor } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
 import type { KeyToVerify, KeyVerifier, VerifiedKey } from './verified-key.ts';
 
-/** How long an answer may be kept (keys.proto). A revoked key works at most this much longer. */
+/** How long an answer may be cached (keys.proto), and so how much longer a revoked key may work. */
 const KEEP_MS = 5_000;
 const MAX_KEPT_KEYS = 10_000;
 
 /**
- * Asks the keys service, and keeps each answer for 5 seconds from the request on. Requests with the same key that
- * arrive meanwhile share the answer. Failures are not kept. `now` is a monotonic clock in milliseconds.
+ * Asks the keys service, and caches each answer for 5 seconds from the request on. Concurrent requests with the same
+ * key share the answer. Failures are not cached. `now` is a monotonic clock in milliseconds.
  */
 export function createKeyVerifier(client: GrpcClient<KeysServiceDefinition>, now: () => number): KeyVerifier {
   const answers = new LRUCache<string, Promise<VerifiedKey | null>>({
@@ -40,7 +40,7 @@ async function ask(client: GrpcClient<KeysServiceDefinition>, key: KeyToVerify):
     if (!(error instanceof AppError)) throw error;
     if (error.code === 'not_found') return null;
     if (error.code !== 'upstream_timeout') throw error;
-    // The cause may be too many requests as well as the service. In both cases the sender has to slow down.
+    // The cause may be either too many requests or the service. In both cases, the sender has to slow down.
     const message = 'Workspace keys cannot be checked just now. Try again shortly.';
     throw new AppError('service_unavailable', message, { retryAfterSeconds: 2, cause: error });
   }

@@ -19,7 +19,7 @@ function makeQuota({ perSecond = 10, burst = 20 } = {}) {
     logger: logs.logger,
     now: () => clock.now,
   });
-  /** The seconds to wait; 0 when it was admitted. */
+  /** The seconds to wait; 0 if it was admitted. */
   const admit = (tenantId: TenantId): number => waitOf(() => quota.admit(tenantId));
   const charge = (tenantId: TenantId, more: number): number => waitOf(() => quota.charge(tenantId, more));
   return { quota, clock, logs, admit, charge, refusals: () => refusals };
@@ -51,7 +51,7 @@ describe('the quota of a workspace', () => {
     const { quota, admit, charge } = makeQuota();
     expect(admit(ONE)).toBe(0);
     expect(charge(ONE, 40)).toBe(0);
-    // 21 below zero, and one for the request.
+    // 21 below zero, plus one for the request.
     expect(admit(ONE)).toBe(3);
     expect(() => quota.admit(ONE)).toThrow('The workspace may make 10 calls a second. Try again in 3 s.');
   });

@@ -4,30 +4,30 @@ import { LRUCache } from 'lru-cache';
 
 /**
  * The quota of each workspace, as a token bucket: a token is a request, an event or a byte, as the service charges. A
- * request is admitted while any token is left. Tokens that it takes beyond zero have to be refilled before the next
- * request. So every request can pass, and at most one exceeds the limit.
+ * request is admitted while any token is left. Tokens beyond zero must be refilled before the next request. So every
+ * request can pass, and at most one exceeds the limit.
  */
 export interface WorkspaceQuota {
   /**
-   * Charges one token for each of the requests that come together, before they are looked at; none for 0. Throws
-   * `rate_limited`, without a charge, when no token is left.
+   * Charges one token for each of the requests in a call, before they are read; none for 0. Throws `rate_limited`,
+   * without a charge, if no token is left.
    */
   admit(tenantId: TenantId, requests?: number): void;
   /**
-   * Charges an admitted request for `more` than it was admitted with. Throws `rate_limited`, without a charge, when
-   * other requests have taken all tokens.
+   * Charges an admitted request for `more` tokens. Throws `rate_limited`, without a charge, if other requests have
+   * taken all tokens.
    */
   charge(tenantId: TenantId, more: number): void;
 }
 
 export interface WorkspaceQuotaDeps {
-  /** Tokens that are refilled a second. */
+  /** Tokens refilled per second. */
   perSecond: number;
   /** Most tokens that a workspace may take at once after a pause. */
   burst: number;
-  /** The beginning of a refusal, followed by the seconds to wait: `The workspace may …. Try again in 3 s.` */
+  /** The first sentence of a refusal; the seconds to wait follow: `The workspace may …. Try again in 3 s.` */
   refusal: string;
-  /** The line in the log about a workspace over its quota. */
+  /** The log message about a workspace over its quota. */
   warning: string;
   /** Counts the refusals. */
   refused: { inc(): void };
@@ -37,15 +37,15 @@ export interface WorkspaceQuotaDeps {
 }
 
 interface Bucket {
-  /** Tokens left at `at`. A negative number has to be refilled first. */
+  /** Tokens left at `at`. A negative number must be refilled first. */
   left: number;
   /** Monotonic milliseconds. */
   at: number;
 }
 
-/** Most workspaces whose quota is remembered. The one idle for longest is forgotten first, and has a full bucket. */
+/** Most workspaces whose quota is remembered. The one idle for longest is forgotten first, and gets a full bucket. */
 const MAX_BUCKETS = 10_000;
-/** Milliseconds between two log lines about the same workspace over its quota. */
+/** Least milliseconds between two log lines about the same workspace over its quota. */
 const TELL_EVERY_MS = 60_000;
 
 export function createWorkspaceQuota(deps: WorkspaceQuotaDeps): WorkspaceQuota {

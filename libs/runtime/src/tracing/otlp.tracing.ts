@@ -19,11 +19,11 @@ import { createSparingWarner } from '../sparing.warner.ts';
 import type { Tracing } from './tracing.component.ts';
 import type { TracingConfig } from '../config-fields.ts';
 
-/** Attribute values are cut to this length, so that nobody's input makes a span large. */
+/** Attribute values are truncated to this length, so that no input makes a span large. */
 const MAX_ATTRIBUTE_LENGTH = 256;
 const MAX_BATCH = 512;
 const EXPORT_TIMEOUT_MS = 10_000;
-/** What waits at a stop gets this long to be sent. */
+/** Time at a stop to send the remaining spans. */
 const STOP_TIMEOUT_MS = 3_000;
 
 export interface OtlpTracingDeps {
@@ -73,7 +73,7 @@ export function createOtlpTracing({ endpoint, config, logger, onExported }: Otlp
 async function flush(processor: BatchSpanProcessor): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, STOP_TIMEOUT_MS)));
-  // What goes wrong has been reported by the exporter.
+  // The exporter has reported all failures.
   await Promise.race([processor.shutdown().catch(() => undefined), timeout]);
   clearTimeout(timer);
 }
@@ -128,7 +128,7 @@ function createReport(logger: Logger, onExported: OtlpTracingDeps['onExported'])
   };
 }
 
-/** Only the status line of an endpoint's answer is logged: its body can quote the request. */
+/** Only the status line of an endpoint's answer is logged, because its body can quote the request. */
 function reasonOf(error: Error | undefined): string {
   const code = (error as { code?: unknown } | undefined)?.code;
   return [code, error?.message].filter((part) => part !== undefined && part !== '').join(' ');

@@ -13,7 +13,7 @@ import { extractContext, injectSpan, type TraceCarrier, type TraceHeaders } from
 
 export type { Span, Tracer };
 
-/** Both ends of a call, both ends of a record in the log, or work in between. */
+/** The ends of a call, the ends of a record in the log, or work in between. */
 type Kind = 'server' | 'client' | 'producer' | 'consumer' | 'internal';
 
 const KINDS: Record<Kind, SpanKind> = {
@@ -29,20 +29,20 @@ export interface SpanOptions {
   name: string;
   kind: Kind;
   /**
-   * What came with the message that this is about: the span continues its trace, or begins one where it carries none.
-   * Without `parent` the span belongs to the one that is active.
+   * The trace context of the message being handled: the span continues its trace, or starts one if there is none.
+   * Without `parent`, the span is a child of the active one.
    */
   parent?: TraceCarrier | undefined;
-  /** Other messages that this is about. */
+  /** Trace contexts of further messages. */
   links?: readonly TraceCarrier[];
   /**
-   * Never a secret, a query, or an id of a key; keys are those of OpenTelemetry's conventions, or begin with
-   * `tollkeeper.`.
+   * Never a secret, a query, or the id of a key. Attribute names are those of OpenTelemetry's conventions, or start
+   * with `tollkeeper.`.
    */
   attributes?: Attributes;
 }
 
-/** A span that has begun; end it with {@link endSpan}. */
+/** Starts a span; end it with {@link endSpan}. */
 export function startSpan(tracer: Tracer, { name, kind, parent, links = [], attributes }: SpanOptions): Span {
   const parentContext = parent === undefined ? context.active() : extractContext(parent);
   return tracer.startSpan(
@@ -53,8 +53,8 @@ export function startSpan(tracer: Tracer, { name, kind, parent, links = [], attr
 }
 
 /**
- * Ends the span. With an error it counts as failed; only the code or name of the error is recorded, since messages can
- * hold anything.
+ * Ends the span. With an error it counts as failed. Only the code or name of the error is recorded, since messages can
+ * contain anything.
  */
 export function endSpan(span: Span, error?: unknown): void {
   if (error !== undefined) failSpan(span, errorType(error));
@@ -66,12 +66,12 @@ export function failSpan(span: Span, type: string): void {
   span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** Runs `work` with the span active, for logs and for spans of what it calls. The span is not ended. */
+/** Runs `work` with the span active, for logs and for spans of its calls. Does not end the span. */
 export function withSpan<T>(span: Span, work: () => T): T {
   return context.with(trace.setSpan(context.active(), span), work);
 }
 
-/** Runs `work` in a span of its own, which fails as the work does. Without a tracer it just runs. */
+/** Runs `work` in a span of its own, which fails if the work does. Without a tracer, only runs the work. */
 export async function inSpan<T>(
   tracer: Tracer | undefined,
   options: SpanOptions,
@@ -82,7 +82,7 @@ export async function inSpan<T>(
   return endingSpans([span], () => withSpan(span, () => work(span)));
 }
 
-/** Runs `work` and ends the spans after it. They fail as the work does. */
+/** Runs `work` and then ends the spans. They fail if the work does. */
 export async function endingSpans<T>(spans: readonly Span[], work: () => Promise<T>): Promise<T> {
   try {
     const result = await work();

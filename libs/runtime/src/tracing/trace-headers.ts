@@ -8,15 +8,13 @@ import {
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 
-/**
- * A trace context as it travels in HTTP headers, gRPC metadata, records of the log and documents (W3C Trace Context).
- */
+/** A trace context as transported in HTTP headers, gRPC metadata, log records and documents (W3C Trace Context). */
 export interface TraceHeaders {
   traceparent: string;
   tracestate?: string;
 }
 
-/** Whatever a trace context may have come with; one that is not well formed counts as none. */
+/** An unvalidated trace context; a malformed one counts as none. */
 export interface TraceCarrier {
   traceparent?: string | string[] | undefined;
   tracestate?: string | string[] | undefined;
@@ -24,7 +22,7 @@ export interface TraceCarrier {
 
 const propagator = new W3CTraceContextPropagator();
 
-/** The trace context among a message's headers, to be kept with what the message leads to; undefined without one. */
+/** The trace context in a message's headers, to store with the results of the message; undefined without one. */
 export function traceHeadersOf(headers: Record<string, string> | undefined): TraceHeaders | undefined {
   const traceparent = headers?.['traceparent'];
   if (traceparent === undefined) return undefined;

@@ -6,16 +6,15 @@ import type { Tracing } from './tracing.component.ts';
 export interface TracingDeps {
   config: TracingConfig;
   logger: Logger;
-  /** Takes the counter `otlp_spans_total`. */
+  /** Gets the counter `otlp_spans_total`. */
   metrics: Metrics;
 }
 
 /**
- * Traces go to the OTLP endpoint of the environment in batches, from a queue of bounded length. An endpoint that fails
- * or hangs costs spans and nothing else: it is reported in the log once a minute at most and in the counter.
+ * Sends traces to the OTLP endpoint of the environment in batches, from a bounded queue. An endpoint that fails or
+ * hangs costs only spans. It is reported in the counter, and in the log at most once a minute.
  *
- * Without an endpoint there are no tracers, the SDK is not even loaded, and every place that makes spans passes over
- * it.
+ * Without an endpoint, the SDK is not loaded, there are no tracers, and code that would make spans skips them.
  */
 export async function createTracing({ config, logger, metrics }: TracingDeps): Promise<Tracing> {
   const exported = metrics.counter({
@@ -36,7 +35,7 @@ export async function createTracing({ config, logger, metrics }: TracingDeps): P
   });
 }
 
-/** Whether `config` has anything traced. */
+/** Whether `config` enables tracing. */
 export function isTraced(config: TracingConfig): boolean {
   return config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined;
 }
