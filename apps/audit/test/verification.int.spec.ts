@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { TenantId } from '@tollkeeper/kernel';
 import { useMongo } from '@tollkeeper/testing';
-import { type Entry, entryAfter, RETENTION_MS } from '../src/domain/entry.ts';
+import { type Entry, entryAfter, type Place, RETENTION_MS } from '../src/domain/entry.ts';
 import { facetsOf } from '../src/domain/facets.ts';
 import { verifyChain } from '../src/domain/verification.ts';
 import { newRecord, newTenant, useAudit } from './audit.stack.ts';
@@ -114,7 +114,7 @@ describe('the command that verifies the records', () => {
     const stored = await records().findOne({ tenantId, sequence: 2 });
     const before = await records().findOne({ tenantId, sequence: 1 });
     const record = { ...newRecord(tenantId), id: String(stored?._id) };
-    const { hash, ...forged } = entryAfter(before as unknown as Entry, record, stored?.['recordedAt'].getTime());
+    const { hash, ...forged } = entryAfter(before as Place | null, record, stored?.['recordedAt'].getTime());
     const { recordedAt, previous, actor, target, changes, occurredAt } = forged;
     const facets = facetsOf(forged);
     const set = { recordedAt, previous, actor, target, changes, hash, facets, occurredAt: new Date(occurredAt) };

@@ -38,11 +38,9 @@ const HANG_MS = 1_500;
 
 export type Body = Record<string, unknown>;
 
-/** An answer; only the tested parts of its body have types. */
 export interface Answer {
   status: number;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  body: any;
+  body: Body;
   retryAfter: string | undefined;
 }
 
@@ -221,6 +219,9 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     });
     const act = (id: string, action: string, options?: CallOptions) =>
       call('post', `${RESERVATIONS}/${id}:${action}`, options);
+    /** The limits as members get them. */
+    const limits = async (query = '', options: CallOptions = {}) =>
+      (await call('get', `${LIMITS}${query}`, { role: 'member', ...options })).body as { day: Body; items: Body[] };
 
     return {
       ...tenant,
@@ -232,7 +233,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
       async granted(asked: number | Body, options: CallOptions = {}): Promise<Body & { id: string }> {
         const { status, body } = await call('post', RESERVATIONS, { body: requestOf(asked), ...options });
         if (status !== 201) throw new Error(`expected a grant, got ${status} ${JSON.stringify(body)}`);
-        return body.reservation as Body & { id: string };
+        return body['reservation'] as Body & { id: string };
       },
       read: async (id: string, options?: CallOptions) => (await call('get', `${RESERVATIONS}/${id}`, options)).body,
       settle: (id: string, amount: number, settlementId: string = newId('stl'), options: CallOptions = {}) =>
@@ -240,15 +241,9 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
       release: (id: string, options?: CallOptions) => act(id, 'release', options),
       extend: (id: string, ttlSeconds: number, options?: CallOptions) =>
         act(id, 'extend', { body: { ttl_seconds: ttlSeconds }, ...options }),
-      /** The limits as members get them. */
-      async limits(query = '', options: CallOptions = {}): Promise<{ day: Body; items: Body[] }> {
-        return (await call('get', `${LIMITS}${query}`, { role: 'member', ...options })).body;
-      },
+      limits,
       /** The limit of the workspace. */
-      async limit(options: CallOptions = {}): Promise<Body> {
-        const { items } = (await call('get', LIMITS, { role: 'member', ...options })).body;
-        return items[0];
-      },
+      limit: async (options: CallOptions = {}): Promise<Body> => (await limits('', options)).items[0]!,
       rpc: (rpc: Rpc, request: object, replica = 0) => running[replica]!.grpc.call(rpc, request, apiKey),
       /** Appends settled spend, as ingest does. By default, the settlement id is the id of the event. */
       async spend(data: Body & { amount_micros: number }, { ago = 0 } = {}): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { useMongo } from '@tollkeeper/testing';
-import { LIMITS, RESERVATIONS, useEnforcer } from './enforcer.stack.ts';
+import { type Body, LIMITS, RESERVATIONS, useEnforcer } from './enforcer.stack.ts';
 
 const SECOND = 1000;
 const HOUR = 3_600 * SECOND;
@@ -18,7 +18,7 @@ interface Page {
 async function page(workspace: Workspace, query: Record<string, string> = {}): Promise<Page> {
   const answer = await workspace.call('get', `${LIST}?${new URLSearchParams(query)}`, { role: 'admin' });
   expect(answer.status).toBe(200);
-  return answer.body;
+  return answer.body as Body & Page;
 }
 
 /** All pages; `between` runs after each one. */

@@ -193,7 +193,7 @@ it('a hold that is extended thousands of times ends at its last end', async () =
 
 it('a journal with an op of a newer version is not decided on', async () => {
   const { one, journal } = arrange();
-  const op = { op: 'refund', micros: 5 } as unknown as Parameters<typeof journal.append>[1]['ops'][number];
+  const op = JSON.parse('{"op":"refund","micros":5}');
   await journal.append(TENANT, { seq: 1, at: NOW, ops: [op] });
   await expect(one.reservations.reserve(TENANT, requestOf('r1', 1))).rejects.toThrow('Entry 1 ');
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { localDays } from '@tollkeeper/kernel';
 import { eventually, useMongo } from '@tollkeeper/testing';
-import { RESERVATIONS, useEnforcer } from './enforcer.stack.ts';
+import { type Body, RESERVATIONS, useEnforcer } from './enforcer.stack.ts';
 
 const SECOND = 1000;
 const HOUR = 3_600 * SECOND;
@@ -47,9 +47,11 @@ describe('a call that asks', () => {
         limits: [{ ...numbers, remaining_micros: 0 }],
       },
     });
-    expect(denied.body.denial.message).toContain('Settle or release open reservations');
+    expect(denied.body['denial']).toMatchObject({
+      message: expect.stringContaining('Settle or release open reservations'),
+    });
     // The cause of the denial is gone, so the same request is now granted.
-    await workspace.release(first.body.reservation.id);
+    await workspace.release((first.body['reservation'] as { id: string }).id);
     expect((await workspace.reserve({ request_id: 'req-3', amount_micros: 1 })).status).toBe(201);
   });
 
@@ -68,13 +70,13 @@ describe('a call that asks', () => {
     budgets.setAgent(tenantId, 'coder', 1);
     budgets.setPlan(tenantId, 'pro', 300);
     const rows = async (asked: object) =>
-      (await workspace.reserve({ amount_micros: 100, ...asked })).body.limits.map(
-        (row: Record<string, unknown>) => `${row['scope']} ${row['remaining_micros']}`,
+      ((await workspace.reserve({ amount_micros: 100, ...asked })).body['limits'] as Body[]).map(
+        (row) => `${row['scope']} ${row['remaining_micros']}`,
       );
     expect(await rows({ plan_key: 'pro' })).toEqual(['workspace 900', 'agent 400', 'plan 200']);
     expect(await rows({})).toEqual(['workspace 800', 'agent 300']);
     const denied = async (asked: object) =>
-      (await workspace.reserve({ amount_micros: 900, ...asked })).body.denial.scope as string;
+      ((await workspace.reserve({ amount_micros: 900, ...asked })).body['denial'] as Body)['scope'];
     expect(await denied({ plan_key: 'pro' })).toBe('plan');
     expect(await denied({})).toBe('agent');
     expect(await denied({ agent_id: 'reviewer' })).toBe('workspace');

@@ -10,7 +10,7 @@ export interface Terminal {
   ready(facts: { url: string; ownerEmail: string; seconds: number }): void;
   /** Why it could not start. */
   failure(error: unknown): void;
-  /** Why it has stopped by itself. */
+  /** Why it stopped without a signal. */
   stopped(reason: string): void;
 }
 

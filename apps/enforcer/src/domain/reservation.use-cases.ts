@@ -33,7 +33,7 @@ export function createReservations(deps: ReservationDeps): Reservations {
 
   const settling = createSettling();
 
-  /** Submits an ask, which is dropped when its caller is told that it took too long. */
+  /** Submits an ask. It is dropped after `ms`, since its caller no longer waits for it. */
   function submitWithin<Answer>(ms: number, tenantId: TenantId, ask: Ask<Answer>): Promise<Answer> {
     return within(ms, submit(tenantId, { ...ask, deadline: performance.now() + ms }));
   }

@@ -1,19 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { CHANNEL_KINDS } from '../channels/channel.kinds.ts';
-import type { DeliveryState } from './delivery.ts';
+import { type DeliveryState, queuedState } from './delivery.ts';
 import { type AttemptOutcome, concludeAttempt } from './conclude-attempt.ts';
 
 const at = Date.parse('2026-11-21T18:00:00.000Z');
-const queued: DeliveryState = {
-  status: 'queued',
-  channelType: 'webhook',
-  attempts: 0,
-  responseStatus: null,
-  responseSnippet: null,
-  error: null,
-  lastAttemptAt: null,
-  nextAttemptAt: at,
-};
+const queued = queuedState({ channelType: 'webhook' }, at);
 const channel = { type: 'webhook', retryPausesMs: CHANNEL_KINDS.webhook.retryPausesMs } as const;
 const answer = (status: number, retryAfter: string | null = null): AttemptOutcome => ({
   kind: 'answered',

@@ -33,7 +33,7 @@ export interface DeliveryState {
 }
 
 /** The state of a new delivery. It is due at once. */
-export function queuedState({ channelType }: ReadNotification, at: number): DeliveryState {
+export function queuedState({ channelType }: Pick<ReadNotification, 'channelType'>, at: number): DeliveryState {
   return {
     status: 'queued',
     channelType,

@@ -116,7 +116,7 @@ interface SessionWatch {
   onWatch: () => void;
 }
 
-/** Resolves when the session has ended by itself, is stuck, or the signal aborts. */
+/** Resolves when the session has ended or is stuck, or when the signal aborts. */
 async function untilOver(session: GroupSession, watch: SessionWatch): Promise<void> {
   const { sessionTimeoutMs, logger, signal, onWatch } = watch;
   const ended = session.ended.then((err) =>
