@@ -63,6 +63,16 @@ it('50%, 80% and 100% of a limit are reported once per limit and day, however th
   await expectTold(workspace, [...ofDay, 'workspace 50 at 80', 'workspace 80 at 80']);
 });
 
+it('spend of yesterday that comes in today is reported as of yesterday', async () => {
+  const workspace = limitedTo(100);
+  await workspace.spend({ amount_micros: 50 }, { ago: DAY });
+  await stack.posted();
+  await expectTold(workspace, ['workspace 50 at 50']);
+  const [event] = workspace.told('budget.threshold_reached');
+  const today = new Date(clock.now).toISOString().slice(0, 10);
+  expect(Date.parse(event!.time)).toBe(Date.parse(today) - 1);
+});
+
 it('each limit is reported separately', async () => {
   const workspace = limitedTo(1000);
   budgets.setAgent(workspace.tenantId, 'planner', 100);

@@ -56,10 +56,14 @@ export function spendSettled(
   });
 }
 
-/** The spend of a day has reached a percentage of a limit. One event per limit, day and percentage. */
+/**
+ * The spend of a day has reached a percentage of a limit. One event per limit, day and percentage. Spend of a day that
+ * is over can still come in: its event has a time of that day, so that no rule takes it for today's.
+ */
 export function thresholdReached(tenantId: TenantId, reached: ThresholdReached, at: number): GatewayEvent {
-  const { day, scope, scopeId, percent, spentMicros, dailyBudgetMicros } = reached;
-  return event('budget.threshold_reached', `thr_${digestOf(tenantId, day, scope, scopeId, percent)}`, at, {
+  const { day, dayEnd, scope, scopeId, percent, spentMicros, dailyBudgetMicros } = reached;
+  const time = Math.min(at, dayEnd - 1);
+  return event('budget.threshold_reached', `thr_${digestOf(tenantId, day, scope, scopeId, percent)}`, time, {
     scope,
     scope_id: scopeId,
     percent,

@@ -9,6 +9,8 @@ const TOLD_PERCENTS = [50, 80, 100] as const;
 /** Spend of a day has reached a percentage of a limit. */
 export interface ThresholdReached extends Limit {
   day: number;
+  /** End of the day, in epoch milliseconds. */
+  dayEnd: number;
   percent: number;
   spentMicros: number;
 }
@@ -33,7 +35,7 @@ function thresholdsReached(ledger: Ledger, day: Day, limits: readonly Limit[]): 
     const { dailyBudgetMicros } = limit;
     return TOLD_PERCENTS.filter(
       (percent) => percent > told && posted > 0 && posted / dailyBudgetMicros >= percent / 100,
-    ).map((percent) => ({ ...limit, day: day.start, percent, spentMicros: posted }));
+    ).map((percent) => ({ ...limit, day: day.start, dayEnd: day.end, percent, spentMicros: posted }));
   });
 }
 
