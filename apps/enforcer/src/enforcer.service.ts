@@ -129,6 +129,6 @@ function toComponent(denials: DenialReporter, logger: Logger): Component {
     name: 'denials',
     async start() {},
     stop: () =>
-      denials.stop().catch((err: unknown) => logger.warn({ err }, 'not all denials were reported before the stop')),
+      denials.stop().catch((err: unknown) => logger.warn({ err }, 'some denials were not reported before shutdown')),
   };
 }

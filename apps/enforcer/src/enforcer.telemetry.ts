@@ -39,9 +39,9 @@ export function createDecisionTelemetry({
     name: 'enforcer_untold_denials_total',
     help: 'Denials that the event log did not take, so neither dashboards nor alert rules know of them',
   });
-  const message = 'calls are denied, and the event log does not take the events about them';
+  const message = 'calls were denied, but the event log did not accept their events';
   const warnOfUntold = createSparingWarner(logger, now, message);
-  const warnOfUsedUp = createSparingWarner(logger, now, 'a workspace has all the reservations or agents that it may');
+  const warnOfUsedUp = createSparingWarner(logger, now, 'a workspace has reached a quota of its reservations');
   return {
     onDecision: (decision) => decisions.inc({ decision }),
     onUnreported(tenant_id, err, count) {
@@ -63,8 +63,8 @@ export function createThresholdTelemetry({
   ThresholdReporterDeps,
   'onLimitsUnknown' | 'onUnreportedThresholds'
 > {
-  const warnOfLimits = createSparingWarner(logger, now, 'alerts about reached limits wait until budgets answers');
-  const warnOfFailure = createSparingWarner(logger, now, 'reached limits could not be reported; retrying');
+  const warnOfLimits = createSparingWarner(logger, now, 'budgets does not answer; threshold events are delayed');
+  const warnOfFailure = createSparingWarner(logger, now, 'reached thresholds could not be reported; retrying');
   return {
     onLimitsUnknown: (tenant_id, err) => warnOfLimits({ err, tenant_id }),
     onUnreportedThresholds: (tenant_id, err) => warnOfFailure({ err, tenant_id }),

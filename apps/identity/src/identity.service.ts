@@ -158,7 +158,7 @@ function createFirstOwnerStep(
     async start() {
       if (email === undefined || password === undefined) return;
       const made = await ensureFirstOwner({ email, password, workspace: { slug, name: slug } });
-      if (made !== null) logger.info({ user_id: made.userId, workspace_slug: slug }, 'the first owner has been made');
+      if (made !== null) logger.info({ user_id: made.userId, workspace_slug: slug }, 'the first owner was created');
     },
     async stop() {},
   };

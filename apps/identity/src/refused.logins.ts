@@ -31,7 +31,7 @@ export function createRefusedLogins(deps: {
       const actor = { type: 'user', id: user.id, name: user.name } as const;
       const cause = { ...request, action: 'session.refuse', actor } as const;
       const told = withTransaction(models.connection, (session) => accounts.record(session, user.id, cause)).catch(
-        (err: unknown) => logger.warn({ err, user_id: user.id }, 'a failed log-in is not in the audit log'),
+        (err: unknown) => logger.warn({ err, user_id: user.id }, 'a failed login is not in the audit log'),
       );
       inFlight.add(told);
       void told.finally(() => inFlight.delete(told));

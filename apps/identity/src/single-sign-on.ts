@@ -68,7 +68,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps): { routes: Route[]; p
     passing: createPassingStore(models.oidc),
     ...{ links, grants, users, auth, clock, observe: createObserver(logger, metrics) },
     onSkipped: ({ tenantId, userId, reason }) =>
-      logger.warn({ tenant_id: tenantId, user_id: userId, reason }, 'a role of single sign-on was not given'),
+      logger.warn({ tenant_id: tenantId, user_id: userId, reason }, 'a role from single sign-on was not assigned'),
   });
   const routes = createOidcRoutes({
     oidc,

@@ -49,7 +49,7 @@ export function useMail(mongo: TestMongo) {
 
   /** Makes the mail server fail like this until it has not taken a mail, then skips the time to the next attempt. */
   async function outage(how: 'hangs' | 'is busy', during: () => Promise<unknown>): Promise<void> {
-    const failures = () => identity.logs.lines().filter(({ msg }) => msg === 'a mail could not be sent; retrying');
+    const failures = () => identity.logs.lines().filter(({ msg }) => msg === 'an e-mail could not be sent; retrying');
     const before = failures().length;
     server.behave(how);
     await during();

@@ -52,7 +52,7 @@ export function createKeys(deps: KeysDeps): KeysService {
 function createUseFlusher(uses: KeyUseRecorder, intervalMs: number, logger: Logger) {
   let timer: NodeJS.Timeout | undefined;
   const flush = (): Promise<void> =>
-    uses.flush().catch((err: unknown) => logger.warn({ err }, 'last_used_at could not be written'));
+    uses.flush().catch((err: unknown) => logger.warn({ err }, 'last_used_at of workspace keys could not be written'));
   return {
     name: 'key-use-flusher',
     flush,

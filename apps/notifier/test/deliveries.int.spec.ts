@@ -157,7 +157,7 @@ describe('a delivery', () => {
       ...{ action: 'channel.disable', target: { type: 'channel', id }, actor: { type: 'system', id: 'alerts' } },
       changes: [{ field: 'enabled', from: true, to: false }],
     });
-    expect(notifier.logs.text()).toContain('a channel was disabled, since its destination answered 410 Gone');
+    expect(notifier.logs.text()).toContain('a channel was disabled because its destination answered 410 Gone');
 
     await notifier.patchChannel(channel, { enabled: true });
     await notifier.outcome(await notifier.notify(channel));
@@ -210,7 +210,7 @@ describe('a delivery', () => {
     const channel = await notifier.addChannel(newTenant(), receiver.url);
     await notifier.channels().updateOne({ _id: channel.id }, { $set: { keyId: 'lost' } });
     const sent = await notifier.notify(channel);
-    await eventually(() => expect(notifier.logs.text()).toContain('processing a delivery failed; retrying'));
+    await eventually(() => expect(notifier.logs.text()).toContain('a delivery could not be processed; retrying'));
     expect(await notifier.deliveries().findOne({ _id: sent.notificationId })).toMatchObject({ attempts: 0 });
     expect(receiver.received).toEqual([]);
 

@@ -45,7 +45,7 @@ describe('the lease on a delivery', () => {
       .deliveries()
       .updateOne({ _id: sent.notificationId }, { $set: { lease: { owner: 'another replica', until } } });
     gate.open();
-    await eventually(() => expect(notifier.logs.text()).toContain('the lease on a delivery was lost'));
+    await eventually(() => expect(notifier.logs.text()).toContain('the lease of a delivery was lost'));
     expect(await leaseOn(sent.notificationId)).toEqual({ owner: 'another replica', until });
 
     // The other process is dead, so its lease eventually expires.

@@ -139,7 +139,7 @@ export function observeOutboxes(
             this.set({ topic }, await lookUp(outbox));
           } catch (err) {
             this.remove({ topic });
-            logger.warn({ err, metric: name, topic }, 'a metric could not be looked up; it is left out');
+            logger.warn({ err, metric: name, topic }, 'a metric could not be read; omitting it from this scrape');
           }
         }
       },

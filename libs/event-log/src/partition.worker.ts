@@ -105,7 +105,7 @@ export function startPartitionWork(deps: {
     metrics.lag.remove({ group, topic, partition });
     await handler
       .released?.({ topic, partition, lost })
-      .catch((err: unknown) => logger.warn({ err }, 'deferred records were not stored; they are read again'));
+      .catch((err: unknown) => logger.warn({ err }, 'deferred records were not stored; they will be read again'));
   }
 
   const running = run();
@@ -150,7 +150,7 @@ function trackBatch(
     if (skipped <= 0) return;
     metrics.skipped.inc({ group: labels.group, topic: labels.topic }, skipped);
     const gap = { from_offset: batch.from, first_offset: first, next_offset: nextOffset, skipped };
-    logger.error(gap, 'records were gone before the group read them');
+    logger.error(gap, 'records are missing from the log and were skipped');
   };
 }
 

@@ -116,7 +116,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       const closed = once(listener, 'close');
       listener.close();
       const timer = setTimeout(() => {
-        logger.warn({ stop_timeout_ms: stopTimeoutMs }, 'RPCs did not finish in time and were cut off');
+        logger.warn({ stop_timeout_ms: stopTimeoutMs }, 'some RPCs did not finish in time and were canceled');
         for (const socket of connections.entries()) socket.destroy();
       }, stopTimeoutMs);
       injector.drain(stopTimeoutMs);

@@ -97,7 +97,7 @@ function createRefusalWarner(): (log: Logger, err: AppError) => void {
       unsaid += 1;
       return;
     }
-    const before = unsaid === 0 ? '' : `, and ${unsaid} before it`;
+    const before = unsaid === 0 ? '' : ` (${unsaid} more were not logged)`;
     log.warn({ err }, `an RPC was refused${before}`);
     warnAt = performance.now() + WARN_EVERY_MS;
     unsaid = 0;

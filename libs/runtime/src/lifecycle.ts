@@ -62,7 +62,7 @@ export function createLifecycle(
       } catch (error) {
         // The part may have started halfway; its stop is safe then too.
         await stopAll(name, [...started, component], logger).catch((err: unknown) =>
-          logger.error({ err }, 'clean-up failed'),
+          logger.error({ err }, 'cleanup after a failed start failed'),
         );
         started.length = 0;
         throw error;

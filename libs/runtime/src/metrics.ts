@@ -64,7 +64,7 @@ export function lookedUpGauge(metrics: Metrics, { lookUp, logger, ...options }: 
         this.set(await lookUp());
       } catch (err) {
         this.remove();
-        logger.warn({ err, metric: options.name }, 'a metric could not be looked up; it is left out');
+        logger.warn({ err, metric: options.name }, 'a metric could not be read; omitting it from this scrape');
       }
     },
   });

@@ -75,7 +75,7 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
       ({ status, type, body }) =>
         res.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body),
       (err: unknown) => {
-        logger.error({ err }, 'operations endpoint failed');
+        logger.error({ err }, 'a request to the operations server failed');
         res.writeHead(500).end();
       },
     );

@@ -91,7 +91,7 @@ export function createWindowMemory(deps: {
       const reason = `its windows take ${bytes} bytes or more, and all windows may take ${budgetBytes}`;
       logger.warn(
         { tenant_id: tenantId, reason },
-        'alert rules of a workspace are not evaluated; raise WINDOW_MEMORY_BYTES and the memory, or disable rules',
+        'alert rules of a workspace are not evaluated; raise WINDOW_MEMORY_BYTES and the memory limit, or disable rules',
       );
       workspace.setAside();
     }

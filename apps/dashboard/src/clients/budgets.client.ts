@@ -36,7 +36,7 @@ export function createBudgetsClient(budgets: GrpcClient<BudgetsServiceDefinition
       try {
         return await ask(context);
       } catch (err) {
-        if (last?.stale !== true) logger.warn({ err }, 'budgets did not answer; the last known budget is shown');
+        if (last?.stale !== true) logger.warn({ err }, 'budgets did not answer; showing the last known budget');
         return { daily: last?.daily ?? null, stale: true };
       }
     },

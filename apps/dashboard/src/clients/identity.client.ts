@@ -21,7 +21,7 @@ export function createDirectory(identity: GrpcClient<IdentityServiceDefinition>,
       const canonical = canonicalTimezone(timezone);
       if (canonical !== null) return canonical;
       // A newer release of identity may know time zones that this one does not.
-      logger.warn({ tenant_id: tenantId, timezone }, 'unknown time zone of a workspace; its days are those of UTC');
+      logger.warn({ tenant_id: tenantId, timezone }, 'the time zone of a workspace is unknown; using UTC days');
       return 'UTC';
     },
   });
@@ -40,7 +40,7 @@ export function createDirectory(identity: GrpcClient<IdentityServiceDefinition>,
         const { agents } = await identity.getAgents({ tenantId, agentIds });
         for (const { agentId, displayName } of agents) names.set(agentId, displayName);
       } catch (err) {
-        logger.warn({ err }, 'identity did not name the agents; their ids are shown');
+        logger.warn({ err }, 'identity did not return agent names; showing ids');
       }
       return names;
     },

@@ -47,7 +47,7 @@ export function createGatewayEventsConsumer(deps: {
     if (told.has(tenantId)) return;
     told.set(tenantId, true);
     const reason = `its settlements of a day name more than ${MAX_NAMES} ${kind}s`;
-    deps.logger.warn({ tenant_id: tenantId, reason }, 'The further names of a workspace are counted as one');
+    deps.logger.warn({ tenant_id: tenantId, reason }, 'a workspace uses too many names; the rest are counted as one');
   }
 
   return deps.group.consumer({

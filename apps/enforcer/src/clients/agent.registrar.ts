@@ -27,7 +27,7 @@ export function createAgentRegistrar({ identity, logger, now }: AgentRegistrarDe
   /** Agents that wait for registration or are being registered, by workspace. */
   const waiting = new Map<TenantId, Set<string>>();
   let waitingCount = 0;
-  const warn = createSparingWarner(logger, now, 'agents could not be registered; they are when they call again');
+  const warn = createSparingWarner(logger, now, 'agents could not be registered; retrying at their next call');
 
   async function registerAll(tenantId: TenantId, agents: Set<string>): Promise<void> {
     // Agents seen in the same turn of the event loop form one batch.

@@ -24,14 +24,14 @@ export function createTimezoneSource(identity: GrpcClient<IdentityServiceDefinit
       const workspace = await find(tenantId);
       if (workspace === null) {
         // The log may still have events of it, which must not block those of other workspaces.
-        logger.error({ tenant_id: tenantId }, 'identity does not know a workspace; its days are those of UTC');
+        logger.error({ tenant_id: tenantId }, 'identity does not know a workspace; using UTC days');
         return 'UTC';
       }
       const canonical = canonicalTimezone(workspace.timezone);
       if (canonical !== null) return canonical;
       // A newer release of identity may have time zones unknown to this one. The dashboard handles them the same way.
       const { timezone } = workspace;
-      logger.warn({ tenant_id: tenantId, timezone }, 'unknown time zone of a workspace; its days are those of UTC');
+      logger.warn({ tenant_id: tenantId, timezone }, 'the time zone of a workspace is unknown; using UTC days');
       return 'UTC';
     },
   };

@@ -51,7 +51,7 @@ export function createLedgerReplica(tenantId: TenantId, holds: HoldTimer, deps: 
       metrics.unreadable('snapshot');
       logger.error(
         { err, tenant_id: tenantId },
-        'a snapshot is not readable; its ledger is made from the journal alone',
+        'the snapshot of a ledger cannot be read; rebuilding the ledger from the journal alone',
       );
     }
     progress.seq = err === undefined ? snapshot.seq : 0;

@@ -74,7 +74,7 @@ export function createLedgerSnapshots(
       const isLong =
         seq - saved.seq >= SNAPSHOT_ENTRIES && applied - saved.applied >= on.holdCount / 2 + on.accountTotal / 8;
       if (saving === undefined && (isLong || now - saved.at >= SNAPSHOT_MS)) {
-        save().catch((err: unknown) => logger.warn({ err, tenant_id: tenantId }, 'a snapshot was not written'));
+        save().catch((err: unknown) => logger.warn({ err, tenant_id: tenantId }, 'a snapshot could not be written'));
       }
     },
     save,

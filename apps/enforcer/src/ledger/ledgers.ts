@@ -29,9 +29,9 @@ export interface LedgersDeps extends Omit<WorkspaceLedgerDeps, 'metrics' | 'memo
 
 export function createLedgers({ budgetBytes, metrics, now, ...deps }: LedgersDeps): Ledgers {
   const { clock, logger } = deps;
-  const warn = createSparingWarner(logger, now, 'the reservations of a workspace could not be checked');
-  const warnOfStop = createSparingWarner(logger, now, 'a snapshot was not written at the stop');
-  const warnOfMemory = createSparingWarner(logger, now, 'a ledger could not leave memory');
+  const warn = createSparingWarner(logger, now, 'the periodic check of the reservations of a workspace failed');
+  const warnOfStop = createSparingWarner(logger, now, 'a snapshot could not be written at shutdown');
+  const warnOfMemory = createSparingWarner(logger, now, 'a ledger could not be unloaded from memory');
   const memory = createLedgerMemory({
     budgetBytes,
     letGo: async (tenantId) => {

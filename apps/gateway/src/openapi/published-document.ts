@@ -53,7 +53,7 @@ export function createPublishedDocument(options: PublishedDocumentOptions): Publ
       lastGood.set(service, await fetchDocument(origin));
       return true;
     } catch (err) {
-      logger.warn({ err, upstream: service }, 'a service did not give its OpenAPI document');
+      logger.warn({ err, upstream: service }, 'a service did not return its OpenAPI document');
       return false;
     }
   }

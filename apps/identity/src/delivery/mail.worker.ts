@@ -42,11 +42,11 @@ export function createMailWorker({ store, write, send, clock, logger }: MailWork
       // A server that refuses one mail permanently accepts others.
       failure = error.final ? null : error.message;
       if (error.final) {
-        logger.warn({ reason: error.message, attempts }, 'the mail server refused a mail; it is not sent');
+        logger.warn({ reason: error.message, attempts }, 'the mail server rejected an e-mail; it will not be sent');
         await store.remove(id);
         return;
       }
-      logger.warn({ reason: error.message, attempts }, 'a mail could not be sent; retrying');
+      logger.warn({ reason: error.message, attempts }, 'an e-mail could not be sent; retrying');
       const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), LAST_RETRY_MS);
       await store.postpone(id, new Date(clock() + waitMs));
     }

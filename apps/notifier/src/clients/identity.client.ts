@@ -25,7 +25,7 @@ export function createAlertUrl(
 
   return async (tenantId, alertId = '') => {
     const slug = await slugs.fetch(tenantId).catch((err: unknown) => {
-      logger.warn({ err }, 'identity did not name the workspace; the link in a notification lacks it');
+      logger.warn({ err }, 'identity did not return the workspace; the link in a notification omits it');
       return undefined;
     });
     const workspace = slug === undefined ? '' : `/w/${encodeURIComponent(slug)}`;

@@ -38,7 +38,7 @@ export function createLeases(deps: {
   function beatAgain(): void {
     heart = setTimeout(() => {
       beat()
-        .catch((err: unknown) => logger.warn({ err }, 'leases on deliveries could not be renewed'))
+        .catch((err: unknown) => logger.warn({ err }, 'delivery leases could not be renewed'))
         .finally(() => heart && beatAgain());
     }, HEARTBEAT_MS);
   }

@@ -83,14 +83,11 @@ async function conclude(
   };
   const along = attempted?.isGone ? (session: ClientSession) => disable(session, attempted.channelRevision) : undefined;
   if (!(await store.conclude(delivery, owner, result.state, attempted?.holdChannelUntil ?? null, along))) {
-    log.warn('the lease on a delivery was lost; its attempt does not count');
+    log.warn('the lease of a delivery was lost; its attempt does not count');
     return false;
   }
   const { status, attempts, responseStatus, error } = result.state;
-  log.info(
-    { delivery_status: status, attempts, response_status: responseStatus, reason: error },
-    'attempt at a delivery',
-  );
-  if (isDisabled) log.warn('a channel was disabled, since its destination answered 410 Gone');
+  log.info({ delivery_status: status, attempts, response_status: responseStatus, reason: error }, 'delivery attempted');
+  if (isDisabled) log.warn('a channel was disabled because its destination answered 410 Gone');
   return true;
 }

@@ -61,7 +61,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
       .catch((err: unknown) => {
         // When the lease expires, the delivery is due again.
         const { notificationId: notification_id } = work;
-        logger.warn({ err, notification_id }, 'processing a delivery failed; retrying');
+        logger.warn({ err, notification_id }, 'a delivery could not be processed; retrying');
       })
       .finally(() => {
         inProgress.delete(channelId);

@@ -46,7 +46,7 @@ export function createOutcomePublisher(deps: {
     async stop() {
       await loop.stop();
       // Publishes the results of the last attempts. If the log is down, the next start does it.
-      await publishAll().catch((err: unknown) => logger.warn({ err }, 'outcomes are not published yet'));
+      await publishAll().catch((err: unknown) => logger.warn({ err }, 'delivery outcomes are not published yet'));
     },
   };
 }

@@ -53,7 +53,7 @@ export function createLiveTraffic(options: LiveTrafficOptions): Component {
   async function tick(): Promise<void> {
     for (const run of nextRuns()) {
       // Sample traffic needs no retry: the next tick makes more.
-      await make(run).catch((err: unknown) => logger.warn({ err }, 'a run of the sample traffic was cut off'));
+      await make(run).catch((err: unknown) => logger.warn({ err }, 'a run of the sample traffic was interrupted'));
     }
   }
 
@@ -61,9 +61,9 @@ export function createLiveTraffic(options: LiveTrafficOptions): Component {
     name: 'live-traffic',
     async start() {
       // Gives the first page something to show.
-      const onFailure = (err: unknown) => logger.warn({ err }, 'a call of the runaway agent was not answered');
+      const onFailure = (err: unknown) => logger.warn({ err }, 'a call of the sample runaway agent failed');
       working = runAway({ random, clock, call, append, onFailure }).catch((err: unknown) =>
-        logger.warn({ err }, 'the runaway agent of the sample traffic was cut off'),
+        logger.warn({ err }, 'the sample runaway agent was interrupted'),
       );
       timer = setInterval(() => {
         working = working.then(tick);

@@ -66,7 +66,7 @@ export function startGroupSession(options: GroupSessionOptions): GroupSession {
     silenceMs,
     async leave() {
       await Promise.race([running.then(() => consumer.disconnect()), timeout(LEAVE_TIMEOUT_MS)]).catch((err: unknown) =>
-        logger.warn({ err }, 'consumer group could not be left in order'),
+        logger.warn({ err }, 'could not leave the consumer group cleanly'),
       );
       client.close();
     },

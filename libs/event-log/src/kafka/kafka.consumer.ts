@@ -119,14 +119,12 @@ interface SessionWatch {
 /** Resolves when the session has ended or is stuck, or when the signal aborts. */
 async function untilOver(session: GroupSession, watch: SessionWatch): Promise<void> {
   const { sessionTimeoutMs, logger, signal, onWatch } = watch;
-  const ended = session.ended.then((err) =>
-    logger.warn({ err }, 'not in the consumer group any more; joining it again'),
-  );
+  const ended = session.ended.then((err) => logger.warn({ err }, 'no longer in the consumer group; rejoining'));
   while (!signal.aborted) {
     const watched = delay(WATCH_INTERVAL_MS, 'watched' as const, { signal }).catch(() => undefined);
     if ((await Promise.race([ended, watched])) !== 'watched') return;
     if (session.silenceMs() > STUCK_AFTER_TIMEOUTS * sessionTimeoutMs) {
-      logger.warn({ silence_ms: session.silenceMs() }, 'the consumer group does not answer; joining it again');
+      logger.warn({ silence_ms: session.silenceMs() }, 'the consumer group does not answer; rejoining');
       return;
     }
     onWatch();

@@ -70,7 +70,7 @@ export function createKafkaEventLog(options: KafkaEventLogOptions): EventLog {
           return;
         } catch (err) {
           if (givenUp.signal.aborted) throw err;
-          logger.warn({ err }, 'Kafka does not answer yet; trying again');
+          logger.warn({ err }, 'Kafka does not answer yet; retrying');
           await delay(RETRY_INTERVAL_MS, undefined, { signal: givenUp.signal }).catch(() => undefined);
         }
       }

@@ -41,7 +41,7 @@ export function createOffsetReporter(deps: {
       await consumer.commitOffsets(news.map(({ partition, offset }) => ({ topic, partition, offset: String(offset) })));
       for (const { partition, offset } of news) reported.set(partition, offset);
     } catch (err) {
-      logger.debug({ err }, 'offsets were not reported to Kafka; the next report includes them');
+      logger.debug({ err }, 'offsets could not be reported to Kafka; the next report includes them');
     }
   }
 

@@ -52,11 +52,11 @@ export function createDiskRoom(deps: {
     if (full) {
       logger.error(
         { free_bytes: free },
-        'the disk of MongoDB is almost full: the event log takes nothing until there is room again. Enlarge the disk, ' +
-          'or remove what does not belong there; EVENT_LOG_MIN_FREE_BYTES says how much room the log leaves',
+        'the disk of MongoDB is almost full; the event log rejects records until there is room. Enlarge the disk ' +
+          'or remove unrelated files; EVENT_LOG_MIN_FREE_BYTES sets how much room the log leaves free',
       );
     } else {
-      logger.info({ free_bytes: free }, 'the disk of MongoDB has room again: the event log takes records');
+      logger.info({ free_bytes: free }, 'the disk of MongoDB has room again; the event log accepts records');
     }
   }
 

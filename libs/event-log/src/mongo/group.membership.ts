@@ -37,11 +37,11 @@ export function createGroupMembership(deps: {
     try {
       const group = await store.heartbeat(member, leaseMs, deps.partitions);
       heardAt = sentAt;
-      if (failure !== undefined) logger.info({ member }, 'consumer group answers again');
+      if (failure !== undefined) logger.info({ member }, 'the consumer group answers again');
       failure = undefined;
       await reconcile(group);
     } catch (err) {
-      if (failure === undefined) logger.warn({ err, member }, 'heartbeat to the consumer group failed; retrying');
+      if (failure === undefined) logger.warn({ err, member }, 'the heartbeat to the consumer group failed; retrying');
       failure = err instanceof Error ? err : new Error(String(err));
       if (performance.now() - heardAt > leaseMs)
         for (const partition of works.keys()) void works.stop(partition, { lost: true });
@@ -63,7 +63,7 @@ export function createGroupMembership(deps: {
   async function surrenderPartition(partition: number): Promise<void> {
     await works.stop(partition, { lost: false });
     await store.release(member, partition).catch((err: unknown) => {
-      logger.warn({ err, member, partition }, 'partition could not be released; retrying at the next heartbeat');
+      logger.warn({ err, member, partition }, 'a partition could not be released; retrying at the next heartbeat');
     });
   }
 
@@ -87,7 +87,7 @@ export function createGroupMembership(deps: {
       await beating;
       await Promise.all([...works.keys()].map((partition) => works.stop(partition, { lost: false })));
       await store.leave(member).catch((err: unknown) => {
-        logger.warn({ err, member }, 'the consumer group could not be left; the others take over when the lease ends');
+        logger.warn({ err, member }, 'could not leave the consumer group; other members take over when the lease ends');
       });
     },
     async ready() {

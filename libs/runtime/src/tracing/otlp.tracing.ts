@@ -119,8 +119,8 @@ function createReport(logger: Logger, onExported: OtlpTracingDeps['onExported'])
   const warn = createSparingWarner(
     logger,
     () => performance.now(),
-    'spans could not be exported and are lost; nothing else is affected. Check that OTEL_EXPORTER_OTLP_ENDPOINT ' +
-      'takes OTLP over HTTP (port 4318 of a collector, not 4317) and that OTEL_EXPORTER_OTLP_HEADERS are what it asks for',
+    'spans could not be exported and were dropped. Check that OTEL_EXPORTER_OTLP_ENDPOINT ' +
+      'accepts OTLP over HTTP (port 4318 of a collector, not 4317) and that OTEL_EXPORTER_OTLP_HEADERS has its credentials',
   );
   return ({ code, error }, spans) => {
     onExported(code === ExportResultCode.SUCCESS ? 'exported' : 'failed', spans);
