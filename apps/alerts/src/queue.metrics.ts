@@ -12,7 +12,7 @@ export function registerQueueMetrics(deps: {
   const { metrics, notifications, clock, logger } = deps;
   lookedUpGauge(metrics, {
     name: 'alerts_oldest_undelivered_age_seconds',
-    help: 'Age of the oldest notification that is neither delivered nor given up; 0 without one',
+    help: 'Age of the oldest notification that is neither delivered nor given up; otherwise 0',
     async lookUp() {
       const queuedAt = await notifications.oldestUndelivered();
       return queuedAt === null ? 0 : Math.max(0, clock() - queuedAt.getTime()) / 1000;

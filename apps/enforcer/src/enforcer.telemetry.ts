@@ -10,7 +10,7 @@ type Quota = 'calls' | UsedUp;
 export function createOverQuota(metrics: Metrics) {
   const counter = metrics.counter({
     name: 'enforcer_requests_over_quota_total',
-    help: 'Requests of gateways refused because of a quota of their workspace, by quota',
+    help: 'Gateway requests refused because the workspace exceeded a quota, by quota',
     labelNames: ['quota'],
   });
   for (const quota of ['calls', 'open_reservations', 'accounts', 'held'] satisfies Quota[]) counter.inc({ quota }, 0);
@@ -32,12 +32,12 @@ export function createDecisionTelemetry({
 }: DecisionTelemetryDeps): Pick<ReservationDeps, 'onDecision' | 'onUsedUp'> & Pick<DenialReporterDeps, 'onUnreported'> {
   const decisions = metrics.counter({
     name: 'enforcer_decisions_total',
-    help: 'Answers to requests for a reservation, without dry runs',
+    help: 'Reservation requests answered, excluding dry runs, by decision',
     labelNames: ['decision'],
   });
   const untold = metrics.counter({
     name: 'enforcer_untold_denials_total',
-    help: 'Denials that the event log did not take, so neither dashboards nor alert rules know of them',
+    help: 'Denials that the event log did not accept and that dashboards and alert rules therefore miss',
   });
   const message = 'calls were denied, but the event log did not accept their events';
   const warnOfUntold = createSparingWarner(logger, now, message);

@@ -17,7 +17,7 @@ export function createRefusedLogins(deps: {
   const { models, accounts, metrics, logger } = deps;
   const failed = metrics.counter({
     name: 'identity_failed_logins_total',
-    help: 'Log-ins with a wrong password, by whether there is such an account',
+    help: 'Logins with a wrong password, by whether the account exists',
     labelNames: ['account'],
   });
   for (const account of ['known', 'unknown']) failed.inc({ account }, 0);

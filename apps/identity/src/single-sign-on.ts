@@ -93,7 +93,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps): { routes: Route[]; p
 function createObserver(logger: Logger, metrics: Metrics): OidcDeps['observe'] {
   const logIns = metrics.counter({
     name: 'identity_oidc_logins_total',
-    help: 'Logins with a provider, by outcome',
+    help: 'Logins through OpenID Connect providers, by result',
     labelNames: ['provider', 'result'] as const,
   });
   return (provider, result, { requestId, failure }) => {

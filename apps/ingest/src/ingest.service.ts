@@ -30,7 +30,7 @@ export function createIngest(deps: IngestDeps): IngestService {
   const { config, logger, metrics, tracer, clock = systemClock, now = () => performance.now() } = deps;
   const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
   const keys = createGrpcClient(keysService, config.KEYS_GRPC, deps);
-  const accepted = metrics.counter({ name: 'ingest_events_accepted_total', help: 'Events that the log has durably' });
+  const accepted = metrics.counter({ name: 'ingest_events_accepted_total', help: 'Events stored durably in the log' });
   const intake = createEventIntake({
     clock,
     async append(records) {
@@ -66,7 +66,7 @@ export function createIngest(deps: IngestDeps): IngestService {
 function createQuotas({ config, metrics, logger, now }: Omit<IngestDeps, 'eventLog' | 'now'> & { now: () => number }) {
   const overQuota = metrics.counter({
     name: 'ingest_requests_over_quota_total',
-    help: 'Requests refused because their workspace sent more than it may, by quota',
+    help: 'Requests refused because the workspace exceeded a quota, by quota',
     labelNames: ['quota'],
   });
   const create = (quota: 'events' | 'bytes', perSecond: number, burst: number) => {

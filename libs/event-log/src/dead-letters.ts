@@ -41,7 +41,7 @@ export function createDeadLetters(deps: {
   const ensured = new Set<string>();
   const setAsideTotal = deps.metrics.counter({
     name: 'event_log_dead_letters_total',
-    help: 'Records that could not be read or applied and were set aside',
+    help: 'Records that could not be read or applied and became dead letters',
     labelNames: ['topic'],
   });
 

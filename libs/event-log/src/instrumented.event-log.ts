@@ -16,13 +16,13 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 export function instrumentEventLog(log: EventLog, { metrics, tracer }: InstrumentOptions): EventLog {
   const appendDuration = metrics.histogram({
     name: 'event_log_append_duration_seconds',
-    help: 'Time until appended records were durable, by outcome: appended, failed',
+    help: 'Time until appended records are durable, by outcome: appended, failed',
     labelNames: ['topic', 'outcome'],
     buckets: BUCKETS,
   });
   const handleDuration = metrics.histogram({
     name: 'event_log_handle_duration_seconds',
-    help: 'Time that a handler took for a batch, by outcome: applied, rejected',
+    help: 'Time to handle a batch, by outcome: applied, rejected',
     labelNames: ['group', 'topic', 'outcome'],
     buckets: BUCKETS,
   });

@@ -144,10 +144,10 @@ export function observeOutboxes(
         }
       },
     });
-  gauge('outbox_depth', 'Records that are not in the log yet', (outbox) => outbox.depth());
+  gauge('outbox_depth', 'Records waiting to be moved to the event log', (outbox) => outbox.depth());
   gauge(
     'outbox_oldest_age_seconds',
-    'Age of the oldest record that is not in the log yet; 0 without one',
+    'Age of the oldest record waiting to be moved to the event log; otherwise 0',
     async (outbox) => {
       const oldest = await outbox.oldest();
       return oldest === null ? 0 : Math.max(0, clock() - oldest.getTime()) / 1000;

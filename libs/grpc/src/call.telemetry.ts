@@ -29,7 +29,7 @@ export interface ServerTelemetry extends CallTelemetry {
 
 /** For a service that makes calls: the metadata carry its spans. */
 export function createClientTelemetry({ metrics, tracer }: TelemetryDeps): CallTelemetry {
-  const duration = metrics && durationOf(metrics, 'client', 'Time from a call to its answer, all attempts included');
+  const duration = metrics && durationOf(metrics, 'client', 'Time from a call to its response, including all attempts');
   return {
     begin(path, metadata) {
       const stopTimer = duration?.startTimer({ method: path });
@@ -60,7 +60,7 @@ const SERVER_FAULTS = new Set([
 
 /** For a service that answers calls: its spans continue those of the metadata. */
 export function createServerTelemetry({ metrics, tracer }: TelemetryDeps): ServerTelemetry {
-  const duration = metrics && durationOf(metrics, 'server', 'Time from a complete request to its answer');
+  const duration = metrics && durationOf(metrics, 'server', 'Time from a complete request to its response');
   const batched = metrics && batchedOf(metrics);
   return {
     begin(path, metadata) {
@@ -88,7 +88,7 @@ function durationOf({ registry, histogram }: Metrics, side: 'client' | 'server',
 function batchedOf({ registry, counter }: Metrics) {
   const name = 'grpc_server_batched_requests_total';
   const made = registry.getSingleMetric(name) as ReturnType<typeof counter<'method' | 'code'>> | undefined;
-  return made ?? counter({ name, help: 'Requests of batches answered', labelNames: ['method', 'code'] });
+  return made ?? counter({ name, help: 'Requests answered inside batches', labelNames: ['method', 'code'] });
 }
 
 /** `/tollkeeper.keys.v1.KeysService/VerifyKey` without its first slash is the method's full name. */

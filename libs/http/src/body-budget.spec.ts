@@ -201,6 +201,6 @@ it('the bodies of all budgets of a server are one figure', async () => {
   one.open([1_000]);
   two.open([2_000]);
   const text = await metrics.registry.getSingleMetricAsString('http_server_body_bytes');
-  expect(text).toContain('Bytes of the bodies of requests in progress');
+  expect(text).toContain('Bytes of request bodies in memory');
   expect(text.trim().split(' ').at(-1)).toBe('3000');
 });

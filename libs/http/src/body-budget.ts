@@ -184,7 +184,7 @@ function stalled(): AppError {
 export function observeBodies(metrics: Metrics, budgets: readonly BodyBudget[]): void {
   metrics.gauge({
     name: 'http_server_body_bytes',
-    help: 'Bytes of the bodies of requests in progress',
+    help: 'Bytes of request bodies in memory',
     collect() {
       this.set(budgets.reduce((sum, { takenBytes }) => sum + takenBytes, 0));
     },

@@ -147,14 +147,14 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
 function observeConnections(metrics: Metrics, connections: Connections): void {
   metrics.gauge({
     name: 'http_server_connections',
-    help: 'Open connections of clients',
+    help: 'Open client connections',
     collect() {
       this.set(connections.count);
     },
   });
   metrics.gauge({
     name: 'http_server_unread_bytes',
-    help: 'Bytes of answers that wait for clients to read',
+    help: 'Bytes of responses that clients have not read yet',
     collect() {
       this.set(connections.unreadBytes);
     },

@@ -25,7 +25,7 @@ export type CountRefusal = (reason: RefusalReason) => void;
 export function createRefusalCounter(metrics: Metrics): CountRefusal {
   const refused = metrics.counter({
     name: 'http_server_refused_total',
-    help: 'Requests and connections turned away to keep room for others',
+    help: 'Requests and connections refused to keep capacity for others, by reason',
     labelNames: ['reason'] as const,
   });
   return (reason) => refused.inc({ reason });

@@ -89,13 +89,11 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
     },
     async start() {
       prom.collectDefaultMetrics({ register: processRegistry });
-      gauge('tollkeeper_ready', '1 while the process can do its work, as /readyz says; else 0', async () =>
+      gauge('tollkeeper_ready', '1 while /readyz answers 200; otherwise 0', async () =>
         (await reasonOf(ready, readyTimeoutMs)) === null ? 1 : 0,
       );
-      gauge(
-        'tollkeeper_impaired',
-        '1 while a part of the ready process does not work, as /readyz says; else 0',
-        async () => ((await reasonOf(impaired, readyTimeoutMs)) === null ? 0 : 1),
+      gauge('tollkeeper_impaired', '1 while /readyz lists something under impaired; otherwise 0', async () =>
+        (await reasonOf(impaired, readyTimeoutMs)) === null ? 0 : 1,
       );
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject);

@@ -23,21 +23,21 @@ export function createEvaluationMetrics(deps: { metrics: Metrics; book: RuleBook
   const waiting = new Map<number, number | null>();
   const events = metrics.counter({
     name: 'alerts_events_total',
-    help: 'Events that a rule names: counted, or not, since they are over 5 minutes late or their workspace is set aside',
+    help: 'Events that match a rule, by outcome: counted, late (over 5 minutes) or set_aside',
     labelNames: ['outcome'],
   });
   const decisions = metrics.counter({
     name: 'alerts_decisions_total',
-    help: 'Decisions of rules, by outcome',
+    help: 'Rule decisions, by outcome: fired, suppressed',
     labelNames: ['outcome'],
   });
   const resolved = metrics.counter({
     name: 'alerts_resolved_by_clock_total',
-    help: 'Alerts that were resolved because their condition was no longer met',
+    help: 'Alerts resolved because their condition was no longer met',
   });
   metrics.gauge({
     name: 'alerts_evaluation_lag_seconds',
-    help: 'Age of the oldest record that is read and not evaluated yet; else 0',
+    help: 'Age of the oldest record that was read but not evaluated; otherwise 0',
     labelNames: ['partition'],
     collect() {
       this.reset();
@@ -49,7 +49,7 @@ export function createEvaluationMetrics(deps: { metrics: Metrics; book: RuleBook
   });
   metrics.gauge({
     name: 'alerts_enabled_rules',
-    help: 'Enabled rules of all workspaces that this process watches',
+    help: 'Enabled rules that this process evaluates',
     collect() {
       this.set(book.size);
     },

@@ -130,14 +130,14 @@ export function createWindowMemory(deps: {
 function exposeMemory(metrics: Metrics, memory: { usedBytes(): number; setAsideCount(): number }): void {
   metrics.gauge({
     name: 'alerts_window_bytes',
-    help: 'Memory that the windows of rules take in the process, about',
+    help: 'Approximate memory used by rule windows, in bytes',
     collect() {
       this.set(memory.usedBytes());
     },
   });
   metrics.gauge({
     name: 'alerts_workspaces_set_aside',
-    help: 'Workspaces whose events this process does not evaluate, because the windows of their rules do not fit',
+    help: 'Workspaces whose events are not evaluated because the windows of their rules do not fit into memory',
     collect() {
       this.set(memory.setAsideCount());
     },

@@ -34,7 +34,7 @@ export function createGatewayEventsConsumer(deps: {
   });
   const overLimitTotal = deps.metrics.counter({
     name: 'dashboard_names_over_limit_total',
-    help: 'Settlements of models or plans that roll-ups do not tell apart: the workspace named too many in a day',
+    help: 'Settlements counted as "other" because the workspace named too many models or plans in a day',
     labelNames: ['kind'],
   });
   const told = new LRUCache<TenantId, true>({

@@ -33,7 +33,7 @@ export function createLimitSource({ budgets, logger, metrics, now }: LimitSource
   const questions = createLimitQuestions({ budgets, known, logger, now });
   const staleAnswers = metrics.counter({
     name: 'enforcer_stale_limits_total',
-    help: 'Look-ups of limits answered with the last known ones because budgets did not answer',
+    help: 'Limit lookups answered with the last known limits because budgets did not answer',
   });
 
   /** The cached answers about the accounts; synchronous if all are fresh. */

@@ -29,7 +29,7 @@ export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsume
   const { submit, thresholds, clock } = deps;
   const eventsTotal = deps.metrics.counter({
     name: 'enforcer_spend_events_total',
-    help: 'Events of settled spend read from the log, by outcome',
+    help: 'spend.settled events read from the log, by outcome',
     labelNames: ['outcome'],
   });
 

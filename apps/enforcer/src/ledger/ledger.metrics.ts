@@ -19,16 +19,16 @@ export interface LedgerMetrics {
 export function createLedgerMetrics(metrics: Metrics): LedgerMetrics {
   const turns = metrics.histogram({
     name: 'enforcer_turn_duration_seconds',
-    help: 'Time from the first of the requests that are decided together to their entry in the journal',
+    help: 'Time from the first request of a batch to its entry in the journal',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
   });
   const lost = metrics.counter({
     name: 'enforcer_lost_races_total',
-    help: 'Entries that were decided again because another replica had written the next entry of the journal',
+    help: 'Batches decided again because another replica wrote the next journal entry',
   });
   const overspend = metrics.counter({
     name: 'enforcer_overspend_micros_total',
-    help: 'USD micros of unreserved spend, by cause',
+    help: 'USD micros spent beyond reservations, by cause',
     labelNames: ['cause'],
   });
   const expired = metrics.counter({
@@ -37,7 +37,7 @@ export function createLedgerMetrics(metrics: Metrics): LedgerMetrics {
   });
   const unreadable = metrics.counter({
     name: 'enforcer_unreadable_total',
-    help: 'Snapshots, and entries of journals, that this version could not read, at each try',
+    help: 'Failed attempts to read a snapshot or a journal entry that this version does not understand',
     labelNames: ['what'],
   });
 

@@ -46,21 +46,21 @@ export function createLedgers({ budgetBytes, metrics, now, ...deps }: LedgersDep
   let timer: NodeJS.Timeout | undefined;
   metrics.gauge({
     name: 'enforcer_loaded_workspaces',
-    help: 'Workspaces whose ledger this replica has in memory',
+    help: 'Workspaces whose ledger is in memory',
     collect() {
       this.set(loaded.size);
     },
   });
   metrics.gauge({
     name: 'enforcer_ledger_bytes',
-    help: 'About what the ledgers in memory take, in bytes',
+    help: 'Approximate size of the ledgers in memory, in bytes',
     collect() {
       this.set(memory.bytes);
     },
   });
   metrics.gauge({
     name: 'enforcer_open_reservations',
-    help: 'Reservations that are held, of the workspaces that this replica has in memory',
+    help: 'Open reservations of the workspaces in memory',
     collect() {
       this.set([...loaded.values()].reduce((sum, { ledger }) => sum + ledger.openReservations, 0));
     },

@@ -16,7 +16,7 @@ export function createObserver(
 ): (req: EdgeRequest, res: EdgeResponse) => void {
   const duration = metrics.histogram({
     name: 'http_server_request_duration_seconds',
-    help: 'Time from the request line to the end of the answer',
+    help: 'Time from the request line to the end of the response',
     labelNames: ['method', 'route', 'status'] as const,
     buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   });

@@ -22,30 +22,30 @@ export function createDeliveryMetrics(deps: {
   const labelNames = ['channel_type'] as const;
   const outcomes = metrics.counter({
     name: 'notifier_deliveries_total',
-    help: 'Steps of deliveries, by outcome: delivered, failed, retrying',
+    help: 'Results of deliveries, by outcome: delivered, failed, retrying',
     labelNames: ['channel_type', 'outcome'],
   });
   const attemptDuration = metrics.histogram({
     name: 'notifier_attempt_duration_seconds',
-    help: 'Time of a request to a destination, name look-up and connection included',
+    help: 'Duration of requests to destinations, including name lookup and connection',
     labelNames,
     buckets: ATTEMPT_BUCKETS,
   });
   const eventToDelivery = metrics.histogram({
     name: 'notifier_event_to_delivery_seconds',
-    help: 'Time from the newest event of an alert, by its own time, to the delivery of the notification that it fired',
+    help: 'Time from the newest event of a fired alert to the delivery of its notification',
     labelNames,
     buckets: DELIVERY_BUCKETS,
   });
   lookedUpGauge(metrics, {
     name: 'notifier_queue_depth',
-    help: 'Deliveries that are not over, of all replicas',
+    help: 'Unfinished deliveries, across all replicas',
     lookUp: () => store.depth(),
     logger,
   });
   lookedUpGauge(metrics, {
     name: 'notifier_oldest_queued_age_seconds',
-    help: 'Age of the oldest delivery that is not over, of all replicas; 0 without one',
+    help: 'Age of the oldest unfinished delivery, across all replicas; otherwise 0',
     async lookUp() {
       const storedAt = await store.oldestStoredAt();
       return storedAt === null ? 0 : Math.max(0, clock() - storedAt) / 1000;

@@ -19,7 +19,7 @@ export interface TracingDeps {
 export async function createTracing({ config, logger, metrics }: TracingDeps): Promise<Tracing> {
   const exported = metrics.counter({
     name: 'otlp_spans_total',
-    help: 'Spans, by outcome of their export: exported, failed',
+    help: 'Spans, by export outcome: exported, failed',
     labelNames: ['outcome'],
   });
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = config;
