@@ -87,7 +87,7 @@ describe('creating a rule', () => {
         [
           {
             path: 'rule_config.filters.percents',
-            message: expect.stringContaining('unless event_types has budget.threshold_reached and nothing else'),
+            message: expect.stringContaining('unless event_types lists only budget.threshold_reached'),
           },
         ],
       ]);

@@ -69,7 +69,7 @@ function toFilter(): mongo.Filter<ChunkDocument> {
 
 function toTime(given: string): Date {
   const time = new Date(given);
-  if (Number.isNaN(time.getTime())) throw new Error(`${given} is no time in RFC 3339, such as 2026-11-24T10:00:00Z`);
+  if (Number.isNaN(time.getTime())) throw new Error(`${given} is not an RFC 3339 time such as 2026-11-24T10:00:00Z`);
   return time;
 }
 

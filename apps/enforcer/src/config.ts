@@ -20,15 +20,15 @@ export const enforcerConfig = serviceConfig.extend({
   WORKSPACE_CALLS_PER_SECOND: integerField({ min: 1, max: 10_000_000 })
     .prefault('2000')
     .describe(
-      'calls a second that gateways of each workspace may make to this replica; beyond it they get 429; default 2000',
+      'calls per second that the gateways of each workspace may make to this replica; further calls get 429; default 2000',
     ),
   WORKSPACE_BURST_CALLS: integerField({ min: 1, max: 10_000_000 })
     .prefault('20000')
-    .describe('calls that gateways of a workspace may make at once after a pause; default 20000'),
+    .describe('calls that the gateways of a workspace may make at once after a pause; default 20000'),
   LEDGER_BUDGET_BYTES: integerField({ min: 1, max: 1_024 * MIB })
     .prefault(String(128 * MIB))
     .describe(
-      'bytes that the ledgers of all workspaces may take in memory together; beyond it the least used are read again when they are needed; default 134217728 (128 MiB)',
+      'maximum bytes of memory for all ledgers; above it the least recently used are unloaded and read again when needed; default 134217728 (128 MiB)',
     ),
 });
 export type EnforcerConfig = z.infer<typeof enforcerConfig>;

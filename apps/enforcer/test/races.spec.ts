@@ -134,7 +134,7 @@ describe('while a settlement is on its way to the log', () => {
 });
 
 describe('a settlement id that another reservation has', () => {
-  const another = 'is of another reservation, so nothing was posted';
+  const another = 'belongs to another reservation, so nothing was posted';
 
   it('is refused before anything is reported, by each replica', async () => {
     const { one, other, events, letAppends, workspace, held } = arrange();

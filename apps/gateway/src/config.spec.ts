@@ -22,7 +22,7 @@ describe('gatewayConfig', () => {
   it('needs every service, and has a default for the rest', () => {
     const { HTTP_PORT, TRUSTED_PROXIES } = loadConfig(gatewayConfig, env);
     expect([HTTP_PORT, TRUSTED_PROXIES]).toEqual([8080, []]);
-    expect(() => loadConfig(gatewayConfig, { ...env, KEYS_HTTP: '' })).toThrow('KEYS_HTTP: is required and not set');
+    expect(() => loadConfig(gatewayConfig, { ...env, KEYS_HTTP: '' })).toThrow('KEYS_HTTP: is required but not set');
   });
 
   it('keeps answers about sessions for no longer than is decided', () => {

@@ -15,13 +15,13 @@ export const gatewayConfig = serviceConfig.extend({
   ...callerTokenFields,
   HTTP_PORT: portField().prefault('8080').describe('port of the public HTTP server; default 8080'),
   PUBLIC_URL: httpOriginField().describe(
-    'origin that browsers reach the gateway at, such as https://tollkeeper.example.com; writes from pages of other origins are refused',
+    'origin at which browsers reach the gateway, such as https://tollkeeper.example.com; writes from pages of other origins are refused',
   ),
   TRUSTED_PROXIES: listField()
     .refine((networks) => networks.every(isNetwork), 'must be IP addresses or CIDR ranges')
     .prefault('')
     .describe(
-      'addresses and CIDR ranges of the proxies in front, separated by commas, whose X-Forwarded-For is believed; default none',
+      'IP addresses and CIDR ranges of proxies whose X-Forwarded-For is trusted, separated by commas; default none',
     ),
   IDENTITY_GRPC: hostPortField().describe('host:port of the gRPC server of identity'),
   IDENTITY_HTTP: httpOriginField().describe('origin of identity, such as http://identity:8080'),
@@ -36,27 +36,27 @@ export const gatewayConfig = serviceConfig.extend({
   CONSOLE_HTTP: httpOriginField().describe('origin of console, such as http://console:8080'),
   SESSION_CACHE_MS: integerField({ min: 0, max: 5_000 })
     .prefault('5000')
-    .describe('milliseconds that an answer about a session is used again, at most 5000; default 5000'),
+    .describe('milliseconds to cache the state of a session, at most 5000; default 5000'),
   UPSTREAM_TIMEOUT_MS: integerField({ min: 100, max: 300_000 })
     .prefault('30000')
-    .describe('milliseconds that a service may stay silent before the answer is 504; default 30000'),
+    .describe('milliseconds to wait for data from a service before answering 504; default 30000'),
   LOGIN_ATTEMPTS_PER_MINUTE: integerField({ min: 1, max: 100_000 })
     .prefault('60')
-    .describe('logins from one address in a minute, good or bad, before the answer is 429; default 60'),
+    .describe('logins per minute from one address, successful or not, before it gets 429; default 60'),
   IN_FLIGHT_PER_SENDER: integerField({ min: 1, max: 1024 })
     .prefault('256')
     .describe(
-      'requests that one user, or one workspace key in one area, may have in flight at once; more get 429; default 256',
+      'maximum requests in flight for one user, or for one workspace key in one area; more get 429; default 256',
     ),
   IN_FLIGHT_PER_ADDRESS: integerField({ min: 1, max: 4096 })
     .prefault('512')
     .describe(
-      'requests that one address may have in flight at once; more get 429; default 512. Without TRUSTED_PROXIES all who come through a proxy have its address',
+      'maximum requests in flight from one address; more get 429; default 512. Without TRUSTED_PROXIES all clients behind a proxy share its address',
     ),
   PUBLIC_BYTES_PER_SECOND: integerField({ min: 1000, max: 1_000_000_000 })
     .prefault('1000000')
     .describe(
-      'bytes of pages and API documents that one address may take a second, and 30 times as many at once after a pause; beyond it 429; default 1000000. Without TRUSTED_PROXIES all who come through a proxy have its address',
+      'bytes of pages and API documents per second for one address, or 30 times as many at once after a pause; more gets 429; default 1000000. Without TRUSTED_PROXIES all clients behind a proxy share its address',
     ),
 });
 export type GatewayConfig = z.infer<typeof gatewayConfig>;

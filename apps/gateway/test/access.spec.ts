@@ -277,6 +277,6 @@ describe('execute', () => {
   it.each(['/api/v1/execute', '/api/v1/execute/'])('other methods of %s are 405', async (path) => {
     const answer = await call('get', path);
     expect([answer.status, answer.headers['allow'], answer.body.code]).toEqual([405, 'POST', 'method_not_allowed']);
-    expect(answer.body.error).toBe('This path takes POST.');
+    expect(answer.body.error).toBe('This path accepts POST.');
   });
 });

@@ -193,7 +193,7 @@ describe('the pages', () => {
     for (const path of ['/openapi.json', '/docs', '/docs/start.js', '/docs/swagger-ui.css']) {
       const post = await request(stack.gateway.httpUrl).post(path);
       expect([post.status, post.headers['allow'], post.body.code]).toEqual([405, 'GET, HEAD', 'method_not_allowed']);
-      expect(post.body.error).toBe('This path takes GET, HEAD.');
+      expect(post.body.error).toBe('This path accepts GET and HEAD.');
       expect(post.headers).toMatchObject({
         'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
         'cache-control': 'no-store',

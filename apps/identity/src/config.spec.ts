@@ -44,9 +44,9 @@ describe('the settings of single sign-on', () => {
       PASSWORD_LOGIN: 'never',
     });
     expect(problems).toEqual([
-      'OIDC_PROVIDERS [0].issuer must be https; http is only for loopback addresses.',
+      'OIDC_PROVIDERS [0].issuer must be https; http is allowed only for loopback addresses.',
       'OIDC_PROVIDERS [0].ca_file must not be empty.',
-      'OIDC_TRUSTED_DOMAINS must be domains, such as example.com, with commas between.',
+      'OIDC_TRUSTED_DOMAINS must be domains such as example.com, separated by commas.',
       'OIDC_SIGN_UP must be true or false.',
       'PASSWORD_LOGIN must be one of all, owners, none.',
     ]);
@@ -55,16 +55,16 @@ describe('the settings of single sign-on', () => {
 
   it('say that the certificates of a provider are missing, or none', () => {
     const of = (file: string) => problemsOf({ OIDC_PROVIDERS: JSON.stringify([{ ...provider, ca_file: file }]) });
-    expect(of('/nowhere/ca.pem')).toEqual(["OIDC_PROVIDERS [0].ca_file names a file that can't be read (ENOENT)."]);
-    expect(of(import.meta.filename)).toEqual(['OIDC_PROVIDERS [0].ca_file names a file without a certificate in PEM.']);
+    expect(of('/nowhere/ca.pem')).toEqual(['OIDC_PROVIDERS [0].ca_file names a file that cannot be read (ENOENT).']);
+    expect(of(import.meta.filename)).toEqual(['OIDC_PROVIDERS [0].ca_file names a file without a PEM certificate.']);
   });
 
   it('leave somebody a way in', () => {
-    expect(problemsOf({ PASSWORD_LOGIN: 'owners' })).toEqual(['OIDC_PROVIDERS is required and not set.']);
+    expect(problemsOf({ PASSWORD_LOGIN: 'owners' })).toEqual(['OIDC_PROVIDERS is required but not set.']);
     const OIDC_PROVIDERS = JSON.stringify([provider]);
     expect(problemsOf({ PASSWORD_LOGIN: 'owners', OIDC_PROVIDERS })).toEqual([]);
     expect(problemsOf({ PASSWORD_LOGIN: 'none', OIDC_PROVIDERS })).toEqual([
-      'PASSWORD_LOGIN_BREAK_GLASS is required and not set.',
+      'PASSWORD_LOGIN_BREAK_GLASS is required but not set.',
     ]);
     expect(problemsOf({ PASSWORD_LOGIN: 'none', OIDC_PROVIDERS, PASSWORD_LOGIN_BREAK_GLASS: 'owner' })).toEqual([]);
     const firstOwner = { FIRST_OWNER_EMAIL: 'owner@example.com', FIRST_OWNER_PASSWORD: 'nobody-guesses-this' };

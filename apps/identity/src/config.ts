@@ -26,10 +26,10 @@ function readCertificates(file: string | undefined, index: number, context: z.Re
   try {
     const text = readFileSync(file, 'utf8');
     if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
-    context.addIssue({ code: 'custom', message: `[${index}].ca_file names a file without a certificate in PEM` });
+    context.addIssue({ code: 'custom', message: `[${index}].ca_file names a file without a PEM certificate` });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    context.addIssue({ code: 'custom', message: `[${index}].ca_file names a file that can't be read (${code})` });
+    context.addIssue({ code: 'custom', message: `[${index}].ca_file names a file that cannot be read (${code})` });
   }
   return undefined;
 }
@@ -41,71 +41,69 @@ export const identityConfig = serviceConfig
     ...grpcServiceFields,
     ...mongodbFields('tollkeeper_identity'),
     PUBLIC_URL: httpOriginField().describe(
-      'where browsers reach the gateway, e.g. https://tollkeeper.example.com; session cookies are Secure unless it is http on a loopback host',
+      'origin at which browsers reach the gateway, such as https://tollkeeper.example.com; session cookies are Secure unless it is http on a loopback host',
     ),
     FIRST_OWNER_EMAIL: secret(
       email
         .optional()
-        .describe(
-          'e-mail of the owner that is made at the start while there is no user at all; default nobody is made',
-        ),
+        .describe('e-mail of the owner to create at the start if there are no users; default none is created'),
     ),
     FIRST_OWNER_PASSWORD: secret(
       newPassword
         .optional()
         .describe(
-          `password of that owner, ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters; set it together with FIRST_OWNER_EMAIL`,
+          `password of the owner in FIRST_OWNER_EMAIL, ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters; set both or neither`,
         ),
     ),
     FIRST_WORKSPACE_SLUG: slug
       .default('default')
-      .describe('slug of the workspace that is made with the first owner; default default'),
+      .describe('slug of the workspace to create with the first owner; default default'),
     OIDC_PROVIDERS: secret(
       providersWithCertificates
         .prefault('[]')
         .describe(
-          'JSON list of at most 5 OpenID Connect providers that people log in with; docs/sso.md has one for each product; default none',
+          'JSON list of at most 5 OpenID Connect providers for login; docs/sso.md has an example for each product; default none',
         ),
     ),
     OIDC_TRUSTED_DOMAINS: listField()
       .transform((domains) => domains.map((domain) => domain.toLowerCase()))
-      .refine((domains) => domains.every(isDomain), 'must be domains, such as example.com, with commas between')
+      .refine((domains) => domains.every(isDomain), 'must be domains such as example.com, separated by commas')
       .prefault('')
       .describe(
-        'domains of e-mails that every provider is believed about, also where it does not say email_verified, with commas between; default none',
+        'e-mail domains for which every provider is trusted even without email_verified, separated by commas; default none',
       ),
     OIDC_SIGN_UP: flagField()
       .prefault('false')
-      .describe('true creates an account for people who log in with a provider and have none; default false'),
+      .describe('true to create an account for people who log in with a provider and have none; default false'),
     OIDC_STRICT: flagField()
       .prefault('false')
-      .describe('true refuses people whose provider mapping gives them no workspace; default false'),
+      .describe('true to refuse people whose provider mapping gives them no workspace; default false'),
     PASSWORD_LOGIN: z
       .enum(PASSWORD_LOGINS, `must be one of ${PASSWORD_LOGINS.join(', ')}`)
       .default('all')
       .describe(
-        'who may log in with a password: all, owners of a workspace, or none but PASSWORD_LOGIN_BREAK_GLASS; default all',
+        'who may log in with a password: all, owners (of a workspace), or none except PASSWORD_LOGIN_BREAK_GLASS; default all',
       ),
     PASSWORD_LOGIN_BREAK_GLASS: login
       .optional()
       .describe(
-        'login name of the one owner who may log in with a password when PASSWORD_LOGIN is none, for when no provider answers; default FIRST_OWNER_EMAIL',
+        'login name of the owner who may log in with a password when PASSWORD_LOGIN is none, in case no provider answers; default FIRST_OWNER_EMAIL',
       ),
     SMTP_URL: secret(
       smtpUrl
         .optional()
         .describe(
-          'mail server for invitations and forgotten passwords, as smtps://user:password@host:465, or smtp://user:password@host:587, which has to offer STARTTLS; ?tls=none after smtp:// sends without encryption; default no mail is sent',
+          'mail server for invitations and password resets: smtps://user:password@host:465, or smtp://user:password@host:587 with STARTTLS; ?tls=none after smtp:// turns encryption off; default no mail is sent',
         ),
     ),
     MAIL_FROM: z
       .email('must be an e-mail address')
       .optional()
-      .describe('sender of the mails, such as tollkeeper@example.com; needed with SMTP_URL'),
+      .describe('sender address of e-mails, such as tollkeeper@example.com; required with SMTP_URL'),
   })
   .refine(({ PASSWORD_LOGIN, OIDC_PROVIDERS }) => PASSWORD_LOGIN === 'all' || OIDC_PROVIDERS.length > 0, {
     path: ['OIDC_PROVIDERS'],
-    message: 'must have a provider where PASSWORD_LOGIN is not all, or nobody could log in',
+    message: 'must have a provider unless PASSWORD_LOGIN is all; otherwise nobody could log in',
   })
   .refine(({ SMTP_URL, MAIL_FROM }) => SMTP_URL === undefined || MAIL_FROM !== undefined, { path: ['MAIL_FROM'] })
   .refine(

@@ -99,7 +99,7 @@ function createObserver(logger: Logger, metrics: Metrics): OidcDeps['observe'] {
   return (provider, result, { requestId, failure }) => {
     logIns.inc({ provider, result });
     const told = { request_id: requestId, provider, reason: failure?.message ?? result };
-    if (failure === undefined) logger.info(told, 'a login with a provider');
+    if (failure === undefined) logger.info(told, 'a login with a provider was processed');
     else logger.warn(told, 'a login with a provider failed');
   };
 }

@@ -77,7 +77,7 @@ describe('the settings of the first owner', () => {
     ['FIRST_OWNER_PASSWORD', { FIRST_OWNER_EMAIL: EMAIL }],
     ['FIRST_OWNER_EMAIL', { FIRST_OWNER_PASSWORD: PASSWORD }],
   ])('name what is missing: %s', (missing, given) => {
-    expect(() => loadConfig(identityConfig, { ...required, ...given })).toThrow(`${missing}: is required and not set`);
+    expect(() => loadConfig(identityConfig, { ...required, ...given })).toThrow(`${missing}: is required but not set`);
   });
 
   it('take no password that a user could not choose, and do not repeat it', () => {

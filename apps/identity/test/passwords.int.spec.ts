@@ -172,7 +172,7 @@ describe('a link to reset a password', () => {
   });
 
   it.each([
-    ['nobody', ['reset-link', '--email', 'nobody@example.com'], 'No user logs in with nobody@example.com'],
+    ['nobody', ['reset-link', '--email', 'nobody@example.com'], 'or the verified e-mail nobody@example.com'],
     ['another command', ['delete', '--email', 'x'], 'Usage: reset-link'],
     ['no name', ['reset-link'], 'Usage: reset-link'],
     ['an unknown option', ['reset-link', '--mail', 'x'], 'Usage: reset-link'],

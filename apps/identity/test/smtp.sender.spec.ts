@@ -192,7 +192,7 @@ describe('the address of a mail server', () => {
         ...{ SMTP_URL, MAIL_FROM: 'tollkeeper@example.com' },
       };
       expect(() => loadConfig(identityConfig, env)).toThrow(
-        'SMTP_URL: must have a port from 1 to 65535, such as 587, or none for the usual one. It takes: mail server',
+        'SMTP_URL: must have a port from 1 to 65535, such as 587, or none for the usual one. Expected: mail server',
       );
     },
   );

@@ -9,26 +9,22 @@ export const ingestConfig = serviceConfig.extend({
   KEYS_GRPC: hostPortField().describe('host:port of the keys service'),
   BODY_BUDGET_BYTES: integerField({ min: 1, max: 1024 * MIB })
     .prefault(String(64 * MIB))
-    .describe(
-      'bytes that all bodies in flight may take together; beyond it requests get 503; default 67108864 (64 MiB)',
-    ),
+    .describe('maximum bytes of all request bodies in memory; further requests get 503; default 67108864 (64 MiB)'),
   WORKSPACE_EVENTS_PER_SECOND: integerField({ min: 1, max: 10_000_000 })
     .prefault('2000')
-    .describe('events a second that each workspace may send to this replica; beyond it requests get 429; default 2000'),
+    .describe('events per second that each workspace may send to this replica; further requests get 429; default 2000'),
   WORKSPACE_BURST_EVENTS: integerField({ min: MAX_EVENTS_PER_BATCH, max: 10_000_000 })
     .prefault('20000')
-    .describe(
-      'events that a workspace may send at once after a pause, no fewer than the 1000 of a batch; default 20000',
-    ),
+    .describe('events that a workspace may send at once after a pause, at least the 1000 of a batch; default 20000'),
   WORKSPACE_BYTES_PER_SECOND: integerField({ min: 1, max: 1_000_000_000 })
     .prefault('1000000')
     .describe(
-      'bytes of bodies a second, after decompression, that each workspace may send to this replica; beyond it requests get 429; default 1000000',
+      'bytes of decompressed bodies per second that each workspace may send to this replica; further requests get 429; default 1000000',
     ),
   WORKSPACE_BURST_BYTES: integerField({ min: MAX_EVENTS_BODY_BYTES, max: 100_000_000_000 })
     .prefault('20000000')
     .describe(
-      'bytes that a workspace may send at once after a pause, no fewer than the 5242880 (5 MiB) of a body; default 20000000',
+      'bytes that a workspace may send at once after a pause, at least the 5242880 (5 MiB) of a body; default 20000000',
     ),
 });
 export type IngestConfig = z.infer<typeof ingestConfig>;

@@ -75,8 +75,8 @@ function createQuotas({ config, metrics, logger, now }: Omit<IngestDeps, 'eventL
       perSecond,
       burst,
       refusal:
-        `The workspace may send ${perSecond} ${quota} a second, and ${burst} at once after a pause. ` +
-        'None of these events were taken.',
+        `The workspace may send ${perSecond} ${quota} per second, or ${burst} at once after a pause. ` +
+        'None of these events were accepted.',
       warning: `a workspace sends more ${quota} than WORKSPACE_${quota.toUpperCase()}_PER_SECOND allows`,
       refused: overQuota.labels({ quota }),
       logger,

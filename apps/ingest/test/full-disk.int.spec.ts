@@ -78,7 +78,7 @@ describe('when the disk of the database has filled up to the last byte', () => {
       await send();
       await expect(checkpoint()).rejects.toThrow();
     });
-    await eventually(() => expect(mongo.exits).toEqual([expect.stringContaining('its disk is full: make room')]));
+    await eventually(() => expect(mongo.exits).toEqual([expect.stringContaining('its disk is full. Make room')]));
     const refused = await send();
     expect([refused.status, refused.body]).toMatchObject([
       503,

@@ -24,7 +24,10 @@ describe('the events of one workspace', () => {
 
     const refused = await send(apiKey, 500);
     expect(limitOf(refused)).toEqual([429, '1']);
-    expect(refused.body).toMatchObject({ code: 'rate_limited', error: expect.stringContaining('100 events a second') });
+    expect(refused.body).toMatchObject({
+      code: 'rate_limited',
+      error: expect.stringContaining('100 events per second'),
+    });
     clock.now += 1_000;
     expect((await send(apiKey, 500)).status).toBe(202);
 
@@ -150,8 +153,8 @@ describe('the bytes of one workspace', () => {
     expect(refused.body).toMatchObject({
       code: 'rate_limited',
       error:
-        'The workspace may send 1000000 bytes a second, and 6000000 at once after a pause. None of these events were ' +
-        'taken. Try again in 4 s.',
+        'The workspace may send 1000000 bytes per second, or 6000000 at once after a pause. None of these events were ' +
+        'accepted. Try again in 4 s.',
     });
     expect(await counted()).toContainEqual({ labels: { quota: 'bytes' }, value: 1 });
     expect(ingest.logs.text()).toContain('WORKSPACE_BYTES_PER_SECOND');
@@ -203,7 +206,7 @@ it('a burst that no full body would pass is refused at the start', () => {
     WORKSPACE_BURST_BYTES: '5242879',
   };
   expect(() => loadConfig(ingestConfig, environment)).toThrow(
-    /WORKSPACE_BURST_BYTES: must be a whole number from 5242880 .* no fewer than the 5242880 \(5 MiB\) of a body/,
+    /WORKSPACE_BURST_BYTES: must be a whole number from 5242880 .* at least the 5242880 \(5 MiB\) of a body/,
   );
 });
 
@@ -214,6 +217,6 @@ it('a burst that no full batch would pass is refused at the start', () => {
     WORKSPACE_BURST_EVENTS: '999',
   };
   expect(() => loadConfig(ingestConfig, environment)).toThrow(
-    /WORKSPACE_BURST_EVENTS: must be a whole number from 1000 .* no fewer than the 1000 of a batch/,
+    /WORKSPACE_BURST_EVENTS: must be a whole number from 1000 .* at least the 1000 of a batch/,
   );
 });

@@ -78,7 +78,7 @@ describe('creating a channel', () => {
   it('says what a secret takes that is too short', async () => {
     const body = { ...webhookBody, config: { ...webhookBody.config, signing_secret: 'short' } };
     const { details } = (await expecting(400, 'post', newTenant(), '', { body })) as { details: unknown };
-    const message = 'must have at least 16 bytes, such as whsec_ and the base64 of 24 random bytes';
+    const message = 'must have at least 16 bytes, for example whsec_ followed by the base64 of 24 random bytes';
     expect(details).toEqual([{ path: 'config.signing_secret', message }]);
   });
 
@@ -367,7 +367,7 @@ describe('the encryption keys', () => {
     await stack.stop();
     await expect(
       stack.start({ CHANNEL_ENCRYPTION_KEYS: `c:${Buffer.alloc(32, 3).toString('base64')}` }),
-    ).rejects.toThrow(/encrypted with the key "[ab]", which CHANNEL_ENCRYPTION_KEYS does not hold/);
+    ).rejects.toThrow(/encrypted with the key "[ab]", which CHANNEL_ENCRYPTION_KEYS does not list/);
     await stack.start({ CHANNEL_ENCRYPTION_KEYS: `${KEY_B},${KEY_A}` });
   });
 

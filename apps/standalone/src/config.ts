@@ -32,36 +32,36 @@ export const standaloneConfig = z.object({
   PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe('address that browsers use, such as https://tollkeeper.example.com; default http://localhost:PORT'),
+    .describe('public origin of Tollkeeper, such as https://tollkeeper.example.com; default http://localhost:PORT'),
   TRUSTED_PROXIES: z
     .string()
     .default('')
     .refine((text) => trustedProxies.safeParse(text).success, 'must be IP addresses or CIDR ranges')
     .describe(
-      'addresses and CIDR ranges of the proxies in front, separated by commas, whose X-Forwarded-For is believed; default none',
+      'IP addresses and CIDR ranges of proxies whose X-Forwarded-For is trusted, separated by commas; default none',
     ),
-  TOLLKEEPER_DATA_DIR: z.string().default('.tollkeeper').describe('directory of the data; default .tollkeeper'),
+  TOLLKEEPER_DATA_DIR: z.string().default('.tollkeeper').describe('data directory; default .tollkeeper'),
   TOLLKEEPER_CACHE_DIR: z.string().optional().describe("directory for a downloaded mongod; default the user's cache"),
   MONGODB_URI: secret(
     z
       .string()
       .regex(/^mongodb(\+srv)?:\/\//, 'must be a mongodb:// or mongodb+srv:// address')
       .optional()
-      .describe('a MongoDB replica set to use in place of the managed mongod'),
+      .describe('MongoDB replica set to use instead of the managed mongod'),
   ),
   EVENT_LOG_MIN_FREE_BYTES: eventLogConfig.EVENT_LOG_MIN_FREE_BYTES,
   ...kafkaFields,
   TOLLKEEPER_OWNER_EMAIL: z
     .email('must be an e-mail address')
     .default('owner@example.com')
-    .describe('e-mail of the owner made at the first start; default owner@example.com'),
+    .describe('e-mail of the owner created at the first start; default owner@example.com'),
   TOLLKEEPER_OWNER_PASSWORD: secret(
     z
       .string()
       .min(12, 'must have at least 12 characters')
       .max(200, 'must have at most 200 characters')
       .optional()
-      .describe('password of the owner made at the first start, 12 to 200 characters; default a random one'),
+      .describe('password of the owner created at the first start, 12 to 200 characters; default a random one'),
   ),
   OIDC_PROVIDERS: secret(ofIdentity(identityConfig.shape.OIDC_PROVIDERS)),
   OIDC_TRUSTED_DOMAINS: ofIdentity(identityConfig.shape.OIDC_TRUSTED_DOMAINS),
@@ -70,16 +70,16 @@ export const standaloneConfig = z.object({
   PASSWORD_LOGIN: ofIdentity(identityConfig.shape.PASSWORD_LOGIN),
   PASSWORD_LOGIN_BREAK_GLASS: ofIdentity(
     identityConfig.shape.PASSWORD_LOGIN_BREAK_GLASS,
-    'login name of the one owner who may log in with a password when PASSWORD_LOGIN is none; default TOLLKEEPER_OWNER_EMAIL',
+    'login name of the owner who may log in with a password when PASSWORD_LOGIN is none; default TOLLKEEPER_OWNER_EMAIL',
   ),
   SMTP_URL: secret(ofIdentity(identityConfig.shape.SMTP_URL)),
   MAIL_FROM: ofIdentity(identityConfig.shape.MAIL_FROM),
   TOLLKEEPER_DEMO: flagField()
     .prefault('true')
     .describe('true for sample history at the first start and slow live traffic, false for an empty workspace'),
-  TOLLKEEPER_DEMO_KEY_FILE: z.string().optional().describe('file that the first developer key is written to as well'),
+  TOLLKEEPER_DEMO_KEY_FILE: z.string().optional().describe('file to which the first developer key is also written'),
   TOLLKEEPER_ALLOW_CIDRS: cidrTextField().describe(
-    'networks that alert channels may lead to though their addresses are special; default none',
+    'private or special networks that alert channels may send to; default none',
   ),
   WORKSPACE_EVENTS_PER_SECOND: ingestConfig.shape.WORKSPACE_EVENTS_PER_SECOND,
   WORKSPACE_BURST_EVENTS: ingestConfig.shape.WORKSPACE_BURST_EVENTS,
@@ -89,7 +89,7 @@ export const standaloneConfig = z.object({
   WORKSPACE_BURST_CALLS: enforcerConfig.shape.WORKSPACE_BURST_CALLS,
   ENFORCER_GRPC_PORT: portField()
     .prefault('0')
-    .describe('port on 127.0.0.1 for gateways that reserve over gRPC, such as 9090; default any free one'),
+    .describe('port on 127.0.0.1 for gateways that reserve over gRPC, such as 9090; default any free port'),
   LOG_LEVEL: serviceConfig.shape.LOG_LEVEL.unwrap()
     .default('warn')
     .describe('fatal, error, warn, info, debug, trace or silent; default warn'),

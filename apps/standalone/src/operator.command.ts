@@ -15,7 +15,7 @@ export async function runOperatorCommand(
     const config = loadConfig(standaloneConfig, process.env);
     const { TOLLKEEPER_DATA_DIR: data } = config;
     if (config.MONGODB_URI === undefined && !existsSync(data)) {
-      throw new Error(`There is no data in ${data}. Set TOLLKEEPER_DATA_DIR, or MONGODB_URI, as for npm start.`);
+      throw new Error(`There is no data in ${data}. Set TOLLKEEPER_DATA_DIR or MONGODB_URI as for npm start.`);
     }
     const mongo = createMongo({ config, onProgress: line, onUnexpectedExit: line });
     await mongo.start();

@@ -16,11 +16,11 @@ export async function requireFreePort(variable: string, host: string, port: numb
 
 function explain(error: NodeJS.ErrnoException, variable: string, host: string, port: number): Error {
   if (error.code === 'EADDRINUSE') {
-    const way = `Stop the program that has it, or choose another one: ${variable}=${port + 1} npm start`;
+    const way = `Stop the program that uses it, or choose another port: ${variable}=${port + 1} npm start`;
     return new Error(`Port ${port} of ${host} is in use. ${way}`);
   }
   if (error.code === 'EACCES') {
-    return new Error(`Port ${port} may not be opened by this user. Choose one above 1023: ${variable}=8080 npm start`);
+    return new Error(`This user may not open port ${port}. Choose a port above 1023: ${variable}=8080 npm start`);
   }
-  return new Error(`${host}:${port} can't be listened on: ${error.message}. Check HOST and ${variable}.`);
+  return new Error(`Tollkeeper cannot listen on ${host}:${port}: ${error.message}. Check HOST and ${variable}.`);
 }

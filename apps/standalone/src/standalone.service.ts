@@ -64,7 +64,7 @@ export function createStandalone(deps: StandaloneDeps): Component {
     },
     stop() {
       // A stop waits for the component that is starting, and a month of sample traffic takes long.
-      stopping.abort(new Error('stopped while the sample traffic was written'));
+      stopping.abort(new Error('stopped while the sample traffic was being written'));
       return all.stop();
     },
   };

@@ -32,7 +32,7 @@ describe('the terminal', () => {
   it('reports a failure by its sentence, without a stack', () => {
     const { terminal, written } = capture();
     terminal.failure(new Error('Port 8080 is in use.'));
-    expect(written.err).toBe("\nTollkeeper can't start. Port 8080 is in use.\n");
+    expect(written.err).toBe('\nTollkeeper cannot start. Port 8080 is in use.\n');
   });
 
   it('says that it has stopped, why, and what to do', () => {
@@ -40,7 +40,7 @@ describe('the terminal', () => {
     terminal.stopped('The managed mongod is gone: it ended with SIGKILL');
     expect(written.err).toBe(
       '\nTollkeeper has stopped. The managed mongod is gone: it ended with SIGKILL. ' +
-        'What it has accepted is kept. Start it again: npm start\n',
+        'Accepted data is kept. Start again: npm start\n',
     );
   });
 });

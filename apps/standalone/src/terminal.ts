@@ -34,7 +34,7 @@ export function createTerminal({ out, err }: TerminalStreams): Terminal {
     progress: (text) => line(`  ${text}`),
     credentials({ workspace, ownerEmail, ownerPassword, apiKey, apiKeyFile }) {
       line();
-      line('  ┌ Shown only this once: keep them.');
+      line('  ┌ Save these: they are shown only once.');
       line(`  │ workspace      ${workspace}`);
       line(`  │ e-mail         ${ownerEmail}`);
       line(`  │ password       ${ownerPassword ?? '(the one in TOLLKEEPER_OWNER_PASSWORD)'}`);
@@ -46,14 +46,14 @@ export function createTerminal({ out, err }: TerminalStreams): Terminal {
     ready({ url, ownerEmail, seconds }) {
       line(
         `Tollkeeper is ready at ${url} (${seconds.toFixed(1)} s). ` +
-          `Open it in a browser and log in as ${ownerEmail}; the API is described at ${url}/docs. Ctrl-C stops it.`,
+          `Open it in a browser and log in as ${ownerEmail}. The API reference is at ${url}/docs. Press Ctrl-C to stop.`,
       );
     },
     failure(error) {
-      err.write(`\nTollkeeper can't start. ${error instanceof Error ? error.message : String(error)}\n`);
+      err.write(`\nTollkeeper cannot start. ${error instanceof Error ? error.message : String(error)}\n`);
     },
     stopped(reason) {
-      err.write(`\nTollkeeper has stopped. ${reason}. What it has accepted is kept. Start it again: npm start\n`);
+      err.write(`\nTollkeeper has stopped. ${reason}. Accepted data is kept. Start again: npm start\n`);
     },
   };
 }

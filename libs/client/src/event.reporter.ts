@@ -99,7 +99,7 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
       if (closed) throw new TollkeeperError('The client is closed', { code: 'closed' });
       if (queue.events + count > maxQueued || queue.bytes + bytes > MAX_QUEUED_BYTES) {
         const most = `at most ${maxQueued} events of ${MAX_QUEUED_BYTES} bytes may`;
-        const message = `${queue.events} events of ${queue.bytes} bytes wait already, and ${most}: none of these ${count} was taken`;
+        const message = `${queue.events} events of ${queue.bytes} bytes are already waiting, and ${most}: none of these ${count} was accepted`;
         throw new TollkeeperError(message, { code: 'queue_full' });
       }
       const deadline = performance.now() + timeoutMs;

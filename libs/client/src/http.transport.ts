@@ -133,7 +133,7 @@ async function readText(response: Response): Promise<string | null> {
 /** The answer, if it has the field. An intermediary may answer 2xx instead of Tollkeeper. */
 export function withField<T>(answer: unknown, field: keyof T & string): T {
   if (typeof answer === 'object' && answer !== null && field in answer) return answer as T;
-  const message = `The answer has no ${field}, so it is not Tollkeeper's. Check the url.`;
+  const message = `The response has no ${field}, so it is not from Tollkeeper. Check the url.`;
   throw new TollkeeperError(message, { code: 'invalid_answer' });
 }
 

@@ -88,7 +88,7 @@ type Timing = CallOptions & { timeoutMs: number; patient?: boolean };
 const RESERVATIONS = '/api/v1/reservations';
 /** Appended to the reason: nothing settles the reservation later, and an answer may have been lost. */
 const CALL_AGAIN = ' The spend may not be recorded. Call settle again.';
-const STILL_REPORTED = 'Tollkeeper did not take the spend in time. It is still being reported.';
+const STILL_REPORTED = 'Tollkeeper did not accept the spend in time. It is still being reported.';
 /** The characters of a bearer token (RFC 6750 §2.1). */
 const KEY = /^[A-Za-z0-9._~+/-]+=*$/;
 

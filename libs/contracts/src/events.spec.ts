@@ -292,7 +292,7 @@ describe('a batch', () => {
     const unknown = Object.fromEntries(names.map((name) => [name, 1]));
     const others = 'nor are Name1, Name2, Name3, Name4 and 735 more';
     expect(problemsOf(gatewayEventBatch, [spend, { ...spend, ...unknown }, withData(unknown)])).toEqual([
-      { path: '[1].Name0', message: `is not an attribute of CloudEvents 1.0, ${others}` },
+      { path: '[1].Name0', message: `is not a CloudEvents 1.0 attribute, ${others}` },
       { path: '[2].data.Name0', message: `is not a known field, ${others}` },
     ]);
   });

@@ -133,7 +133,7 @@ function checkExtensions(input: object, issues: Issues): void {
   if (added.length === 0) return;
   const [unknown, ...others] = added.map(([name]) => name).filter((name) => !EXTENSION_NAME.test(name));
   if (unknown !== undefined) {
-    const message = `is not an attribute of CloudEvents 1.0${norAre(others)}`;
+    const message = `is not a CloudEvents 1.0 attribute${norAre(others)}`;
     issues.push({ code: 'custom', input, path: [unknown], message });
     return;
   }

@@ -18,7 +18,7 @@ function find(value: unknown, path: PropertyKey[]): { path: PropertyKey[]; messa
     if (!isArray && (key === '__proto__' || key.includes('\0') || key.length > MAX_KEY_LENGTH)) {
       return {
         path: [...path, key],
-        message: `must not be used as a name; names are not __proto__, have no NUL and at most ${MAX_KEY_LENGTH} characters`,
+        message: `is not a valid name: a name is not __proto__, has no NUL and at most ${MAX_KEY_LENGTH} characters`,
       };
     }
     path.push(isArray ? Number(key) : key);

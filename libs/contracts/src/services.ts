@@ -91,6 +91,6 @@ export function toWireKeyRole(role: KeyRole): WireKeyRole {
 /** The key role of a message. Throws for an unknown one, which must not be guessed. */
 export function fromWireKeyRole(role: WireKeyRole): KeyRole {
   const known = KEY_ROLES_BY_WIRE.get(role);
-  if (known === undefined) throw new Error(`A message carries the role ${role}, which this version does not know`);
+  if (known === undefined) throw new Error(`A message has the role ${role}, which this version does not know`);
   return known;
 }

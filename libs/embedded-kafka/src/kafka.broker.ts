@@ -175,6 +175,6 @@ async function killOrphan(directory: string): Promise<void> {
   if (pid === undefined || (await processIdentity(pid)) !== identity) return;
   process.kill(pid, 'SIGKILL');
   if (!(await waitUntilGone(pid, ORPHAN_TIMEOUT_MS))) {
-    throw new Error(`The Apache Kafka with the process id ${pid} can't be stopped. Stop it by hand and start again.`);
+    throw new Error(`Apache Kafka with the process id ${pid} cannot be stopped. Stop it manually and start again.`);
   }
 }

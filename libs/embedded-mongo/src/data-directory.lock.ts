@@ -9,7 +9,7 @@ export class DataDirectoryInUseError extends Error {
   constructor(dataDirectory: string, pid: number) {
     super(
       `The data directory ${dataDirectory} is in use by the process ${pid}. ` +
-        'Stop that one first (Ctrl-C, or kill its id), or set TOLLKEEPER_DATA_DIR to another directory.',
+        'Stop that process first (Ctrl-C or kill), or set TOLLKEEPER_DATA_DIR to another directory.',
     );
     this.name = 'DataDirectoryInUseError';
     this.pid = pid;

@@ -62,7 +62,7 @@ esac
   it('refuses a MONGOD_BINARY that does not run instead of taking another one', async () => {
     await executable('bin', 'mongod', mongodOf('7.0.1'));
     env['MONGOD_BINARY'] = join(root, 'missing');
-    await expect(find()).rejects.toThrow(/MONGOD_BINARY is .*missing, but it does not run.*Correct it, or unset it/);
+    await expect(find()).rejects.toThrow(/MONGOD_BINARY is .*missing, but it does not run.*Correct or unset it/);
   });
 
   it('takes the mongod on the PATH before the cache', async () => {
@@ -86,7 +86,7 @@ esac
     for (const part of [
       'it is version 5.0.0',
       'the cache',
-      "can't be reached",
+      'cannot be reached',
       'python3',
       'MONGOD_BINARY',
       'MONGODB_URI',

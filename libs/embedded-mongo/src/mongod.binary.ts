@@ -45,7 +45,7 @@ export async function findMongod({ cacheDirectory, env, onProgress }: FindMongod
   const configured = env['MONGOD_BINARY'];
   if (configured) {
     const problem = await problemOf(configured);
-    if (problem) throw new Error(`MONGOD_BINARY is ${configured}, but ${problem}. Correct it, or unset it.`);
+    if (problem) throw new Error(`MONGOD_BINARY is ${configured}, but ${problem}. Correct or unset it.`);
     return configured;
   }
   const attempts: string[] = [];

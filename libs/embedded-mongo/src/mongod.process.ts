@@ -16,10 +16,10 @@ const LISTENING_LOG_ID = 23016;
 /** EXIT_NEED_UPGRADE and EXIT_NEED_DOWNGRADE of MongoDB (src/mongo/util/exit_code.h). */
 const OTHER_VERSION_EXIT_CODE = 62;
 const OTHER_VERSION_HINT =
-  'another version of MongoDB has written this data directory: set MONGOD_BINARY to the mongod that it was used with';
+  'another version of MongoDB wrote this data directory. Set MONGOD_BINARY to the mongod that was used with it';
 
 const NO_SPACE = 'No space left on device';
-const NO_SPACE_HINT = 'its disk is full: make room, then start again. Nothing that was accepted is lost';
+const NO_SPACE_HINT = 'its disk is full. Make room, then start again. Nothing that was accepted is lost';
 
 /** A `mongod` that listens on loopback. */
 export interface MongodProcess {
@@ -129,7 +129,7 @@ export async function stopOrphan(dbPath: string, onProgress: (line: string) => v
     tryKill(pid, signal);
     if (await waitUntilGone(pid, STOP_TIMEOUT_MS)) return;
   }
-  throw new Error(`The mongod with the process id ${pid} can't be stopped. Stop it by hand and start again.`);
+  throw new Error(`mongod with the process id ${pid} cannot be stopped. Stop it manually and start again.`);
 }
 
 function tryKill(pid: number, signal: NodeJS.Signals): void {

@@ -23,7 +23,7 @@ export async function installOfficial({ target, env, onProgress }: InstallOption
   // The downloader itself would retry for minutes. This reports a blocked host at once.
   await fetch(host, { method: 'HEAD', signal: AbortSignal.timeout(REACHABLE_TIMEOUT_MS) }).catch((error: unknown) => {
     const { cause, message } = error as Error;
-    throw new Error(`${host} can't be reached (${cause instanceof Error ? cause.message : message})`);
+    throw new Error(`${host} cannot be reached (${cause instanceof Error ? cause.message : message})`);
   });
   await mkdir(dirname(target), { recursive: true });
   // Next to the target, so that the last step is a rename within one file system.

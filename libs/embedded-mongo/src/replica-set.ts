@@ -14,7 +14,7 @@ const NOT_YET_INITIALIZED = 94;
 const CONFIGURATION_IN_PROGRESS = 109;
 
 const WRONG_PASSWORD =
-  'the password in mongod.key is not the one that the database was made with. Put the right file back, or start with ' +
+  'the password in mongod.key is not the one of the database. Restore the right file, or start with ' +
   'an empty data directory.';
 
 /** The connection string of the managed replica set, without a database. Contains its password: never log it. */
@@ -90,7 +90,7 @@ async function moveMembers(admin: Db, members: Member[]): Promise<true> {
   const config = await storedConfig(admin);
   if (config.members.length !== members.length) {
     throw new Error(
-      `the data directory holds a replica set of ${config.members.length}, and ${members.length} are asked for. Ask for as many, ` +
+      `the data directory has a replica set of ${config.members.length} members, not ${members.length}. Ask for as many, ` +
         'or start with an empty data directory.',
     );
   }

@@ -77,7 +77,7 @@ async function python(env: NodeJS.ProcessEnv, args: string[]): Promise<void> {
     await run('python3', args, { env, timeout: DOWNLOAD_TIMEOUT_MS });
   } catch (error) {
     const { code, stderr, message } = error as Error & { code?: unknown; stderr?: string };
-    if (code === 'ENOENT') throw new Error('python3 with pip is needed for it, and python3 is not on the PATH');
+    if (code === 'ENOENT') throw new Error('it needs python3 with pip, but python3 is not on the PATH');
     throw new Error((stderr || message).trim().split('\n').slice(-1)[0]);
   }
 }

@@ -199,7 +199,7 @@ describe('the managed mongod', () => {
     await insert(mongo.uri, 3);
     await mongo.stop();
 
-    await expect(start()).rejects.toThrow('holds a replica set of 3, and 1 are asked for');
+    await expect(start()).rejects.toThrow('has a replica set of 3 members, not 1');
     const again = await startEmbeddedMongo({ dataDirectory, members: 3 });
     started.push(again);
     expect(await count(again.uri)).toBe(3);
@@ -209,7 +209,7 @@ describe('the managed mongod', () => {
   it('says what to do when its password file is not the one that the database was made with', async () => {
     await (await start()).stop();
     await writeFile(join(dataDirectory, 'mongod.key'), 'beef'.repeat(16), { mode: 0o600 });
-    await expect(start()).rejects.toThrow(/mongod\.key is not the one .* Put the right file back/);
+    await expect(start()).rejects.toThrow(/mongod\.key is not the one .* Restore the right file/);
   });
 
   it('says why mongod did not start', async () => {

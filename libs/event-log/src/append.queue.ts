@@ -70,7 +70,7 @@ export function createAppendQueue(deps: {
   function giveUp(append: WaitingAppend): void {
     const place = waiting.indexOf(append);
     if (place !== -1) waitingBytes -= bytesOf(waiting.splice(place, 1));
-    append.reject(unavailable('The event log does not answer in time. Try again shortly.', 5));
+    append.reject(unavailable('The event log did not answer in time. Try again shortly.', 5));
   }
 
   return {

@@ -36,7 +36,7 @@ export const eventLogConfig = {
   EVENT_LOG_MIN_FREE_BYTES: integerField({ min: 0, max: 1_000_000_000_000_000 })
     .prefault(String(DEFAULT_MIN_FREE_BYTES))
     .describe(
-      'least room in bytes on the disk of MongoDB, below which the event log in it takes nothing more; 0 for none; default 536870912 (512 MiB)',
+      'minimum free bytes on the disk of MongoDB, below which the event log rejects records; 0 for no minimum; default 536870912 (512 MiB)',
     ),
   ...kafkaFields,
 };
@@ -52,7 +52,7 @@ export function createConfiguredEventLog(deps: { config: EventLogConfig; logger:
   const { config, logger, metrics } = deps;
   const { EVENT_LOG_MONGODB_URI: uri, EVENT_LOG_DATABASE: database = DEFAULT_DATABASE } = config;
   if ((uri === undefined) === (config.KAFKA_BROKERS === undefined)) {
-    const message = 'exactly one of EVENT_LOG_MONGODB_URI and KAFKA_BROKERS says where the event log is';
+    const message = 'set exactly one of EVENT_LOG_MONGODB_URI and KAFKA_BROKERS to say where the event log is';
     const variables = ['EVENT_LOG_MONGODB_URI', 'KAFKA_BROKERS'];
     throw new ConfigError(variables.map((variable) => ({ variable, message })));
   }

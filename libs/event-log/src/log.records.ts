@@ -8,7 +8,7 @@ export function requireValidRecords(records: readonly LogRecord[]): void {
     if (value.length > MAX_RECORD_BYTES) {
       throw new AppError(
         'payload_too_large',
-        `A record of the event log has at most ${MAX_RECORD_BYTES} bytes. Send less data in it.`,
+        `A record of the event log may have at most ${MAX_RECORD_BYTES} bytes. Send less data.`,
       );
     }
   }

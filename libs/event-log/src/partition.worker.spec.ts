@@ -195,9 +195,9 @@ describe('a partition in which something is to be done and nothing is', () => {
   it.each<[string, Partial<ConsumerHandler>, Partial<PartitionSource>, number | null, string]>([
     ['its handler hangs', { handle: never }, {}, 7, 'its handler has not answered yet'],
     ['its handler fails', { handle: away }, {}, 7, 'the database is away'],
-    ['its position is not told', { position: never }, {}, null, 'its position was not reported yet'],
+    ['its position is not told', { position: never }, {}, null, 'its position has not been reported yet'],
     ['asking for its position fails', { position: away }, {}, null, 'the database is away'],
-    ['the log is not opened', {}, { open: never }, null, 'the log was not opened yet'],
+    ['the log is not opened', {}, { open: never }, null, 'the log has not been opened yet'],
     ['opening the log fails', {}, { open: away }, null, 'the database is away'],
   ])('says so after a minute when %s, with place and cause', async (_what, handler, source, offset, cause) => {
     // Whatever fails comes back to the place of the failure, however quickly the log is read in between.

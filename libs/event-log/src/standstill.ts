@@ -11,11 +11,11 @@ const LOOK_INTERVAL_MS = 1_000;
 
 /** The steps of a worker, as log lines name them. */
 const STEPS = {
-  position: 'its position was not reported yet',
-  open: 'the log was not opened yet',
-  read: 'the log was not read yet',
+  position: 'its position has not been reported yet',
+  open: 'the log has not been opened yet',
+  read: 'the log has not been read yet',
   handle: 'its handler has not answered yet',
-  wait: 'it waits to try again',
+  wait: 'it is waiting to retry',
 };
 
 /** Receives the steps of a partition's worker. */

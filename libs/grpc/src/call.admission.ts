@@ -35,6 +35,6 @@ export function admitCallers({ authenticate, senderOf }: RpcAuthenticator<unknow
 }
 
 function tooManyInFlight(): AppError {
-  const message = `You may have ${MAX_IN_FLIGHT} requests in flight here. Wait until some of them are answered.`;
+  const message = `You have reached the maximum of ${MAX_IN_FLIGHT} requests in flight. Wait for responses before sending more.`;
   return new AppError('rate_limited', message, { retryAfterSeconds: 1 });
 }

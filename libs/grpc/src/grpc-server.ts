@@ -103,7 +103,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     async start() {
       listener.listen(port, host);
       await once(listener, 'listening').catch((cause: Error) => {
-        const message = `The gRPC server can't listen on ${formatAddress(host, port)}: ${cause.message}`;
+        const message = `The gRPC server cannot listen on ${formatAddress(host, port)}: ${cause.message}`;
         throw new Error(message, { cause });
       });
       address = formatAddress(host, (listener.address() as AddressInfo).port);

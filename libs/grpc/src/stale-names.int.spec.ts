@@ -115,7 +115,7 @@ describe('a client of a service whose replicas are replaced while the name is ca
     await eventually(() => expect(load.seen).toContain('127.0.0.2'));
     await leave('127.0.0.2');
     await start('127.0.1.2');
-    await eventually(() => expect(load.seen.filter((answer) => answer.includes("can't be reached"))).not.toEqual([]));
+    await eventually(() => expect(load.seen.filter((answer) => answer.includes('cannot be reached'))).not.toEqual([]));
     known = ['127.0.1.2'];
     await eventually(() => expect(load.seen.at(-1)).toBe('127.0.1.2'));
     await load.stop();

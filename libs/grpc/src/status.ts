@@ -63,7 +63,7 @@ export function fromStatus(error: ServiceError, peer: string): AppError {
     return new AppError(code, error.details, { details, retryAfterSeconds, cause: error });
   }
   if (error.code === status.UNAVAILABLE) {
-    const message = `The ${peer} service can't be reached just now. Try again shortly.`;
+    const message = `The ${peer} service cannot be reached right now. Try again shortly.`;
     return new AppError('service_unavailable', message, { retryAfterSeconds: 1, cause: error });
   }
   if (error.code === status.DEADLINE_EXCEEDED) {

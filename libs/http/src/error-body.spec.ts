@@ -38,7 +38,7 @@ describe('the answer to an error', () => {
   });
 
   it.each([
-    ['a path that is not UTF-8', brokenPath(), 'The path holds a percent-encoding that is not UTF-8 text.'],
+    ['a path that is not UTF-8', brokenPath(), 'The path contains percent-encoding that is not valid UTF-8.'],
     ['what express says', Object.assign(new Error('secret'), { status: 400 }), 'The request cannot be read.'],
   ])('says that the request is at fault: %s', (_what, error, message) => {
     expect(answerTo(error)).toMatchObject({ status: 400, body: { error: message, code: 'invalid_request' } });

@@ -65,7 +65,7 @@ function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof Error) {
     if (error instanceof URIError) {
-      return new AppError('invalid_request', 'The path holds a percent-encoding that is not UTF-8 text.');
+      return new AppError('invalid_request', 'The path contains percent-encoding that is not valid UTF-8.');
     }
     // Some parts of express signal a client's error only by a status.
     if ('status' in error && error.status === 400)

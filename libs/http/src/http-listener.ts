@@ -187,7 +187,7 @@ interface Unreadable {
 const UNREADABLE: Record<string, Unreadable> = {
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
-    error: `The request headers are larger than ${MAX_HEADER_BYTES} bytes.`,
+    error: `The request headers are larger than ${MAX_HEADER_BYTES} bytes. Send smaller headers.`,
     code: 'invalid_request',
   },
   ERR_HTTP_REQUEST_TIMEOUT: {

@@ -243,8 +243,8 @@ function causeOf(action: AuditAction, actor: AuditActor | undefined, facts: Requ
 
 function requireRole({ tenantId, role }: Caller, needed: Role): void {
   if (tenantId === null || role === null)
-    throw new AppError('workspace_required', 'Name a workspace: /w/{slug}/api/v1/… or the X-Workspace header.');
-  if (!roleAtLeast(role, needed)) throw new AppError('forbidden', `This needs the role ${needed} in the workspace.`);
+    throw new AppError('workspace_required', 'Name a workspace with /w/{slug}/api/v1/… or the X-Workspace header.');
+  if (!roleAtLeast(role, needed)) throw new AppError('forbidden', `This requires the role ${needed} in the workspace.`);
 }
 
 async function clientAddress(req: Request, service: string, key: TokenKey): Promise<string> {
@@ -287,10 +287,10 @@ async function sendPieces(res: Response, first: IteratorResult<string>, pieces: 
 function refuseMethod(methods: readonly Method[]): RequestHandler {
   const allow = methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
   return () => {
-    throw new AppError('method_not_allowed', `This path takes ${allow.join(', ')}.`, { allow });
+    throw new AppError('method_not_allowed', `This path accepts ${allow.join(', ')}.`, { allow });
   };
 }
 
 const refuseUnrouted: RequestHandler = () => {
-  throw new AppError('not_found', 'There is nothing at this path. GET /openapi.json lists all paths.');
+  throw new AppError('not_found', 'This path does not exist. GET /openapi.json lists all paths.');
 };

@@ -42,5 +42,5 @@ export function parseMerged<S extends z.ZodType>(schema: S, merged: unknown): z.
   const details = toErrorDetails(result.error.issues);
   const [first] = details;
   const what = details.length === 1 && first ? `${first.path} ${first.message}.` : 'see details.';
-  throw new AppError('invalid_request', `With this patch the record would not be valid: ${what}`, { details });
+  throw new AppError('invalid_request', `The record would be invalid after this patch: ${what}`, { details });
 }

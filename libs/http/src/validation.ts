@@ -95,7 +95,7 @@ function readQuery(url: string, problems: Problems): Record<string, string> {
   try {
     decodeURIComponent(text);
   } catch {
-    throw new AppError('invalid_request', 'The query holds a percent-encoding that is not UTF-8 text.');
+    throw new AppError('invalid_request', 'The query contains percent-encoding that is not valid UTF-8.');
   }
   const query = new Map<string, string>();
   const repeated = new Set<string>();

@@ -44,7 +44,7 @@ describe('checks come in the decided order', () => {
       .type('json')
       .send('{');
     expect(answer.status).toBe(403);
-    expect(answer.body).toMatchObject({ code: 'forbidden', error: 'This needs the role admin in the workspace.' });
+    expect(answer.body).toMatchObject({ code: 'forbidden', error: 'This requires the role admin in the workspace.' });
   });
 
   it('400 workspace_required when the caller has no workspace', async () => {
@@ -274,7 +274,7 @@ describe('validation', () => {
 
   it('answers 400 to percent-encoded rubbish in the query', async () => {
     const answer = await http().get('/api/v1/public?status=%e0%a4%a');
-    expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining('The query holds')]);
+    expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining('The query contains')]);
     expect((await http().get('/api/v1/public?__proto__=1&constructor=2')).status).toBe(200);
   });
 });
@@ -283,11 +283,11 @@ describe('answers', () => {
   it('405 with Allow on a known path, 404 on an unknown one', async () => {
     const other = await http().delete('/api/v1/items/abc');
     expect([other.status, other.headers['allow'], other.body.code]).toEqual([405, 'PUT, PATCH', 'method_not_allowed']);
-    expect(other.body.error).toBe('This path takes PUT, PATCH.');
+    expect(other.body.error).toBe('This path accepts PUT, PATCH.');
     expect((await http().get('/api/v1/items/abc:close')).status).toBe(405);
     const unknown = await http().get('/api/v2/items');
     expect([unknown.status, unknown.body.code]).toEqual([404, 'not_found']);
-    expect(unknown.body.error).toBe('There is nothing at this path. GET /openapi.json lists all paths.');
+    expect(unknown.body.error).toBe('This path does not exist. GET /openapi.json lists all paths.');
     expect((await http().get('/API/V1/public')).status).toBe(404);
   });
 

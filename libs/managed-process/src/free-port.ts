@@ -20,7 +20,7 @@ const ports = freePorts();
 export async function freePort(): Promise<number> {
   const { value: port } = await ports.next();
   if (port !== undefined) return port;
-  throw new Error(`There is no free port between ${FIRST} and ${LAST}. Stop some of what listens there.`);
+  throw new Error(`No port between ${FIRST} and ${LAST} is free. Stop a program that listens there.`);
 }
 
 async function* freePorts(): AsyncGenerator<number, undefined> {

@@ -138,7 +138,7 @@ async function requireReplicaSet(connection: Connection, address: string): Promi
   if (hello?.['setName'] !== undefined || hello?.['msg'] === 'isdbgrid') return;
   if (hello?.['isreplicaset'] === true) throw new NotInitiated('its replica set is not initiated');
   throw new NoReplicaSet(
-    `MongoDB at ${address} is not a replica set, and Tollkeeper needs transactions. ` +
+    `MongoDB at ${address} is not a replica set, which Tollkeeper needs for transactions. ` +
       'Start mongod with --replSet rs0 and run rs.initiate() once; a single node is enough.',
   );
 }

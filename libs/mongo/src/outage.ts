@@ -45,7 +45,7 @@ const PASSING = ['RetryableWriteError', 'TransientTransactionError', 'UnknownTra
  */
 export function explainOutage(error: unknown): AppError | undefined {
   if (!isOutage(error)) return undefined;
-  const message = 'The database cannot be reached just now. Try again shortly.';
+  const message = 'The database cannot be reached right now. Try again shortly.';
   return new AppError('service_unavailable', message, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
 }
 

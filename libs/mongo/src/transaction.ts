@@ -97,15 +97,13 @@ const REFUSALS = {
   too_many: () =>
     new AppError(
       'rate_limited',
-      `${MAX_WAITING_CHANGES} changes are waiting already. Wait for their answers before sending more.`,
+      `${MAX_WAITING_CHANGES} changes are already waiting. Wait for their responses before sending more.`,
       { retryAfterSeconds: RETRY_AFTER_SECONDS },
     ),
   too_long: () =>
-    new AppError(
-      'service_unavailable',
-      'Other changes take too long just now. Nothing was changed. Try again shortly.',
-      { retryAfterSeconds: RETRY_AFTER_SECONDS },
-    ),
+    new AppError('service_unavailable', 'Other changes are taking too long. Nothing was changed. Try again shortly.', {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    }),
 };
 
 const turnsOfClients = new WeakMap<mongo.MongoClient, Turns>();

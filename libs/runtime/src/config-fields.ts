@@ -38,7 +38,7 @@ export function httpOriginField() {
     .transform((text) => new URL(text))
     .refine(
       (url) => url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '',
-      'must be only a scheme, a host and a port',
+      'must have only a scheme, a host and a port',
     )
     .transform((url) => url.origin);
 }
@@ -83,7 +83,7 @@ export const grpcServiceFields = {
 export function mongodbFields(database: string) {
   return {
     MONGODB_URI: secret(
-      mongodbUriField().describe('MongoDB replica set, for example mongodb://mongo-0:27017/?replicaSet=rs0'),
+      mongodbUriField().describe('MongoDB replica set, such as mongodb://mongo-0:27017/?replicaSet=rs0'),
     ),
     MONGODB_DATABASE: z.string().min(1).default(database).describe(`database; default ${database}`),
   };
@@ -107,19 +107,19 @@ export const tracingFields = {
     .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
     .optional()
     .describe(
-      'OTLP/HTTP endpoint that traces are sent to, such as http://otel-collector:4318 (/v1/traces is added); without it nothing is traced',
+      'OTLP/HTTP endpoint for traces, such as http://otel-collector:4318 (/v1/traces is added); default no tracing',
     ),
   OTEL_EXPORTER_OTLP_HEADERS: secret(
     z
       .string()
-      .regex(KEY_VALUES, 'must be key=value, with commas between')
+      .regex(KEY_VALUES, 'must be key=value pairs, separated by commas')
       .optional()
-      .describe('headers for the endpoint, key=value with commas between, such as a key of the tracing back end'),
+      .describe('headers for the endpoint as key=value, separated by commas, such as a key of the tracing back end'),
   ),
   OTEL_TRACES_SAMPLER: z
     .enum(SAMPLERS, `must be one of ${SAMPLERS.join(', ')}`)
     .default('parentbased_always_on')
-    .describe(`which traces are kept, ${SAMPLERS.join(', ')}; default parentbased_always_on`),
+    .describe(`sampler of traces, ${SAMPLERS.join(', ')}; default parentbased_always_on`),
   OTEL_TRACES_SAMPLER_ARG: z
     .string()
     .regex(/^(0(\.\d+)?|1(\.0+)?)$/, 'must be a number from 0 to 1')
@@ -128,15 +128,15 @@ export const tracingFields = {
     .describe('share of traces that the ratio samplers keep, 0 to 1; default 1'),
   OTEL_RESOURCE_ATTRIBUTES: z
     .string()
-    .regex(KEY_VALUES, 'must be key=value, with commas between')
+    .regex(KEY_VALUES, 'must be key=value pairs, separated by commas')
     .optional()
-    .describe('attributes of all spans, key=value with commas between, such as deployment.environment.name=production'),
+    .describe('attributes of all spans as key=value, with commas, such as deployment.environment.name=production'),
   OTEL_BSP_SCHEDULE_DELAY: integerField({ min: 1, max: 60_000 })
     .prefault('5000')
     .describe('milliseconds between two exports of spans; default 5000'),
   OTEL_BSP_MAX_QUEUE_SIZE: integerField({ min: 1, max: 1_000_000 })
     .prefault('2048')
-    .describe('spans that wait for their export at most; beyond it they are dropped; default 2048'),
+    .describe('maximum spans that wait for export; further spans are dropped; default 2048'),
 };
 
 export type TracingConfig = z.infer<z.ZodObject<typeof tracingFields>>;
@@ -151,10 +151,10 @@ export const serviceConfig = z.object({
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
     .describe('fatal, error, warn, info, debug, trace or silent; default info'),
-  LOG_PRETTY: flagField().prefault('false').describe('true for readable lines in place of JSON; default false'),
+  LOG_PRETTY: flagField().prefault('false').describe('true for readable lines instead of JSON; default false'),
   DRAIN_DELAY_MS: integerField({ min: 0, max: 300_000 })
     .prefault('0')
-    .describe('milliseconds between becoming not ready and stopping, for load balancers to notice; default 0'),
+    .describe('milliseconds between becoming not ready and stopping, so that load balancers notice; default 0'),
   ...tracingFields,
 });
 export type ServiceConfig = z.infer<typeof serviceConfig>;

@@ -58,8 +58,8 @@ describe('loadConfig', () => {
       'IDENTITY_GRPC',
       'UPSTREAM',
     ]);
-    expect(error.message).toContain('WORKERS: must be a whole number from 1 to 8. It takes: number of workers, 1 to 8');
-    expect(error.message).toContain('IDENTITY_GRPC: is required and not set. It takes: host:port of identity');
+    expect(error.message).toContain('WORKERS: must be a whole number from 1 to 8. Expected: number of workers, 1 to 8');
+    expect(error.message).toContain('IDENTITY_GRPC: is required but not set. Expected: host:port of identity');
   });
 
   it('never repeats a value, since any of them may be a secret', () => {
@@ -75,7 +75,7 @@ describe('loadConfig', () => {
 
   it('takes an empty variable for one that is not set', () => {
     expect(loadConfig(schema, { ...good, HTTP_PORT: '' }).HTTP_PORT).toBe(8080);
-    expect(problemsOf({ ...good, SECRET: '' }).message).toContain('SECRET: is required and not set');
+    expect(problemsOf({ ...good, SECRET: '' }).message).toContain('SECRET: is required but not set');
   });
 
   describe('of a secret in a file', () => {
@@ -114,15 +114,17 @@ describe('loadConfig', () => {
 
     it('refuses it beside the variable, and names both', async () => {
       const env = { SECRET_FILE: await fileOf('hunter2-hunter2'), SECRET: 'hunter2-hunter2' };
-      expect(refusal(env)).toEqual([{ variable: 'SECRET_FILE', message: 'is set beside SECRET: set one of the two' }]);
+      expect(refusal(env)).toEqual([
+        { variable: 'SECRET_FILE', message: 'is set together with SECRET; set only one of them' },
+      ]);
     });
 
     it('says that the file is missing or empty, and nothing else of that setting', async () => {
       expect(refusal({ SECRET_FILE: join(directory, 'none') })).toEqual([
-        { variable: 'SECRET_FILE', message: "names a file that can't be read (ENOENT)" },
+        { variable: 'SECRET_FILE', message: 'names a file that cannot be read (ENOENT)' },
       ]);
       expect(refusal({ SECRET_FILE: await fileOf('\n') })).toEqual([
-        { variable: 'SECRET_FILE', message: 'names a file that is empty' },
+        { variable: 'SECRET_FILE', message: 'names an empty file' },
       ]);
     });
 
@@ -133,17 +135,17 @@ describe('loadConfig', () => {
       expect(read(await fileOf('\n'))).toBe(undefined);
       expect(read(await fileOf('hunter2-hunter2\n'))).toBe('hunter2-hunter2');
       expect(refusal({ SECRET_FILE: `-${directory}` })).toEqual([
-        { variable: 'SECRET_FILE', message: "names a file that can't be read (EISDIR)" },
+        { variable: 'SECRET_FILE', message: 'names a file that cannot be read (EISDIR)' },
       ]);
       expect(refusal({ SECRET_FILE: `-${join(directory, 'none')}` })).toEqual([
-        { variable: 'SECRET', message: expect.stringContaining('is required and not set') },
+        { variable: 'SECRET', message: expect.stringContaining('is required but not set') },
       ]);
     });
 
     it('says what is wrong with what is in it, and not what that is', async () => {
       const problems = refusal({ SECRET_FILE: await fileOf('hunter2') });
       expect(problems).toEqual([
-        { variable: 'SECRET', message: 'must have at least 8 characters. It takes: at least 8 characters' },
+        { variable: 'SECRET', message: 'must have at least 8 characters. Expected: at least 8 characters' },
       ]);
     });
 

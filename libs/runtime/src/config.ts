@@ -15,7 +15,7 @@ export class ConfigError extends Error {
 
   constructor(problems: ConfigProblem[]) {
     const lines = problems.map(({ variable, message }) => `  ${variable}: ${message}`);
-    super(`The configuration is not usable. Correct these environment variables:\n${lines.join('\n')}`);
+    super(`The configuration is invalid. Correct these environment variables:\n${lines.join('\n')}`);
     this.name = 'ConfigError';
     this.problems = problems;
   }
@@ -55,9 +55,9 @@ export function loadConfig<S extends z.ZodObject>(schema: S, env: NodeJS.Process
   for (const issue of result.error?.issues ?? []) {
     const variable = String(issue.path[0] ?? '(environment)');
     if (told.has(variable)) continue;
-    const wrong = variable in given || !(variable in schema.shape) ? issue.message : 'is required and not set';
+    const wrong = variable in given || !(variable in schema.shape) ? issue.message : 'is required but not set';
     const takes = describe(schema, variable);
-    problems.push({ variable, message: takes === undefined ? wrong : `${wrong}. It takes: ${takes}` });
+    problems.push({ variable, message: takes === undefined ? wrong : `${wrong}. Expected: ${takes}` });
   }
   throw new ConfigError(problems);
 }
@@ -74,18 +74,18 @@ function readVariables(schema: z.ZodObject, env: NodeJS.ProcessEnv) {
     if (value !== '') given[variable] = value;
     if (file === '') continue;
     if (value !== '') {
-      problems.push({ variable: fileVariable, message: `is set beside ${variable}: set one of the two` });
+      problems.push({ variable: fileVariable, message: `is set together with ${variable}; set only one of them` });
       continue;
     }
     const mayBeMissing = file.startsWith('-');
     try {
       const text = readFileSync(file.replace(/^-/, ''), 'utf8').replace(/\r?\n$/, '');
       if (text !== '') given[variable] = text;
-      else if (!mayBeMissing) problems.push({ variable: fileVariable, message: 'names a file that is empty' });
+      else if (!mayBeMissing) problems.push({ variable: fileVariable, message: 'names an empty file' });
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (mayBeMissing && code === 'ENOENT') continue;
-      problems.push({ variable: fileVariable, message: `names a file that can't be read (${code})` });
+      problems.push({ variable: fileVariable, message: `names a file that cannot be read (${code})` });
     }
   }
   return { given, problems };

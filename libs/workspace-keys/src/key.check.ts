@@ -35,7 +35,7 @@ export function createKeyCheck({ verify, action, quota }: KeyCheckDeps): KeyChec
     const text = BEARER.exec(authorization)?.[1];
     if (text === undefined) throw refused('Send a workspace key: Authorization: Bearer ws_live_….');
     const parsed = parseWorkspaceKey(text);
-    if (parsed === null) throw refused('This is not a workspace key. Check that all of it was copied.');
+    if (parsed === null) throw refused('This is not a workspace key. Check that you copied the whole key.');
     const key = await verify({ ...parsed, requestId });
     if (key === null) throw refused('This workspace key is unknown or revoked. Ask an owner for a new one.');
     if (!MAY_WRITE[key.role]) {

@@ -41,7 +41,7 @@ async function ask(client: GrpcClient<KeysServiceDefinition>, key: KeyToVerify):
     if (error.code === 'not_found') return null;
     if (error.code !== 'upstream_timeout') throw error;
     // The cause may be either too many requests or the service. In both cases, the sender has to slow down.
-    const message = 'Workspace keys cannot be checked just now. Try again shortly.';
+    const message = 'Workspace keys cannot be checked right now. Try again shortly.';
     throw new AppError('service_unavailable', message, { retryAfterSeconds: 2, cause: error });
   }
 }

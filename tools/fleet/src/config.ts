@@ -18,8 +18,8 @@ export const fleetConfig = z.object({
   TOLLKEEPER_DATA_DIR: z
     .string()
     .default('.tollkeeper')
-    .describe('directory of the data, which the fleet keeps in fleet/ below it; default .tollkeeper'),
-  MONGODB_URI: mongodbUriField().optional().describe('a MongoDB replica set to use in place of the managed one'),
+    .describe('data directory, in which the fleet uses fleet/; default .tollkeeper'),
+  MONGODB_URI: mongodbUriField().optional().describe('MongoDB replica set to use instead of the managed one'),
   FLEET_MONGODB_MEMBERS: z
     .enum(['1', '3'], 'must be 1 or 3')
     .default('1')
@@ -28,22 +28,22 @@ export const fleetConfig = z.object({
   KAFKA_BROKERS: z
     .string()
     .optional()
-    .describe('host:port,host:port of an Apache Kafka to use in place of the managed one'),
+    .describe('host:port,host:port of an Apache Kafka to use instead of the managed one'),
   KAFKA_REPLICATION_FACTOR: integerField({ min: 1, max: 9 })
     .prefault('1')
     .describe('copies of each record that your Kafka keeps; default 1'),
   FIRST_OWNER_EMAIL: z
     .email('must be an e-mail address')
     .default('owner@example.com')
-    .describe('e-mail of the owner made at the first start; default owner@example.com'),
+    .describe('e-mail of the owner created at the first start; default owner@example.com'),
   FIRST_OWNER_PASSWORD: z
     .string()
     .min(12, 'must have at least 12 characters')
     .max(200, 'must have at most 200 characters')
     .optional()
-    .describe('password of the owner made at the first start, 12 to 200 characters; default a random one'),
+    .describe('password of the owner created at the first start, 12 to 200 characters; default a random one'),
   TOLLKEEPER_ALLOW_CIDRS: cidrTextField().describe(
-    'networks that alert channels may lead to though their addresses are special; default none',
+    'private or special networks that alert channels may send to; default none',
   ),
   ...optionalForIdentity,
   LOG_LEVEL: serviceConfig.shape.LOG_LEVEL.unwrap()

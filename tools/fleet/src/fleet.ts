@@ -94,7 +94,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     const port = options.port ?? (await freePort());
     if (!(await isFree(port))) {
       throw new Error(
-        `Port ${port} is in use. Stop the program that has it, or choose another one: PORT=${port + 1} npm run fleet`,
+        `Port ${port} is in use. Stop the program that uses it, or choose another port: PORT=${port + 1} npm run fleet`,
       );
     }
     onProgress('Building the services…');
@@ -162,7 +162,7 @@ async function lock(dataDirectory: string): Promise<() => Promise<void>> {
   } catch (error) {
     if (!(error instanceof LockHeldError)) throw error;
     throw new Error(
-      `The data directory ${dataDirectory} is in use by the process ${error.pid}. Stop that one first (Ctrl-C, or kill its id), or set ` +
+      `The data directory ${dataDirectory} is in use by the process ${error.pid}. Stop that process first (Ctrl-C or kill), or set ` +
         'TOLLKEEPER_DATA_DIR to another directory.',
     );
   }

@@ -42,7 +42,7 @@ export function createTerminal(out: NodeJS.WriteStream, err: NodeJS.WriteStream)
       }
       write(
         `Tollkeeper is ready at ${baseUrl} (${seconds.toFixed(1)} s), each service in a process of its own. Log in as ` +
-          `${owner.email} with POST ${baseUrl}/api/v1/auth/login; the API is described at ${baseUrl}/docs. Ctrl-C stops it.`,
+          `${owner.email} with POST ${baseUrl}/api/v1/auth/login. The API reference is at ${baseUrl}/docs. Press Ctrl-C to stop.`,
       );
     },
     failure(error) {

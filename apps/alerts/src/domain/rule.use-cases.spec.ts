@@ -49,7 +49,7 @@ describe('a workspace', () => {
     const { condition } = costing(1600);
     await expect(create({ condition }, { others: [costing(MAX_WINDOW_BYTES - 1600)] })).resolves.toBeDefined();
     const full = { others: [costing(MAX_WINDOW_BYTES - 1584)] };
-    const message = conflict(`could take 80000016 bytes of memory, and may take 80000000; this rule's takes 1600`);
+    const message = conflict(`could take 80000016 bytes of memory; the maximum is 80000000. This rule takes 1600`);
     await expect(create({ condition }, full)).rejects.toEqual(message);
     await expect(create({ condition, enabled: false }, full)).resolves.toBeDefined();
   });
@@ -101,7 +101,7 @@ describe('a rule', () => {
     await expect(create(foreign, { channelIds: new Set(['chan_1']) })).rejects.toMatchObject({
       code: 'invalid_request',
       message:
-        'The rule names what this workspace does not have: scope_id must be ws_1, the id of this workspace, ' +
+        'The rule is not valid for this workspace: scope_id must be ws_1, the id of this workspace, ' +
         'channel_config_ids[1] must be a channel of this workspace.',
       details: [
         { path: 'scope_id', message: 'must be ws_1, the id of this workspace' },
@@ -127,7 +127,7 @@ describe('a rule', () => {
     const racing = (change: Partial<RuleDraft>) =>
       useCases({ current }, facts).edit(tenantId, current.id, (draft) => ({ ...draft, ...change }), CAUSE);
     await expect(racing({ name: 'Renamed' })).resolves.toMatchObject({ name: 'Renamed', channelIds: ['chan_2'] });
-    await expect(racing({ channelIds: ['chan_1'] })).rejects.toEqual(conflict('changed meanwhile'));
+    await expect(racing({ channelIds: ['chan_1'] })).rejects.toEqual(conflict('changed by another request'));
   });
 
   it('that another edit moves meanwhile to a scope that nobody asked about stays as that edit left it', async () => {
@@ -138,7 +138,7 @@ describe('a rule', () => {
       return { ...current, scopeType: 'agent', scopeId: reads === 1 ? 'planner' : 'unknown' };
     };
     const racing = useCases(facts).edit(tenantId, before.id, move, CAUSE);
-    await expect(racing).rejects.toEqual(conflict('changed meanwhile'));
+    await expect(racing).rejects.toEqual(conflict('changed by another request'));
   });
 
   it('that is deleted while it is edited is not found', async () => {

@@ -101,7 +101,7 @@ export function createRuleUseCases({ store, evaluations, agents, channels, clock
         const draft = edit(current);
         const added = addedChannels(draft, current);
         if (!sameScope(draft, checked) || !added.every((id) => asked.includes(id))) {
-          throw new AppError('conflict', 'The rule was changed meanwhile. Try again.');
+          throw new AppError('conflict', 'The rule was changed by another request. Try again.');
         }
         requireNone([...problems, ...channelProblems(draft, added, facts)]);
         requireRoom(draft, facts, current);
@@ -142,7 +142,9 @@ function channelProblems({ channelIds }: RuleDraft, added: string[], facts: Rule
 function requireNone(details: ErrorDetail[]): void {
   if (details.length === 0) return;
   const problems = details.map(({ path, message }) => `${path} ${message}`).join(', ');
-  throw new AppError('invalid_request', `The rule names what this workspace does not have: ${problems}.`, { details });
+  throw new AppError('invalid_request', `The rule is not valid for this workspace: ${problems}.`, {
+    details,
+  });
 }
 
 /** An edit that needs no more memory than before passes, even if the workspace is over its limit. */
@@ -154,15 +156,15 @@ function requireRoom(draft: RuleDraft, { others }: RuleFacts, before?: Rule): vo
   if (bytes > MAX_WINDOW_BYTES && costOf(draft) > bytesBefore) {
     throw new AppError(
       'conflict',
-      `The windows of the workspace's enabled rules could take ${bytes} bytes of memory, and may take ${MAX_WINDOW_BYTES}; ` +
-        `this rule's takes ${costOf(draft)}. ${wayToLowerCost(draft)}, or disable a rule that is not needed.`,
+      `The windows of the enabled rules could take ${bytes} bytes of memory; the maximum is ${MAX_WINDOW_BYTES}. ` +
+        `This rule takes ${costOf(draft)}. ${wayToLowerCost(draft)}, or disable a rule that is not needed.`,
     );
   }
   const told = rules.reduce((sum, { channelIds }) => sum + channelIds.length, 0);
   if (told > MAX_TOLD_CHANNELS) {
     throw new AppError(
       'conflict',
-      `The workspace's enabled rules would name ${told} channels, each counted with each rule, and may name ${MAX_TOLD_CHANNELS}. ` +
+      `The enabled rules would name ${told} channels in total, counted per rule; the maximum is ${MAX_TOLD_CHANNELS}. ` +
         'Shorten channel_config_ids, or disable a rule that is not needed.',
     );
   }

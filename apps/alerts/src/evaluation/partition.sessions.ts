@@ -31,7 +31,7 @@ export function createPartitionSessions(deps: Omit<PartitionSessionDeps, 'topic'
       drop(partition);
       const session = await openPartitionSession({ ...deps, topic, partition });
       sessions.set(partition, session);
-      if (session.position !== from) throw new Error('the partition was taken over elsewhere; reading on from there');
+      if (session.position !== from) throw new Error('another replica took the partition; continuing from its offset');
       await session.takeBack();
       return session;
     },

@@ -88,7 +88,7 @@ export function createWindowMemory(deps: {
       if (staying <= budgetBytes) return;
       staying -= workspace.bytes;
       const { tenantId, bytes } = workspace;
-      const reason = `its windows take ${bytes} bytes or more, and all windows may take ${budgetBytes}`;
+      const reason = `its windows take at least ${bytes} bytes; all windows together may take ${budgetBytes}`;
       logger.warn(
         { tenant_id: tenantId, reason },
         'alert rules of a workspace are not evaluated; raise WINDOW_MEMORY_BYTES and the memory limit, or disable rules',
@@ -120,8 +120,8 @@ export function createWindowMemory(deps: {
       const count = setAsideCount();
       if (count === 0) return;
       throw new Error(
-        `the rules of ${count} workspaces are not evaluated, because their windows do not fit into WINDOW_MEMORY_BYTES ` +
-          `(${budgetBytes}): the log names them`,
+        `the rules of ${count} workspaces are not evaluated because their windows do not fit into WINDOW_MEMORY_BYTES ` +
+          `(${budgetBytes}); the log names the workspaces`,
       );
     },
   };

@@ -45,7 +45,7 @@ const eventTypes = z.array(eventType).max(MAX_EVENT_TYPES, `must have at most ${
 const percents = z
   .array(budgetPercent)
   .max(MAX_PERCENTS, `must have at most ${MAX_PERCENTS} percents`)
-  .refine((all) => new Set(all).size === all.length, 'must not name a percent twice')
+  .refine((all) => new Set(all).size === all.length, 'must not repeat a percent')
   .meta({
     description:
       'The rule counts that a daily budget reaches one of these percents; empty or absent means any. Needs ' +
@@ -60,7 +60,7 @@ const cooldownSeconds = z
 const channelIds = z
   .array(identifier)
   .max(MAX_RULE_CHANNELS, `must have at most ${MAX_RULE_CHANNELS} channels`)
-  .refine((ids) => new Set(ids).size === ids.length, 'must not name a channel twice')
+  .refine((ids) => new Set(ids).size === ids.length, 'must not repeat a channel')
   .meta({ description: 'Ids of the channels that are notified when the rule fires' });
 
 const required = {
@@ -107,7 +107,7 @@ function checkThresholds({ rule_kind: kind, rule_config: config }: KindAndConfig
     const message =
       field === needed
         ? `is required for ${kind}: a whole number from 1 to ${max}`
-        : `must be left out or 0 for ${kind}, which has no threshold of ${of}`;
+        : `must be omitted or 0 for ${kind}, which has no threshold of ${of}`;
     issues.push({ code: 'custom', input: config[field], path: ['rule_config', field], message });
   }
 }
@@ -116,14 +116,14 @@ function checkTypes({ rule_kind: kind, rule_config: config }: KindAndConfig, { i
   const { eventType: only } = CONFIGS[kind];
   const { event_types: types } = config.filters;
   if (only === null || types.every((type) => type === only)) return;
-  const message = `must be left out or hold only ${only} for ${kind}`;
+  const message = `must be omitted or list only ${only} for ${kind}`;
   issues.push({ code: 'custom', input: types, path: ['rule_config', 'filters', 'event_types'], message });
 }
 
 function checkPercents({ rule_config: config }: TypesAndPercents, { issues }: z.RefinementCtx): void {
   const { event_types: types, percents } = config.filters;
   if (percents.length === 0 || (types.length > 0 && types.every((type) => type === OF_PERCENTS))) return;
-  const message = `must be left out unless event_types has ${OF_PERCENTS} and nothing else: no other event has a percent`;
+  const message = `must be omitted unless event_types lists only ${OF_PERCENTS}: no other event has a percent`;
   issues.push({ code: 'custom', input: percents, path: ['rule_config', 'filters', 'percents'], message });
 }
 

@@ -42,9 +42,9 @@ export async function verifyChain({ entries, head, headBehind, anchor, now }: Ch
 function alterationOf(entry: Entry & { isListed: boolean }): Fault | null {
   const { id: recordId, sequence } = entry;
   if (hashOf(entry) !== entry.hash) {
-    return { kind: 'altered', sequence, recordId, reason: 'what it says does not have the hash that it carries' };
+    return { kind: 'altered', sequence, recordId, reason: 'its content does not match its hash' };
   }
-  if (!entry.isListed) return { kind: 'altered', sequence, recordId, reason: 'it is left out of lists (facets)' };
+  if (!entry.isListed) return { kind: 'altered', sequence, recordId, reason: 'it is hidden from lists (facets)' };
   return null;
 }
 
@@ -58,20 +58,20 @@ function gapBefore(
   if (sequence !== expected) {
     // The oldest records expire, even during the read.
     if (sequence > expected && previous !== null && isExpired(previous)) return null;
-    return { kind: 'missing', sequence: expected, reason: `the next record that is there is ${sequence}` };
+    return { kind: 'missing', sequence: expected, reason: `the next stored record is ${sequence}` };
   }
   if ((last?.hash ?? null) === (previous?.hash ?? null)) return null;
   return {
     kind: 'altered',
     sequence: last?.sequence ?? sequence,
     recordId: (last ?? entry).id,
-    reason: `record ${sequence} carries another hash of the one before it`,
+    reason: `record ${sequence} has a different hash of the record before it`,
   };
 }
 
 function offAnchor({ id, sequence, hash }: Entry, anchor: Place | undefined): Fault | null {
   if (sequence !== anchor?.sequence || hash === anchor.hash) return null;
-  return { kind: 'altered', sequence, recordId: id, reason: 'it had another hash at the earlier verification' };
+  return { kind: 'altered', sequence, recordId: id, reason: 'its hash was different at the earlier verification' };
 }
 
 /** Entries missing at the end, although the head or an earlier verification knows them. */
@@ -95,6 +95,6 @@ function wrongEnd(last: Entry | null, head: Place | null): Fault | null {
   if (last === null) return null;
   if (head !== null && head.sequence > last.sequence) return null;
   if (head?.sequence === last.sequence && head.hash === last.hash) return null;
-  const reason = head === null ? 'the end of the chain is not stored' : 'the end of the chain is stored otherwise';
+  const reason = head === null ? 'the end of the chain is not stored' : 'the stored end of the chain is different';
   return { kind: 'altered', sequence: last.sequence, recordId: last.id, reason };
 }

@@ -24,10 +24,10 @@ export function createPlanUseCases({ store, clock }: { store: PlanStore; clock: 
       const now = new Date(clock());
       const plan = { id: newId('plan'), ...fields, isActive: true, createdAt: now, updatedAt: now };
       if (await store.insert(tenantId, plan, cause)) return plan;
-      const details = [{ path: 'plan_key', message: 'is taken; choose another, or PUT the plan to change it' }];
+      const details = [{ path: 'plan_key', message: 'is taken; choose another, or use PUT to change the plan' }];
       throw new AppError(
         'conflict',
-        `The workspace has a plan with the plan_key ${fields.key} already. Choose another one.`,
+        `The workspace already has a plan with the plan_key ${fields.key}. Choose another one.`,
         { details },
       );
     },

@@ -69,11 +69,11 @@ const identified: RequestHandler = (req, res, next) => {
 
 const readsOnly: RequestHandler = (req, _res, next) => {
   if (req.method === 'GET' || req.method === 'HEAD') return next();
-  throw new AppError('method_not_allowed', 'Pages take GET, HEAD.', { allow: ['GET', 'HEAD'] });
+  throw new AppError('method_not_allowed', 'Pages accept GET and HEAD.', { allow: ['GET', 'HEAD'] });
 };
 
 const refuseUnknown: RequestHandler = () => {
-  throw new AppError('not_found', 'There is no such file. Load the page again: it may be of an earlier version.');
+  throw new AppError('not_found', 'This file does not exist. Reload the page: it may be from an earlier version.');
 };
 
 const refuseUnbuilt: RequestHandler = () => {

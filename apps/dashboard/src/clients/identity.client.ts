@@ -30,7 +30,7 @@ export function createDirectory(identity: GrpcClient<IdentityServiceDefinition>,
     async timezone(tenantId) {
       const timezone = await timezones.fetch(tenantId);
       if (timezone !== undefined) return timezone;
-      const message = "The workspace's time zone can't be read just now. Try again, or name one with `timezone`.";
+      const message = "The workspace's time zone cannot be read right now. Try again, or set `timezone`.";
       throw new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
     },
     async displayNames(tenantId, agentIds) {

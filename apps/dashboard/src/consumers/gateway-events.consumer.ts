@@ -46,7 +46,7 @@ export function createGatewayEventsConsumer(deps: {
     overLimitTotal.inc({ kind }, settlements);
     if (told.has(tenantId)) return;
     told.set(tenantId, true);
-    const reason = `its settlements of a day name more than ${MAX_NAMES} ${kind}s`;
+    const reason = `its settlements name more than ${MAX_NAMES} ${kind}s in a day`;
     deps.logger.warn({ tenant_id: tenantId, reason }, 'a workspace uses too many names; the rest are counted as one');
   }
 

@@ -96,7 +96,7 @@ export function createReads({ largeBytes = LARGE_BYTES } = {}): Reads {
 class TooLarge extends Error {}
 
 function createPlaces({ capacity, ofSender, waiting }: typeof SMALL_READS) {
-  const message = 'Other reads of this workspace take long. Wait for their answers, or ask for a shorter range.';
+  const message = 'Other reads of this workspace take long. Wait for their responses, or use a shorter range.';
   const refusal = (): Error => new AppError('rate_limited', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   return createTurns({ capacity, ofSender, waiting: { ofSender: waiting, ms: MAX_WAIT_MS, refusal } });
 }

@@ -118,7 +118,7 @@ function detailsRoute(deps: BlockedDeps, type: BlockedType, kind: Kind, schemas:
       .object({ ...rangeQuery, event_id: identifier.optional(), run_id: identifier.optional() })
       .refine((query) => query.event_id !== undefined || query.run_id !== undefined, {
         path: ['event_id'],
-        message: 'is required, unless run_id is given',
+        message: 'is required unless run_id is given',
       }),
     responses: { 200: { description: 'The event, or the run', schema: schemas.details } },
     async handler({ caller: { tenantId }, query, signal }) {

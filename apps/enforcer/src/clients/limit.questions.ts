@@ -134,6 +134,6 @@ function hasRoom(question: Question, agentIds: string[], planKeys: string[]): bo
 }
 
 export function unavailable(cause?: unknown): AppError {
-  const message = 'The budgets of the workspace cannot be read just now. Try again shortly.';
+  const message = 'The budgets of the workspace cannot be read right now. Try again shortly.';
   return new AppError('service_unavailable', message, { retryAfterSeconds: 1, cause });
 }

@@ -38,6 +38,6 @@ export function createTimezoneSource(identity: GrpcClient<IdentityServiceDefinit
 }
 
 function unavailable(cause: unknown): AppError {
-  const message = 'The time zone of the workspace cannot be read just now. Try again shortly.';
+  const message = 'The time zone of the workspace cannot be read right now. Try again shortly.';
   return new AppError('service_unavailable', message, { retryAfterSeconds: 1, cause });
 }

@@ -7,7 +7,7 @@ export const GATEWAY_ANSWER_MS = 650;
 
 /** The answer to a request that took too long. */
 export function tookTooLong(): AppError {
-  return new AppError('service_unavailable', 'This took too long. Ask again: what was done is not done twice.', {
+  return new AppError('service_unavailable', 'The request took too long. Repeat it: nothing is done twice.', {
     retryAfterSeconds: 1,
   });
 }

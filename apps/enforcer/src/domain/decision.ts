@@ -105,7 +105,7 @@ function facts({ id, requestId, agentId, runId, planKey, amountMicros, createdAt
 export const noSuchReservation = () =>
   new AppError(
     'not_found',
-    'This workspace has no reservation with that id, or it is older than three days. Report what its call has cost as a spend.settled event.',
+    'This workspace has no reservation with that id, or it is older than three days. Report the cost of its call as a spend.settled event.',
   );
 
 /**

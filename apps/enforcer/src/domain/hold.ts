@@ -38,10 +38,10 @@ export function extend(id: string, ttlSeconds: number): Ask<Reservation> {
       if ('none' in found) return { refusal: noSuchReservation() };
       const reservation = toReservation(found, context.now);
       if (reservation.state !== 'held')
-        return conflict(`The reservation is ${reservation.state}, so it holds nothing. Reserve for the next call.`);
+        return conflict(`The reservation is already ${reservation.state}. Create a new one for the next call.`);
       const expiresAt = context.now + ttlSeconds * 1000;
       if (expiresAt > reservation.createdAt + MAX_HOLD_MS) {
-        return conflict('A reservation is held for 24 hours at most. Settle what was spent, and reserve anew.');
+        return conflict('A reservation can stay open for at most 24 hours. Settle it and create a new one.');
       }
       const op: Op = { op: 'extend', id, expiresAt };
       applyOp(ledger, op);

@@ -83,7 +83,7 @@ export function createReservations(deps: ReservationDeps): Reservations {
 /** Another replica has ended the reservation meanwhile. The event is already in the log, so its spend counts. */
 function toldAlready(error: unknown): never {
   if (!(error instanceof AppError) || error.code !== 'conflict' || error.message === SETTLEMENT_OF_ANOTHER) throw error;
-  const message = 'Another call ended the reservation in the meantime. The spend counts as unreserved.';
+  const message = 'Another request ended the reservation first. The spend counts as unreserved.';
   throw new AppError('conflict', message, { cause: error });
 }
 
@@ -96,7 +96,7 @@ function toldAlready(error: unknown): never {
 function createSettling() {
   const inFlight = new Map<string, { settlementId: string; work: Promise<unknown> }>();
   const refuse = (): never => {
-    throw new AppError('conflict', 'The reservation is being settled just now. Read it to see with what.');
+    throw new AppError('conflict', 'Another request is settling this reservation. Read it to see the settlement.');
   };
 
   return {
@@ -116,8 +116,8 @@ function createSettling() {
 
 function requirePlan(plan: ApplyingLimits['plan'], planKey: string | null): void {
   if (plan !== 'unknown' && plan !== 'inactive') return;
-  const message = plan === 'unknown' ? 'is no plan of this workspace' : 'is a plan that is not active';
-  throw new AppError('invalid_request', `No call can be made under the plan ${planKey}.`, {
+  const message = plan === 'unknown' ? 'must be a plan of this workspace' : 'must be an active plan';
+  throw new AppError('invalid_request', `Calls under the plan ${planKey} are not possible. Name an active plan.`, {
     details: [{ path: 'plan_key', message }],
   });
 }

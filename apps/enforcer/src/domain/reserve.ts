@@ -89,8 +89,8 @@ function repeated(
     refusal: new AppError(
       'request_id_reused',
       isSame
-        ? 'A request of more than 24 hours ago had this request_id. Choose a new id for each call.'
-        : 'Another request had this request_id. Repeat a request with the same content, and choose a new id for a new one.',
+        ? 'This request_id was used more than 24 hours ago. Use a new id for each call.'
+        : 'Another request used this request_id with other content. Repeat a request unchanged, or use a new id.',
     ),
   };
 }
@@ -124,13 +124,12 @@ function refusalOf(
   }
   for (const name of accountNamesOf({ agentId, planKey })) {
     if (!hasRoomFor(ledger, day.start, name)) {
-      const message =
-        'The workspace has used more agents or plans today than limits can be kept of. Use fewer of them.';
+      const message = 'The workspace has used the maximum number of agents and plans for today. Use fewer of them.';
       return new UsedUpError('accounts', message, Math.ceil((day.end - now) / 1000));
     }
     const { held } = ledger.readAccount(day.start, name) ?? EMPTY_ACCOUNT;
     if (held + amountMicros > MAX_MICROS) {
-      const message = `What is held together cannot be above ${MAX_MICROS}, and ${held} is held already. Settle or release.`;
+      const message = `Open reservations may hold at most ${MAX_MICROS} together; ${held} is held already. Settle or release some.`;
       return new UsedUpError('held', message, 1);
     }
   }

@@ -7,11 +7,11 @@ import type { Reservation, Settlement } from './reservation.ts';
 
 /** The message of a `conflict`: nothing was posted. */
 export const SETTLEMENT_OF_ANOTHER =
-  'This settlement_id is of another reservation, so nothing was posted. Choose a new one for each call.';
+  'This settlement_id belongs to another reservation, so nothing was posted. Use a new id for each call.';
 
 /** How to report spend that cannot be settled. */
 const REPORT_INSTEAD =
-  'If this was spent as well, report it as a spend.settled event: it counts as spend without a reservation.';
+  'If this amount was spent in addition, report it as a spend.settled event. It counts as unreserved spend.';
 
 /** Spend whose time is further ahead of the clock than this, in milliseconds, counts for the running day. */
 const MAX_AHEAD_MS = 3_600_000;

@@ -51,7 +51,7 @@ export function createWorkspaceAppends(append: AppendEvents): WorkspaceAppends {
     append(tenantId, event) {
       let queue = queues.get(tenantId);
       if (pendingOfAll >= MAX_PENDING_OF_ALL || (queue !== undefined && queue.pending >= MAX_PENDING)) {
-        const message = 'Too many events are waiting for the event log.';
+        const message = 'Too many events are waiting for the event log. Try again shortly.';
         return Promise.reject(new AppError('service_unavailable', message, { retryAfterSeconds: 1 }));
       }
       const { promise, resolve, reject } = Promise.withResolvers<void>();

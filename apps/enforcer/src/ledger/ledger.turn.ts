@@ -99,7 +99,7 @@ export function createLedgerTurns(
         holds.putBack(due);
       }
     }
-    throw new AppError('service_unavailable', 'Too many replicas work on this workspace. Try again shortly.', {
+    throw new AppError('service_unavailable', 'Too many replicas are changing this workspace. Try again shortly.', {
       retryAfterSeconds: 1,
     });
   }

@@ -128,7 +128,7 @@ describe('createSessionDirectory', () => {
     state.down = true;
     await expect(resolve()).rejects.toMatchObject({
       code: 'service_unavailable',
-      message: 'Sessions cannot be checked just now. Try again shortly.',
+      message: 'Sessions cannot be checked right now. Try again shortly.',
       retryAfterSeconds: 2,
     });
     state.down = false;

@@ -53,7 +53,7 @@ export function createSessionDirectory(options: SessionDirectoryOptions): Sessio
       const { session } = await identity.resolveSession(question, { requestId, deadlineMs: DEADLINE_MS });
       return session === null ? null : toSession(session, tokenKey);
     } catch (cause) {
-      throw new AppError('service_unavailable', 'Sessions cannot be checked just now. Try again shortly.', {
+      throw new AppError('service_unavailable', 'Sessions cannot be checked right now. Try again shortly.', {
         cause,
         retryAfterSeconds: 2,
       });

@@ -39,7 +39,7 @@ describe('the membership that a request acts with', () => {
     expect(() => chooseMembership([acme, bob], { slug: undefined, tenantId: undefined })).toThrow(
       expect.objectContaining({
         code: 'workspace_required',
-        message: 'You have several workspaces. Name one: /w/{slug}/api/v1/… or the X-Workspace header.',
+        message: 'You have several workspaces. Name one with /w/{slug}/api/v1/… or the X-Workspace header.',
       }),
     );
   });
@@ -64,7 +64,7 @@ describe('a role', () => {
     expect(() => requireRole(member('acme', role), needed)).toThrow(
       expect.objectContaining({
         code: 'forbidden',
-        message: `This needs the role ${needed} in the workspace; yours is ${role}.`,
+        message: `This requires the role ${needed} in the workspace; yours is ${role}.`,
       }),
     );
   });

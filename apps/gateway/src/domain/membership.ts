@@ -29,7 +29,7 @@ export function chooseMembership(memberships: readonly Membership[], { slug, ten
     if (only !== undefined) {
       throw new AppError(
         'workspace_required',
-        'You have several workspaces. Name one: /w/{slug}/api/v1/… or the X-Workspace header.',
+        'You have several workspaces. Name one with /w/{slug}/api/v1/… or the X-Workspace header.',
       );
     }
   }
@@ -44,5 +44,5 @@ export function chooseMembership(memberships: readonly Membership[], { slug, ten
 /** Throws `forbidden` unless the member's role includes `needed`. */
 export function requireRole({ role }: Membership, needed: Role): void {
   if (!roleAtLeast(role, needed))
-    throw new AppError('forbidden', `This needs the role ${needed} in the workspace; yours is ${role}.`);
+    throw new AppError('forbidden', `This requires the role ${needed} in the workspace; yours is ${role}.`);
 }

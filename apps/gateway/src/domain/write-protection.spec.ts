@@ -29,7 +29,7 @@ describe('a write', () => {
       expect(() => refuseCrossSite(method, headers)).toThrow(
         expect.objectContaining({
           code: 'cross_site_request',
-          message: `This call comes from another site. Call from a page of ${PUBLIC}; operators set that origin as PUBLIC_URL.`,
+          message: `This request comes from another site. Send it from a page of ${PUBLIC}, the origin that PUBLIC_URL sets.`,
         }),
       );
     }

@@ -36,7 +36,7 @@ export function createWriteProtection(publicUrl: string): (method: string, heade
     if (siteIsGood && originIsGood) return;
     throw new AppError(
       'cross_site_request',
-      `This call comes from another site. Call from a page of ${publicOrigin}; operators set that origin as PUBLIC_URL.`,
+      `This request comes from another site. Send it from a page of ${publicOrigin}, the origin that PUBLIC_URL sets.`,
     );
   };
 }

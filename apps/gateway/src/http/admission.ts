@@ -14,7 +14,7 @@ import type { EdgeRequest } from './exchange.ts';
 const SESSION_COOKIE = 'gw_session';
 const KEY_PATHS = AREAS.filter(({ access }) => access === 'key').map(({ path }) => path);
 /** For callers that use a workspace key as a session, or name a workspace in the path although the key names it. */
-const KEY_HINT = `A workspace key calls ${KEY_PATHS.join(' and ')}, and a session the paths below /w/{slug}.`;
+const KEY_HINT = `Workspace keys work at ${KEY_PATHS.join(' and ')}; sessions work at the paths below /w/{slug}.`;
 
 /** The destination of a request. */
 export interface Target {
@@ -58,7 +58,7 @@ export function findTarget({ slug, path, query }: RequestUrl, headers: IncomingH
 
 /** The error for a path that does not exist. */
 export function notFound(hint = 'GET /openapi.json lists all paths.'): AppError {
-  return new AppError('not_found', `There is nothing at this path. ${hint}`);
+  return new AppError('not_found', `This path does not exist. ${hint}`);
 }
 
 /**

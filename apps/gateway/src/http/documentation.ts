@@ -50,7 +50,7 @@ export function createDocumentationRouter(published: PublishedDocument, edgeHead
   }
   for (const path of ['/openapi.json', '/docs', '/docs/start.js', ...ASSETS.map((name) => `/docs/${name}`)]) {
     router.all(path, () => {
-      throw new AppError('method_not_allowed', 'This path takes GET, HEAD.', { allow: ['GET', 'HEAD'] });
+      throw new AppError('method_not_allowed', 'This path accepts GET and HEAD.', { allow: ['GET', 'HEAD'] });
     });
   }
   return router;

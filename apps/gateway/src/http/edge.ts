@@ -112,7 +112,7 @@ const refuseUnknown: RequestHandler = () => {
 function createPages({ sendPage }: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) => void {
   return (req, res) => {
     if (req.method !== 'GET' && req.method !== 'HEAD') {
-      throw new AppError('method_not_allowed', 'Pages take GET, HEAD.', { allow: ['GET', 'HEAD'] });
+      throw new AppError('method_not_allowed', 'Pages accept GET and HEAD.', { allow: ['GET', 'HEAD'] });
     }
     res.locals.area = PAGES;
     sendPage(req, res);

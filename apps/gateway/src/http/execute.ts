@@ -13,7 +13,7 @@ export function isExecute(path: string): boolean {
 
 /** `POST /api/v1/execute` is always 410, with or without a session. Other methods are 405. */
 export function answerExecute(req: EdgeRequest, res: EdgeResponse): void {
-  if (req.method !== 'POST') throw new AppError('method_not_allowed', 'This path takes POST.', { allow: ['POST'] });
+  if (req.method !== 'POST') throw new AppError('method_not_allowed', 'This path accepts POST.', { allow: ['POST'] });
   res.status(410).json(GONE);
 }
 

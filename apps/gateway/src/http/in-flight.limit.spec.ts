@@ -25,7 +25,7 @@ describe('requests in flight', () => {
       expect.objectContaining({
         code: 'rate_limited',
         retryAfterSeconds: 1,
-        message: 'You have 2 requests in flight, the maximum. Wait until one of them is answered.',
+        message: 'You have reached the maximum of 2 requests in flight. Wait for a response before sending more.',
       }),
     );
     expect(refusals).toEqual(['sender_limit']);

@@ -36,6 +36,6 @@ export function createInFlightLimit(max: number, countRefusal: CountRefusal): In
 }
 
 function tooMany(max: number): AppError {
-  const message = `You have ${max} requests in flight, the maximum. Wait until one of them is answered.`;
+  const message = `You have reached the maximum of ${max} requests in flight. Wait for a response before sending more.`;
   return new AppError('rate_limited', message, { retryAfterSeconds: 1 });
 }

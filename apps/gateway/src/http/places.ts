@@ -61,6 +61,6 @@ export function createPlaces(name: string, max: number): Places {
 }
 
 function tooBusy(name: string): AppError {
-  const message = `The ${name} service has as many requests in progress as it can take. Try again shortly.`;
+  const message = `The ${name} service is at its maximum of requests in progress. Try again shortly.`;
   return new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
 }

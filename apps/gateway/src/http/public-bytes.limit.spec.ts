@@ -49,8 +49,7 @@ describe('the bytes that one address may take', () => {
       expect.objectContaining({
         code: 'rate_limited',
         retryAfterSeconds: 3,
-        message:
-          'Your address may take 1000 bytes of pages and documents a second, and has taken more. Try again in 3 s.',
+        message: 'Your address exceeded 1000 bytes of pages and documents per second. Try again in 3 s.',
       }),
     );
     expect([refusals, headers]).toEqual([['public_bytes'], { connection: 'close' }]);

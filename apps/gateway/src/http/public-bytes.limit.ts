@@ -59,7 +59,7 @@ export function createPublicBytesLimit(
 function tooMuch(bytesPerSecond: number, excess: number): AppError {
   const retryAfterSeconds = Math.floor(excess / bytesPerSecond) + 1;
   const message =
-    `Your address may take ${bytesPerSecond} bytes of pages and documents a second, and has taken more. ` +
+    `Your address exceeded ${bytesPerSecond} bytes of pages and documents per second. ` +
     `Try again in ${retryAfterSeconds} s.`;
   return new AppError('rate_limited', message, { retryAfterSeconds });
 }

@@ -14,6 +14,6 @@ export function silent(name: string): AppError {
 
 /** The error for a service that failed in any other way. */
 export function unreachable(name: string, cause: Error): AppError {
-  const message = `The ${name} service cannot be reached just now. Try again shortly.`;
+  const message = `The ${name} service cannot be reached right now. Try again shortly.`;
   return new AppError('service_unavailable', message, { cause });
 }

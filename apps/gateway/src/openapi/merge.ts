@@ -20,7 +20,7 @@ export function mergeDocuments(own: OpenApiDocument, services: readonly ServiceD
     const { paths: added = {}, components } = withOwnNames(document, service, schemas);
     for (const [path, item] of Object.entries(added)) {
       if (path in paths || path in (own.paths ?? {}))
-        throw new Error(`${service} defines ${path}, which another service defines already`);
+        throw new Error(`${service} defines ${path}, which another service already defines`);
       paths[path] = item;
     }
     Object.assign(schemas, components?.schemas);

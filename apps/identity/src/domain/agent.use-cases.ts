@@ -27,8 +27,8 @@ export function createAgentUseCases({ agents, clock }: { agents: AgentStore; clo
     async create(tenantId, { agentId, displayName }, cause) {
       const agent = { agentId, displayName, createdAt: new Date(clock()) };
       if (await agents.insert(tenantId, agent, cause)) return agent;
-      const details = [{ path: 'agent_id', message: 'is taken; PATCH the agent to rename it' }];
-      throw new AppError('conflict', 'This workspace has an agent with that agent_id already. Rename it with PATCH.', {
+      const details = [{ path: 'agent_id', message: 'is taken; use PATCH to rename the agent' }];
+      throw new AppError('conflict', 'This workspace already has an agent with that agent_id. Rename it with PATCH.', {
         details,
       });
     },

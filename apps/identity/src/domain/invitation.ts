@@ -90,10 +90,10 @@ export function toInvitationUrl(publicUrl: string, token: string): string {
 }
 
 export function membersFull(): AppError {
-  return new AppError('conflict', `This workspace has ${MAX_MEMBERS} members, the most for one. Remove one first.`);
+  return new AppError('conflict', `This workspace has the maximum of ${MAX_MEMBERS} members. Remove one first.`);
 }
 
 export function invitationsFull(): AppError {
-  const message = `This workspace has ${MAX_INVITATIONS} open invitations, the most for one. Revoke one first.`;
+  const message = `This workspace has the maximum of ${MAX_INVITATIONS} open invitations. Revoke one first.`;
   return new AppError('conflict', message);
 }

@@ -50,7 +50,7 @@ export interface MemberStore {
 }
 
 export function tooManyMemberships(): AppError {
-  const message = `You are a member of ${MAX_MEMBERSHIPS} workspaces, the most for one user. Leave one first.`;
+  const message = `You are a member of the maximum of ${MAX_MEMBERSHIPS} workspaces. Leave one first.`;
   return new AppError('conflict', message);
 }
 
@@ -60,8 +60,8 @@ export function noOwner(): AppError {
 }
 
 export function alreadyMember(): AppError {
-  const details = [{ path: 'email', message: 'is a member already; change the role instead' }];
-  const message = 'That user is a member of the workspace already. An owner can change the role.';
+  const details = [{ path: 'email', message: 'is already a member; change the role instead' }];
+  const message = 'That user is already a member of the workspace. An owner can change the role.';
   return new AppError('conflict', message, { details });
 }
 

@@ -36,7 +36,7 @@ export function createPasswordResetUseCases(deps: PasswordResetDeps): PasswordRe
       const refusal = await mailing.limiter.count({ kind: 'reset', to: email, by: { address } });
       if (refusal !== null) {
         const { retryAfterSeconds } = refusal;
-        throw new AppError('rate_limited', 'Too many links were asked for. Wait and try again.', { retryAfterSeconds });
+        throw new AppError('rate_limited', 'Too many links were requested. Wait and try again.', { retryAfterSeconds });
       }
       if (await mailing.queue.add({ kind: 'reset', email, request }, new Date(clock()))) return;
       await mailing.limiter.giveBack({ kind: 'reset', to: email });
@@ -93,5 +93,5 @@ function notValid(): never {
 export async function requireUser(users: UserStore, name: string): Promise<User> {
   const user = await users.findByLogin(name.trim().toLowerCase());
   if (user !== null) return user;
-  throw new AppError('not_found', `No user logs in with ${name}, and nobody has verified it as their e-mail.`);
+  throw new AppError('not_found', `No user has the login name or the verified e-mail ${name}.`);
 }

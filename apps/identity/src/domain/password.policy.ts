@@ -33,6 +33,6 @@ export function passwordUserOf({ user, workspaces }: Account): { names: string[]
 
 /** The error for a user whose password is right but not allowed. */
 export function passwordsAreOff({ allowed }: PasswordPolicy): AppError {
-  const who = allowed === 'owners' ? 'only owners of a workspace log in' : 'nobody logs in';
-  return new AppError('forbidden', `Here ${who} with a password. Log in with single sign-on.`);
+  const who = allowed === 'owners' ? 'Only owners of a workspace can log in' : 'Nobody can log in';
+  return new AppError('forbidden', `${who} with a password here. Log in with single sign-on.`);
 }

@@ -57,7 +57,7 @@ export function loginNamesFor(name: string): string[] {
 }
 
 export function loginNameTaken(): AppError {
-  const details = [{ path: 'login_name', message: 'is taken; choose another, or leave it out to get one' }];
+  const details = [{ path: 'login_name', message: 'is taken; choose another, or omit it to get one' }];
   return new AppError('conflict', 'That login name is taken. Choose another.', { details });
 }
 

@@ -34,7 +34,7 @@ export function createWorkspaceUseCases(deps: { workspaces: WorkspaceStore; cloc
       const workspace = { id: provenTenantId(newId('ws')), slug, name, timezone, createdAt: new Date(clock()) };
       if (await workspaces.create(workspace, userId, cause)) return workspace;
       const details = [{ path: 'slug', message: 'is taken; choose another' }];
-      throw new AppError('conflict', `There is a workspace with the slug ${slug} already. Choose another slug.`, {
+      throw new AppError('conflict', `A workspace with the slug ${slug} already exists. Choose another slug.`, {
         details,
       });
     },
@@ -46,5 +46,5 @@ export function createWorkspaceUseCases(deps: { workspaces: WorkspaceStore; cloc
 }
 
 function notFound(): never {
-  throw new AppError('not_found', 'There is no such workspace.');
+  throw new AppError('not_found', 'This workspace does not exist.');
 }

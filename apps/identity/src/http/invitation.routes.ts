@@ -169,15 +169,15 @@ interface AcceptBody {
 
 /** A user who is logged in would not get the account that they ask for. */
 function refuseSignUp(body: AcceptBody): void {
-  const details = Object.keys(body).map((path) => ({ path, message: 'is for a new account; log out to make one' }));
+  const details = Object.keys(body).map((path) => ({ path, message: 'is for a new account; log out to create one' }));
   if (details.length === 0) return;
-  throw new AppError('invalid_request', 'You are logged in and join with your account.', { details });
+  throw new AppError('invalid_request', 'You are logged in and join with your account. Send {}.', { details });
 }
 
 function toSignUp({ name, password, login_name: wished }: AcceptBody) {
   if (name !== undefined && password !== undefined) return { name, password, loginName: wished ?? null };
   const details = Object.entries({ name, password }).flatMap(([path, value]) =>
-    value === undefined ? [{ path, message: 'is needed for a new account; or log in and join with yours' }] : [],
+    value === undefined ? [{ path, message: 'is required for a new account; or log in and join with yours' }] : [],
   );
   throw new AppError('invalid_request', 'Log in, or send the name and password of a new account.', { details });
 }

@@ -51,7 +51,7 @@ export const newPassword = password
   .min(MIN_PASSWORD_LENGTH, `must be at least ${MIN_PASSWORD_LENGTH} characters`)
   .refine(
     (chosen) => chosen.length < MIN_PASSWORD_LENGTH || !isCommonPassword(chosen),
-    'is one of the commonest passwords; choose another',
+    'is one of the most common passwords; choose another',
   );
 
 /** A login name that a person chooses. It is not an e-mail, so a taken one reveals no e-mail. */

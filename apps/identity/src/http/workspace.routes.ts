@@ -8,7 +8,7 @@ const TAG = 'Workspaces';
 const changes = z
   .strictObject(workspaceFields)
   .partial()
-  .refine((body) => Object.values(body).some((value) => value !== undefined), 'must hold name, timezone or both');
+  .refine((body) => Object.values(body).some((value) => value !== undefined), 'must have name, timezone or both');
 
 export function createWorkspaceRoutes(workspaces: WorkspaceUseCases): Route[] {
   return [

@@ -101,7 +101,7 @@ export function createLinkStore(models: IdentityModels, accounts: AccountTrail):
 }
 
 function passwordChanged(): AppError {
-  return new AppError('conflict', 'The password of this account has just been changed. Log in again.');
+  return new AppError('conflict', 'The password of this account was just changed. Log in again.');
 }
 
 function idOf({ issuer, subject }: Pick<Person, 'issuer' | 'subject'>): string {

@@ -43,7 +43,7 @@ export function createEventRoutes({ intake, authenticator, quotas, clock }: Even
         code: 'custom',
         input: value.source,
         path: ['source'],
-        message: `must not begin with ${OWN_SOURCES}, since Tollkeeper's own events do`,
+        message: `must not begin with ${OWN_SOURCES}, which is reserved for Tollkeeper's own events`,
       });
     }
     if (Date.parse(value.time) <= clock() + MAX_EVENT_TIME_AHEAD_MS) return;
@@ -52,7 +52,7 @@ export function createEventRoutes({ intake, authenticator, quotas, clock }: Even
       code: 'custom',
       input: value.time,
       path: ['time'],
-      message: `must be at most 5 minutes ahead of the clock, which is at ${now}`,
+      message: `must be at most 5 minutes ahead of the server's clock (${now})`,
     });
   });
   return [

@@ -178,8 +178,8 @@ async function requireKeys(channels: Model<StoredChannel>, cipher: SecretCipher)
   const missing = await channels.findOne({ keyId: trusted({ $nin: cipher.keyIds }) }, { keyId: 1 }).lean();
   if (missing === null) return;
   throw new Error(
-    `Channels are encrypted with the key "${missing.keyId}", which CHANNEL_ENCRYPTION_KEYS does not hold. Add it ` +
-      'behind the first one: the first key encrypts, all of them decrypt.',
+    `Channels are encrypted with the key "${missing.keyId}", which CHANNEL_ENCRYPTION_KEYS does not list. Add it ` +
+      'after the first key: the first key encrypts, all keys decrypt.',
   );
 }
 

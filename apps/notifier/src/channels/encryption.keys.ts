@@ -14,7 +14,7 @@ export function encryptionKeysField() {
       if (key.length !== KEY_BYTES) {
         ctx.addIssue({ code: 'custom', message: `key ${index + 1} must be <id>:<base64 of ${KEY_BYTES} bytes>` });
       } else if (keys.some((other) => other.id === id)) {
-        ctx.addIssue({ code: 'custom', message: `key ${index + 1} has the id of another one` });
+        ctx.addIssue({ code: 'custom', message: `key ${index + 1} has the same id as another key` });
       } else {
         keys.push({ id, key });
       }

@@ -45,7 +45,7 @@ export function createSecretCipher(keys: readonly EncryptionKey[]): SecretCipher
     },
     open(context, { keyId, iv, data }) {
       const key = byId.get(keyId);
-      if (key === undefined) throw new Error(`A secret takes the encryption key "${keyId}", which is not configured`);
+      if (key === undefined) throw new Error(`A secret needs the encryption key "${keyId}", which is not configured`);
       const decipher = createDecipheriv(ALGORITHM, key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(context));
       decipher.setAuthTag(data.subarray(data.length - TAG_BYTES));
       const text = decipher.update(data.subarray(0, data.length - TAG_BYTES));

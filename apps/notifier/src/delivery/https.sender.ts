@@ -51,12 +51,12 @@ export function createHttpsSender({ guard, resolve, timeoutMs = TIMEOUT_MS }: Ht
         socket.once('connect', () => {
           const { remoteAddress } = socket;
           // Without an address, the connection is already closed. So the destination has failed; it is not forbidden.
-          if (remoteAddress === undefined) request.destroy(new Error('closed as soon as it was open'));
+          if (remoteAddress === undefined) request.destroy(new Error('the connection closed as soon as it was open'));
           else if (!guard.allows(remoteAddress)) request.destroy(new BlockedAddress());
         });
       });
       request.on('error', reject);
-      request.on('close', () => answered || reject(new Error('closed without an answer')));
+      request.on('close', () => answered || reject(new Error('the connection closed without a response')));
       request.end(body);
     });
   }

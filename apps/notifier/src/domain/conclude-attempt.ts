@@ -79,9 +79,9 @@ function isWorthRepeating(outcome: AttemptOutcome): boolean {
 }
 
 function describeRefusal(status: number): string {
-  if (status === GONE) return 'The destination answered 410, gone, so the channel is disabled.';
+  if (status === GONE) return 'The destination answered 410 Gone, so the channel was disabled.';
   if (status >= 300 && status < 400) {
-    return `The destination answered ${status}, and redirects are not followed. Set the address that it points to.`;
+    return `The destination answered ${status}. Redirects are not followed; set the final address instead.`;
   }
   return `The destination answered ${status}.`;
 }

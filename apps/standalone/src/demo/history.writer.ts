@@ -45,6 +45,6 @@ function createReport(total: number, onProgress: (line: string) => void): (waiti
     const fifths = Math.floor(((total - waiting) / total) * 5);
     if (fifths <= told) return;
     told = fifths;
-    onProgress(`Counted ${fifths * 20}% of its ${total} events…`);
+    onProgress(`Processed ${fifths * 20}% of ${total} sample events…`);
   };
 }

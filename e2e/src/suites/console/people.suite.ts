@@ -157,7 +157,7 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       await expectFit();
       await page.getByLabel('New password').fill('qwerty123456');
       await page.keyboard.press('Enter');
-      await page.getByText('is one of the commonest passwords').waitFor();
+      await page.getByText('is one of the most common passwords').waitFor();
       await page.getByLabel('New password').fill(rememberedPassword());
       await page.keyboard.press('Enter');
       await page.getByText('This link is not valid').waitFor();

@@ -17,23 +17,21 @@ export const kafkaFields = {
   KAFKA_BROKERS: listField()
     .pipe(z.array(hostPortField()).min(1, 'must name a broker'))
     .optional()
-    .describe('host:port of brokers of the Kafka cluster that holds the event log, with commas between'),
+    .describe('host:port of brokers of the Kafka cluster for the event log, separated by commas'),
   KAFKA_REPLICATION_FACTOR: integerField({ min: 1, max: 15 })
     .prefault('3')
-    .describe('brokers that keep each topic that is made; 1 for a cluster of one broker; default 3'),
+    .describe('replicas of each topic that a service creates; 1 for a cluster of one broker; default 3'),
   KAFKA_TLS: flagField().prefault('false').describe('true for connections over TLS; default false'),
   KAFKA_TLS_CA_FILE: z
     .string()
     .optional()
-    .describe(
-      'file of the certificates (PEM) that brokers are trusted by, with KAFKA_TLS; default those of the system',
-    ),
+    .describe('PEM file of the certificates trusted for brokers, with KAFKA_TLS; default those of the system'),
   KAFKA_SASL_MECHANISM: z
     .enum(['plain', 'scram-sha-256', 'scram-sha-512'])
     .optional()
-    .describe('plain, scram-sha-256 or scram-sha-512; default no log-in'),
-  KAFKA_SASL_USERNAME: secret(z.string().optional().describe('user of the log-in')),
-  KAFKA_SASL_PASSWORD: secret(z.string().optional().describe('its password')),
+    .describe('plain, scram-sha-256 or scram-sha-512; default no authentication'),
+  KAFKA_SASL_USERNAME: secret(z.string().optional().describe('user name for KAFKA_SASL_MECHANISM')),
+  KAFKA_SASL_PASSWORD: secret(z.string().optional().describe('password of KAFKA_SASL_USERNAME')),
 };
 
 /** The settings that {@link kafkaFields} parse. Fields with a default may be absent. */
@@ -54,11 +52,11 @@ export function toKafkaSettings(config: KafkaConfig, clientId: string): KafkaSet
 
 function toTls({ KAFKA_TLS, KAFKA_TLS_CA_FILE: file }: KafkaConfig, problems: ConfigProblem[]) {
   if (file === undefined) return KAFKA_TLS ? { tls: {} } : {};
-  if (!KAFKA_TLS) problems.push({ variable: 'KAFKA_TLS', message: 'must be true where KAFKA_TLS_CA_FILE is set' });
+  if (!KAFKA_TLS) problems.push({ variable: 'KAFKA_TLS', message: 'must be true if KAFKA_TLS_CA_FILE is set' });
   try {
     return { tls: { ca: readFileSync(file, 'utf8') } };
   } catch (error) {
-    problems.push({ variable: 'KAFKA_TLS_CA_FILE', message: `can not be read: ${(error as Error).message}` });
+    problems.push({ variable: 'KAFKA_TLS_CA_FILE', message: `cannot be read: ${(error as Error).message}` });
     return {};
   }
 }
@@ -69,7 +67,7 @@ function toSasl(config: KafkaConfig, problems: ConfigProblem[]): { sasl?: SASLOp
   if (mechanism !== undefined && username !== undefined && password !== undefined) {
     return { sasl: { mechanism, username, password } as SASLOptions };
   }
-  const together = 'is set together with the other two of KAFKA_SASL_MECHANISM, _USERNAME and _PASSWORD, or none is';
+  const together = 'must be set together with the other two of KAFKA_SASL_MECHANISM, _USERNAME and _PASSWORD';
   if (mechanism === undefined) problems.push({ variable: 'KAFKA_SASL_MECHANISM', message: together });
   if (username === undefined) problems.push({ variable: 'KAFKA_SASL_USERNAME', message: together });
   if (password === undefined) problems.push({ variable: 'KAFKA_SASL_PASSWORD', message: together });

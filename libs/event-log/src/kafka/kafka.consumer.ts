@@ -81,7 +81,7 @@ export function createKafkaConsumer(deps: {
       session = join(partitions);
       supervising = supervise(session, partitions);
       await Promise.race([firstJoin.promise, supervising]);
-      if (stopping.signal.aborted) throw new Error(`${groupIdOf(group, topic)} was stopped before it was joined`);
+      if (stopping.signal.aborted) throw new Error(`${groupIdOf(group, topic)} was stopped before it joined its group`);
     },
     drain() {
       if (session?.isMember() !== true) stopping.abort();
@@ -100,7 +100,7 @@ export function createKafkaConsumer(deps: {
     },
     async ready() {
       if (session === undefined) throw new Error('the consumer is not started');
-      if (!session.isMember()) throw new Error('not a member of the consumer group, so no partition is read');
+      if (!session.isMember()) throw new Error('not a member of the consumer group; no partition is read');
     },
     impaired: standstills.impaired,
     lag: async () => lagOf(await topics.boundsOf(topic), (partition) => handler.position(topic, partition)),

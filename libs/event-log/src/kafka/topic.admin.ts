@@ -72,8 +72,8 @@ export function createTopicAdmin(deps: {
       const existing = await partitionsOf(name, LOOK_UP_AFTER_CREATION_MS);
       if (existing !== partitions) {
         throw new Error(
-          `Topic ${name} has ${existing} partitions and cannot change to ${partitions}; ` +
-            'keep the number, or use a topic with another name',
+          `Topic ${name} has ${existing} partitions and cannot change to ${partitions}. ` +
+            'Keep the number, or use another topic name',
         );
       }
       const isChanged = await connection.use((admin) => setRetention(admin, name, retentionMs));
@@ -116,8 +116,8 @@ async function createTopic(
   } catch (error) {
     if (!isOfType(error, 'INVALID_REPLICATION_FACTOR')) throw error;
     const message =
-      `Topic ${name} can not be kept on ${replicationFactor} brokers: the cluster has fewer. ` +
-      'Set KAFKA_REPLICATION_FACTOR to their number, at most';
+      `Topic ${name} cannot have ${replicationFactor} replicas: the cluster has fewer brokers. ` +
+      'Set KAFKA_REPLICATION_FACTOR to at most their number';
     throw new Error(message, { cause: error });
   }
 }

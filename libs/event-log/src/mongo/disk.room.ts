@@ -67,8 +67,8 @@ export function createDiskRoom(deps: {
       if (!full) return;
       throw new AppError(
         'service_unavailable',
-        'The disk of the event log is almost full, so nothing more is taken. What was accepted is stored. Send this ' +
-          'again once the operator of Tollkeeper has made room.',
+        'The disk of the event log is almost full, so nothing was accepted. Earlier events are stored. Send this ' +
+          'again after the operator of Tollkeeper has made room.',
         { retryAfterSeconds: RETRY_AFTER_SECONDS },
       );
     },

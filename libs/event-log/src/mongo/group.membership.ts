@@ -92,7 +92,7 @@ export function createGroupMembership(deps: {
     },
     async ready() {
       if (performance.now() - heardAt > leaseMs) {
-        throw new Error('the consumer group does not answer, so no partition is read', { cause: failure });
+        throw new Error('the consumer group does not answer; no partition is read', { cause: failure });
       }
     },
   };

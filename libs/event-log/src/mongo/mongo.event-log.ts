@@ -90,8 +90,8 @@ export function createMongoEventLog({
       const { endOffsets } = await store.ensureTopic(options);
       if (endOffsets.length !== options.partitions) {
         throw new Error(
-          `Topic ${options.name} has ${endOffsets.length} partitions and cannot change to ${options.partitions}; ` +
-            'keep the number, or use a topic with another name',
+          `Topic ${options.name} has ${endOffsets.length} partitions and cannot change to ${options.partitions}. ` +
+            'Keep the number, or use another topic name',
         );
       }
     },

@@ -57,7 +57,7 @@ export function createAccountProof(deps: AccountProofDeps): AccountProof {
 
     async signUp(id, visitor) {
       const { mayBeNew } = await findLink(id, visitor);
-      if (!mayBeNew) throw new AppError('forbidden', 'New accounts are made by invitation. Ask an owner for one.');
+      if (!mayBeNew) throw new AppError('forbidden', 'New accounts require an invitation. Ask an owner for one.');
       const { arrival } = await takeLink(id, visitor);
       if (!(await entry.signUp(arrival.person))) throw linkedAlready();
       return (await admission.enterNew(arrival, visitor)) ?? unknownLink();

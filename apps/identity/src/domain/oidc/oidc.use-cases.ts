@@ -49,7 +49,7 @@ export function createOidcUseCases(deps: OidcDeps): OidcUseCases {
   function configured(id: string): ConfiguredProvider {
     const found = providers.find(({ provider }) => provider.id === id);
     if (found !== undefined) return found;
-    throw new AppError('not_found', 'There is no such provider. GET /api/v1/auth/oidc lists all providers.');
+    throw new AppError('not_found', 'This provider does not exist. GET /api/v1/auth/oidc lists all providers.');
   }
 
   const buttonTextOf = (id: string) => providers.find(({ provider }) => provider.id === id)?.provider.buttonText ?? id;

@@ -47,11 +47,11 @@ describe('the setting with the providers', () => {
     const problems = problemsOf(bad);
     expect(problems).toEqual([
       '[0].id must be 1 to 32 of a-z and 0-9, with single hyphens between them',
-      '[0].issuer must be https; http is only for loopback addresses',
+      '[0].issuer must be https; http is allowed only for loopback addresses',
       '[0].button_text must not be empty',
-      '[1].id must be none of failures, links',
-      '[1].issuer must have no query, no fragment and no log-in',
-      '[1].scopes must have openid among them',
+      '[1].id must not be one of failures, links',
+      '[1].issuer must have no query, fragment or credentials',
+      '[1].scopes must include openid',
       '[1].clock_tolerance_seconds must be from 0 to 300',
       '[1].mapping[0].claim must be names with single dots between, at most 10',
       '[1].mapping[0].workspace must be the slug of a workspace',
@@ -71,8 +71,8 @@ describe('the setting with the providers', () => {
     expect(problemsOf(some(5))).toEqual([]);
     expect(problemsOf(some(6))).toEqual(['must be at most 5 providers']);
     expect(problemsOf([good, good])).toEqual([
-      '[1].id is that of another provider too',
-      '[1].issuer is that of another provider too',
+      '[1].id is also used by another provider',
+      '[1].issuer is also used by another provider',
     ]);
   });
 

@@ -48,11 +48,11 @@ const issuer = z
   .max(500, 'must be at most 500 characters')
   .refine(
     (url) => url.startsWith('https:') || isPlainLoopback(url),
-    'must be https; http is only for loopback addresses',
+    'must be https; http is allowed only for loopback addresses',
   )
-  .refine((url) => !/[?#@]/.test(url), 'must have no query, no fragment and no log-in')
-  .refine((url) => !url.includes('/.well-known/'), 'must be the issuer itself, without /.well-known/…')
-  .refine((url) => !EVERY_TENANT.test(url), 'stands for every tenant; use the id of your tenant instead');
+  .refine((url) => !/[?#@]/.test(url), 'must have no query, fragment or credentials')
+  .refine((url) => !url.includes('/.well-known/'), 'must be the issuer, without /.well-known/…')
+  .refine((url) => !EVERY_TENANT.test(url), 'is for every tenant; use the id of your tenant instead');
 
 const rule = z.strictObject({
   claim: text(200).regex(/^[^.]+(\.[^.]+){0,9}$/, 'must be names with single dots between, at most 10'),
@@ -66,7 +66,7 @@ const provider = z
     id: z
       .string()
       .regex(/^[a-z0-9](?:-?[a-z0-9]){0,31}$/, 'must be 1 to 32 of a-z and 0-9, with single hyphens between them')
-      .refine((id) => !RESERVED_IDS.includes(id), `must be none of ${RESERVED_IDS.join(', ')}`),
+      .refine((id) => !RESERVED_IDS.includes(id), `must not be one of ${RESERVED_IDS.join(', ')}`),
     issuer,
     client_id: text(500),
     client_secret: text(2_000),
@@ -76,7 +76,7 @@ const provider = z
       .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/, 'must be the name of a scope'))
       .max(MAX_SCOPES, `must be at most ${MAX_SCOPES}`)
       .default(['openid', 'email', 'profile'])
-      .refine((scopes) => scopes.includes('openid'), 'must have openid among them'),
+      .refine((scopes) => scopes.includes('openid'), 'must include openid'),
     ca_file: text(1_000).optional(),
     clock_tolerance_seconds: z
       .int('must be a whole number')
@@ -105,7 +105,7 @@ const providers = z
     for (const field of ['id', 'issuer'] as const) {
       for (const [index, each] of list.entries()) {
         if (list.findIndex((other) => other[field] === each[field]) === index) continue;
-        context.addIssue({ code: 'custom', path: [index, field], message: 'is that of another provider too' });
+        context.addIssue({ code: 'custom', path: [index, field], message: 'is also used by another provider' });
       }
     }
   });

@@ -8,10 +8,10 @@ export const signingSecret = z
   .string()
   .min(1, { error: 'must not be empty', abort: true })
   .max(MAX_LENGTH, `must be at most ${MAX_LENGTH} characters`)
-  .refine(isUsable, { error: 'must hold base64 behind whsec_', abort: true })
+  .refine(isUsable, { error: 'must have base64 after whsec_', abort: true })
   .refine(
     (secret) => byteLength(secret) >= MIN_BYTES,
-    `must have at least ${MIN_BYTES} bytes, such as whsec_ and the base64 of 24 random bytes`,
+    `must have at least ${MIN_BYTES} bytes, for example whsec_ followed by the base64 of 24 random bytes`,
   )
   .meta({
     description:
