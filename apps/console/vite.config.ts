@@ -17,7 +17,7 @@ const words: Plugin = {
   },
 };
 
-/** The pages. A service that runs from its sources serves `web/dist`, and a bundle the copy in `dist/web`. */
+/** The pages. A service that runs from sources serves `web/dist`, and a bundle the copy in `dist/web`. */
 export default defineConfig({
   root: fileURLToPath(new URL('web', import.meta.url)),
   plugins: [react(), words],
@@ -26,7 +26,7 @@ export default defineConfig({
     outDir: fileURLToPath(new URL('web/dist', import.meta.url)),
     emptyOutDir: true,
     target: 'es2023',
-    // The policy of the pages allows no data: script and no inline script, so nothing is inlined.
+    // The policy of the pages allows neither data: scripts nor inline scripts, so nothing is inlined.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

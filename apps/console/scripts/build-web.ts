@@ -1,7 +1,7 @@
 /**
- * Builds the pages into `web/dist`, with a brotli and a gzip copy of each file, and checks that they are small. It does
- * nothing where what is there was made from the same sources. They lie outside of `dist`, which Nx removes and restores
- * with every build: a service that serves the pages meanwhile would lose them.
+ * Builds the pages into `web/dist`, with a brotli and a gzip copy of each file, and checks their size. Does nothing if
+ * the sources have not changed. The output lies outside of `dist`, because Nx removes and restores `dist` with every
+ * build, and a running service would lose its pages.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -23,11 +23,11 @@ const SOURCES = [
   'package-lock.json',
 ];
 
-/** Gzipped JavaScript: what the first page needs before it can be used, and all pages together. */
+/** Limits of gzipped JavaScript: for the first page until it can be used, and for all pages together. */
 const MAX_FIRST_LOAD_BYTES = 150_000;
 const MAX_ALL_BYTES = 250_000;
 
-// Under another one, such as that of a test, React would be built with all that helps to develop with it.
+// With another value, such as that of a test, React would be built with its development helpers.
 process.env['NODE_ENV'] = 'production';
 
 const madeFrom = await hashOf(SOURCES);
@@ -66,7 +66,7 @@ async function compress(file: string): Promise<void> {
   await writeFile(`${file}.gz`, await promisify(gzip)(content, { level: constants.Z_BEST_COMPRESSION }));
 }
 
-/** Throws for pages that have grown too large to be opened at once. */
+/** Throws if the pages have grown too large to open quickly. */
 async function sizes(): Promise<{ firstLoad: number; all: number }> {
   const manifest = JSON.parse(await readFile(join(OUT, '.vite/manifest.json'), 'utf8')) as Manifest;
   const first = new Set<string>();
@@ -76,7 +76,7 @@ async function sizes(): Promise<{ firstLoad: number; all: number }> {
     first.add(chunk.file);
     chunk.imports?.forEach(add);
   };
-  // The overview is what people open; its page comes with it.
+  // The overview is the page that people open, so it counts too.
   for (const name of ['index.html', 'src/pages/overview/overview-page.tsx']) {
     if (manifest[name] === undefined) throw new Error(`The build has no ${name}; name it here as it is called now.`);
     add(name);

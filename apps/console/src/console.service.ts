@@ -6,7 +6,7 @@ import type { ConsoleConfig } from './config.ts';
 import { createPages } from './http/pages.ts';
 
 export interface ConsoleDeps extends ServiceDeps<ConsoleConfig> {
-  /** Folder of the built pages; found beside this code unless given. */
+  /** Folder of the built pages; by default it is found next to this code. */
   pages?: string;
 }
 
@@ -25,7 +25,7 @@ export function createConsole({ config, logger, metrics, pages = findPages() }: 
   return assembleService({ name: 'console', logger, parts: [], http });
 }
 
-/** Beside the bundle in an image, else where the build of this project puts them. */
+/** Next to the bundle in an image, else the build output of this project. */
 function findPages(): string {
   const bundled = join(import.meta.dirname, 'web');
   return existsSync(bundled) ? bundled : join(import.meta.dirname, '../web/dist');

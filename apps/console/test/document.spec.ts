@@ -9,6 +9,6 @@ it('index.html takes every word from the texts, so that it can be translated', (
   const named = [...html.matchAll(/\{\{(\w+)\}\}/g)].map(([, name]) => name);
   expect(named.sort()).toEqual(Object.keys(documentText).sort());
   const own = html.replaceAll(/\{\{\w+\}\}/g, '');
-  // Between tags, and in attributes that are sentences.
+  // Text between tags, and attributes that are sentences.
   expect(own.match(/>[^<]*\p{L}[^<]*<|="\p{Lu}[^"]*"/gu) ?? []).toEqual([]);
 });

@@ -6,8 +6,8 @@ import express, { type Express, type RequestHandler } from 'express';
 import sirv from 'sirv';
 
 /**
- * Nothing but the files of this service runs, styles or loads, nothing is sent elsewhere, and no script is made from
- * text. The pages are tested under it.
+ * Only files of this service may run, style or load, nothing is sent elsewhere, and no script is made from text. The
+ * pages are tested under this policy.
  */
 const PAGE_POLICY = [
   "default-src 'none'",
@@ -25,9 +25,9 @@ const PAGE_POLICY = [
 const A_YEAR_SECONDS = 365 * 24 * 3600;
 
 /**
- * The files of the pages, in the smallest form that the browser takes. A file below `/assets` is named after what is in
- * it, so it is kept for a year. Every other path is a page, and has the same document, which is kept nowhere: a new
- * version is there with the next reload. GET and HEAD only.
+ * Serves the files of the pages, each in the smallest encoding that the browser accepts. A file below `/assets` is
+ * named after its content, so it is cached for a year. Every other path is a page and gets the same document, which is
+ * not cached, so a reload shows a new version. GET and HEAD only.
  */
 export function createPages(folder: string, answerError: ErrorAnswerer): Express {
   const app = express();
@@ -49,7 +49,7 @@ function files(folder: string, cacheControl: string, pages = false): RequestHand
     brotli: true,
     gzip: true,
     single: pages,
-    // Ids in the addresses of pages have dots, too.
+    // Page URLs contain ids, which may have dots.
     ignores: false,
     setHeaders(res) {
       res.setHeader('cache-control', cacheControl);

@@ -15,7 +15,7 @@ const router = createAppRouter(client);
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no #root');
 
-/** Milliseconds after which the first page is drawn, also where the line is slow. */
+/** Milliseconds after which the first page is drawn even on a slow connection. */
 const LOAD_ALL_MS = 3_000;
 setTimeout(loadAllPages, LOAD_ALL_MS);
 

@@ -34,7 +34,7 @@ const login = createRoute({
   path: '/login',
   validateSearch: parseNext,
   loader: ({ context }) =>
-    // Without an answer there is the form at least.
+    // If this request fails, the form is still shown.
     context.client
       .ensureQueryData(providersQuery)
       .catch(() => ({ items: [], password_login: 'all' as const, mails_links: false })),
@@ -60,7 +60,7 @@ const reset = createRoute({
   component: lazyRouteComponent(() => import('./pages/reset/reset-page.tsx'), 'ResetPage'),
 });
 
-/** Where a provider's log-in ends: the browser has a session, and the page does not know it yet. */
+/** The end of a provider's log-in: the browser has a session that the page does not know yet. */
 const loginDone = createRoute({
   getParentRoute: () => root,
   path: '/login/done',
@@ -133,7 +133,7 @@ const workspace = createRoute({
 
 const inWorkspace = () => workspace;
 
-/** Every page of a workspace, in a file of its own that is loaded when the page is opened first. */
+/** Every page of a workspace. Each has its own file, which is loaded when the page is first opened. */
 const pages = [
   createRoute({
     getParentRoute: inWorkspace,
@@ -155,7 +155,7 @@ const pages = [
   createRoute({
     getParentRoute: inWorkspace,
     path: 'agents/$agentId',
-    // Figures of one agent never stand under the name of another, not even while they load.
+    // The figures of one agent never appear under the name of another, not even while they load.
     remountDeps: ({ params }) => params,
     component: lazyRouteComponent(() => import('./pages/agents/agent-page.tsx'), 'AgentPage'),
   }),
@@ -228,8 +228,8 @@ const routeTree = root.addChildren([
 ]);
 
 /**
- * Loads the files of all pages. A page whose file cannot be loaded when it is opened would take the place of the one
- * that is shown, with all that was typed there.
+ * Loads the files of all pages. If a file failed to load on opening its page, the error would replace the present page
+ * and everything typed there.
  */
 export function loadAllPages(): void {
   for (const { options } of pages) {
@@ -242,7 +242,7 @@ export function createAppRouter(client: QueryClient) {
   return createRouter({
     routeTree,
     context: { client },
-    // A page gets what it has checked, and nothing else of its address.
+    // A page gets only the part of its URL that it has validated.
     search: { strict: true },
     defaultPreload: 'intent',
     scrollRestoration: true,

@@ -16,36 +16,36 @@ import { connection } from './session.ts';
 export type { Api } from '@tollkeeper/client';
 export { TollkeeperError, TollkeeperUnavailable };
 
-/** Figures follow within this time while the page is visible. */
+/** Refresh interval of figures while the page is visible. */
 export const LIVE_MS = 5_000;
 
-/** Slug of the workspace that the page is about; undefined outside of one. */
+/** Slug of the page's workspace; undefined outside of one. */
 export const WorkspaceSlug = createContext<string | undefined>(undefined);
 
-/** A 401 of these is about what was typed, not about the session. */
+/** A 401 of these is about the typed password or token, not about the session. */
 const PROOFS: readonly (keyof Operations)[] = [
   'POST /api/v1/auth/login',
   'POST /api/v1/auth/oidc/links/{link_id}:prove',
 ];
 
-/** What an operation is asked. */
+/** The input of an operation. */
 type Asked<O extends keyof Operations> = Omit<ApiInput<O>, 'signal'>;
 
-/** Calls one operation of the public API, with the session of the browser. */
+/** Calls an operation of the public API with the browser's session. */
 export async function callApi<O extends keyof Operations>(
   workspace: string | undefined,
   operation: O,
   input: Asked<O> & { signal?: AbortSignal },
 ): Promise<ApiAnswer<O>> {
   const api = createManagementApi({ url: location.origin, ...(workspace !== undefined && { workspace }) });
-  // The input of an operation is optional where it takes none, which its type cannot say for any operation.
+  // The input is optional for operations without one, which the type cannot express for a generic operation.
   const call = api.call as (operation: O, input: Asked<O> & { signal?: AbortSignal }) => Promise<ApiAnswer<O>>;
   try {
     const answer = await call(operation, input);
     connection.serverAnswered();
     return answer;
   } catch (error) {
-    // An answer, whatever it says, is of a server that is there.
+    // Any answer shows that the server is reachable.
     if (error instanceof TollkeeperUnavailable && error.status === null) connection.serverLost();
     else if (error instanceof TollkeeperError) {
       if (error.status === 401 && !PROOFS.includes(operation)) connection.sessionEnded();
@@ -59,14 +59,14 @@ type Reads = Extract<keyof Operations, `GET ${string}`>;
 type Changes = Exclude<keyof Operations, `GET ${string}`>;
 
 export interface ReadOptions {
-  /** Asked again every few seconds while the page is visible. */
+  /** Refetches every few seconds while the page is visible. */
   live?: boolean;
   enabled?: boolean;
 }
 
 /**
- * The answer of an operation that reads. While another span or page of the same is asked for, the last answer stays, so
- * that nothing jumps. The client of the API retries automatically.
+ * The answer of a read operation. While another span or page of the same thing loads, the last answer stays, so that
+ * nothing jumps. The API client retries automatically.
  */
 export function useRead<O extends Reads>(
   operation: O,
@@ -84,10 +84,12 @@ export function useRead<O extends Reads>(
   });
 }
 
-/** What says which part of an answer is asked for, and not of what. */
+/** Inputs that select a part of an answer, and not another subject. */
 const PARTS = new Set(['range', 'timezone', 'offset', 'cursor']);
 
-/** Whether both ask for the same, in another span or on another page. Else one's figures stood under another's name. */
+/**
+ * Whether both keys have the same subject, apart from span and page. Otherwise figures would appear under another name.
+ */
 function isOfTheSame(key: readonly unknown[], other: readonly unknown[] | undefined): boolean {
   const whole = (name: string, value: unknown) => (PARTS.has(name) ? undefined : value);
   return JSON.stringify(key, whole) === JSON.stringify(other, whole);
@@ -106,27 +108,27 @@ interface PageOf<Item> {
   items: Item[];
   next_cursor: string | null;
 }
-/** The operations that answer in pages. */
+/** The operations with paginated answers. */
 type ReadsPages = { [O in Reads]: ApiAnswer<O> extends PageOf<unknown> ? O : never }[Reads];
 type ItemOf<O extends ReadsPages> = ApiAnswer<O> extends PageOf<infer Item> ? Item : never;
 
 export interface Pages<Item, Page> {
-  /** Of all pages that were asked for. */
+  /** Items of all loaded pages. */
   items: readonly Item[];
   first: Page | undefined;
-  /** Asks for the next page; undefined when there are no more. */
+  /** Loads the next page; undefined if there are no more. */
   more: (() => unknown) | undefined;
   loadingMore: boolean;
-  /** The last answer did not come. Then the next page is not asked for automatically. */
+  /** The last request failed, so the next page is not loaded automatically. */
   failed: boolean;
-  /** Back to the first page, which is updated automatically again. */
+  /** Returns to the first page, which updates automatically again. */
   fold: () => void;
   query: Answer<unknown>;
 }
 
 /**
- * A list that is asked for page by page. It is updated automatically while it has one page; of more, none is asked for
- * again, so that nothing moves while people read.
+ * A paginated list. It updates automatically while it shows one page. With more pages nothing is refetched, so that
+ * nothing moves while people read.
  */
 export function usePages<O extends ReadsPages>(
   operation: O,
@@ -175,7 +177,7 @@ function hasOnePage({ state: { data } }: { state: { data: Paged | undefined } })
   return data === undefined || data.pages.length <= 1;
 }
 
-/** Changes something, and then asks again for what `changes` names: the operations that would answer differently. */
+/** Makes a change, and then refetches what `changes` names: the operations whose answers it affects. */
 export function useChange<O extends Changes>(
   operation: O,
   changes: readonly Reads[],
@@ -186,7 +188,7 @@ export function useChange<O extends Changes>(
     mutationFn: (input) => callApi(workspace, operation, input),
     onSettled: () =>
       client.invalidateQueries({
-        // What is of no workspace too, such as the person's own workspaces.
+        // Also data outside of workspaces, such as the person's own workspaces.
         predicate: ({ queryKey }) =>
           (queryKey[0] === workspace || queryKey[0] === undefined) && changes.includes(queryKey[1] as Reads),
       }),
@@ -196,7 +198,7 @@ export function useChange<O extends Changes>(
 export function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
-      // The client of the API repeats what may be repeated.
+      // The API client retries where that is safe.
       queries: { retry: false, staleTime: 2_000, networkMode: 'always' },
       mutations: { retry: false, networkMode: 'always' },
     },

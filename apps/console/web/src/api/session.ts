@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from 'react';
 
 interface Status {
-  /** The last answer said that there is no session any more. */
+  /** The last answer said that the session has ended. */
   ended: boolean;
-  /** The last call found no server. */
+  /** The last call did not reach the server. */
   lost: boolean;
 }
 
@@ -17,7 +17,7 @@ function set(change: Partial<Status>): void {
   for (const listener of listeners) listener();
 }
 
-/** What the last answers say of the session and the server. Every call of the API tells it. */
+/** State of the session and the server, updated by every API call. */
 export const connection = {
   current: (): Status => status,
   sessionEnded: () => set({ ended: true, lost: false }),
@@ -38,8 +38,8 @@ export function useConnection(): Status {
 const KEY = 'tollkeeper.session';
 
 /**
- * Whether this browser has logged in and not out. The cookie itself is hidden from the page; without this the first
- * visit would ask for an account that is not there, and fail.
+ * Whether this browser has logged in and not out. Pages cannot see the cookie, so without this hint the first visit
+ * would request an account and fail.
  */
 export const sessionHint = {
   get: () => localStorage.getItem(KEY) !== null,

@@ -6,8 +6,8 @@ import { connection } from './session.ts';
 const PAGE = 1_000;
 
 /**
- * Every agent of the workspace: as many pages as there are, up to the 20,000 that a workspace has. They are asked for
- * again while the page is visible, one page in five seconds.
+ * Every agent of the workspace: all pages, up to the 20,000 agents of a workspace. They are refetched while the page is
+ * visible, one page every five seconds.
  */
 export function useAllAgents(): UseQueryResult<Api.Agent[], Error> {
   const workspace = useContext(WorkspaceSlug);

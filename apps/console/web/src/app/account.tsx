@@ -2,7 +2,7 @@ import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
 import { type Api, callApi } from '../api/api.ts';
 
-/** The workspace that the page is about, and the person's role in it. */
+/** The workspace of the page, and the person's role in it. */
 export type Workspace = Api.Workspace;
 export type Role = Workspace['role'];
 
@@ -11,24 +11,24 @@ const RANK: Record<Role, number> = { member: 0, admin: 1, owner: 2 };
 const CurrentWorkspace = createContext<Workspace | null>(null);
 export const WorkspaceProvider = CurrentWorkspace.Provider;
 
-/** Inside the pages of a workspace. */
+/** For use inside the pages of a workspace. */
 export function useWorkspace(): Workspace {
   const workspace = useContext(CurrentWorkspace);
   if (workspace === null) throw new Error('useWorkspace is for the pages of a workspace');
   return workspace;
 }
 
-/** Whether `role` is `needed` or more. */
+/** Whether `role` is at least `needed`. */
 export function mayWith(role: Role, needed: Role): boolean {
   return RANK[role] >= RANK[needed];
 }
 
-/** Whether the person's role in this workspace is `role` or more. */
+/** Whether the person's role in this workspace is at least `role`. */
 export function useMay(role: Role): boolean {
   return mayWith(useWorkspace().role, role);
 }
 
-/** The person and the workspaces; read before any page is shown. */
+/** The person and their workspaces; loaded before any page is shown. */
 export const accountQuery = queryOptions<Api.Account, Error>({
   queryKey: [undefined, 'GET /api/v1/auth/me', {}],
   queryFn: ({ signal }) => callApi(undefined, 'GET /api/v1/auth/me', { signal }),

@@ -4,7 +4,7 @@ import ui from '../ui/ui.module.css';
 import { Mark } from './mark.tsx';
 import css from './shell.module.css';
 
-/** A page outside of the workspaces: one card, about one thing. */
+/** A page outside of workspaces: one card for one task. */
 export function Door({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · ${text.common.product}`;

@@ -7,7 +7,7 @@ import { useAccount, WorkspaceProvider } from './account.tsx';
 import { Shell } from './shell.tsx';
 import css from './shell.module.css';
 
-/** Leads to the person's first workspace. */
+/** Redirects to the person's first workspace. */
 export function HomeGate() {
   const first = useAccount().workspaces[0];
   if (first === undefined) return <Navigate to="/new-workspace" replace />;
@@ -48,7 +48,7 @@ export function NotFound() {
   );
 }
 
-/** A fault of the page itself. */
+/** Shown after an error of the page itself. */
 export function PageFailed({ error }: { error: unknown }) {
   if (error instanceof TollkeeperError) {
     return (
@@ -57,7 +57,7 @@ export function PageFailed({ error }: { error: unknown }) {
       </main>
     );
   }
-  // For developers with the browser's console open; the page says what to do.
+  // For developers who look at the browser's console; the page says what to do.
   reportError(error);
   return (
     <main className={css['door']}>

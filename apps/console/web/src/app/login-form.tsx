@@ -12,7 +12,7 @@ import ui from '../ui/ui.module.css';
 import css from './shell.module.css';
 
 export interface LoginFormProps {
-  /** The login name, where it is known who logs in again. */
+  /** The login name, if known because a session ended. */
   login?: string;
   onDone: (account: Api.Account) => void;
 }

@@ -1,4 +1,4 @@
-/** The gate with its bar down: Tollkeeper's mark. */
+/** Tollkeeper's logo: a gate with its bar down. */
 export function Mark() {
   return (
     <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth="2" strokeLinecap="round" aria-hidden="true">

@@ -7,7 +7,7 @@ interface MenuEntry {
   to: `/w/$slug${'' | `/${string}`}`;
   name: string;
   group: string | null;
-  /** Below this role the page is not in the menu; its address says why. */
+  /** Below this role the page is not in the menu. Its URL shows why. */
   needs: Role;
 }
 
@@ -28,7 +28,7 @@ const MENU = [
   { to: '/w/$slug/settings', name: nav.settings, group: nav.workspace, needs: 'member' },
 ] as const satisfies readonly MenuEntry[];
 
-/** The pages that the person's role may use. */
+/** The pages that the person's role allows. */
 export function useMenu(): readonly (typeof MENU)[number][] {
   const { role } = useWorkspace();
   return MENU.filter(({ needs }) => mayWith(role, needs));

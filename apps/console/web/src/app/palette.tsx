@@ -16,7 +16,7 @@ interface Entry {
   run: () => void;
 }
 
-/** Everything that has a name, found by typing a part of it. */
+/** Finds everything that has a name by a typed part of the name. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const { entries, isLoading } = useEntries(onClose);
   const [typed, setTyped] = useState('');
@@ -69,7 +69,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Pages and actions are there at once, agents when they have come. */
+/** Pages and actions are there at once, agents when they have loaded. */
 function useEntries(onClose: () => void): { entries: Entry[]; isLoading: boolean } {
   const { slug } = useWorkspace();
   const navigate = useNavigate();

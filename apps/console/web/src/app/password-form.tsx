@@ -8,7 +8,7 @@ import ui from '../ui/ui.module.css';
 
 const words = text.settings;
 
-/** Changes the person's own password; their other sessions end. */
+/** Changes the person's own password, which ends their other sessions. */
 export function PasswordForm({ onChanged }: { onChanged: () => void }) {
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
@@ -62,7 +62,7 @@ export function PasswordForm({ onChanged }: { onChanged: () => void }) {
   );
 }
 
-/** What the API says is wrong with a field of a request. */
+/** The API's message about a field of a request. */
 export function problemOf(error: unknown, field: string): string | undefined {
   if (!(error instanceof TollkeeperError)) return undefined;
   return error.details.find(({ path }) => path === field)?.message;

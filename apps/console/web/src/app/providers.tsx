@@ -5,14 +5,14 @@ import css from './shell.module.css';
 
 type Providers = Api.ListLoginProvidersResponse;
 
-/** What one can log in with. It changes only when identity is started anew. */
+/** The ways to log in. They change only when identity restarts. */
 export const providersQuery = queryOptions<Providers, Error>({
   queryKey: [undefined, 'GET /api/v1/auth/oidc', {}],
   queryFn: ({ signal }) => callApi(undefined, 'GET /api/v1/auth/oidc', { signal }),
   staleTime: Infinity,
 });
 
-/** A link for each provider, which leads to it and then back to `returnTo`, a path of ours. */
+/** A link for each provider. It leads to the provider and then back to `returnTo`, one of our paths. */
 export function ProviderLinks({ providers, returnTo }: { providers: Providers['items']; returnTo: string }) {
   return (
     <div className={css['providers']}>

@@ -1,4 +1,4 @@
-/** Whether a text is the path of a page here: a link to the log-in must not lead away from it. */
+/** Whether a text is the path of one of our pages: a log-in link must not lead to another site. */
 export function isPathHere(text: unknown): text is string {
   return typeof text === 'string' && /^\/(?![/\\])[^\\\s]*$/.test(text);
 }

@@ -1,6 +1,6 @@
 const keyOf = (workspaceId: string) => `tollkeeper.set-up.${workspaceId}`;
 
-/** Whether a workspace still had to be set up when this browser saw it last; undefined where it never has. */
+/** Whether a workspace still had to be set up at this browser's last visit; undefined without a visit. */
 export const setUpHint = {
   get(workspaceId: string): boolean | undefined {
     const seen = localStorage.getItem(keyOf(workspaceId));

@@ -21,13 +21,13 @@ import { WorkspaceDialog } from './workspace-dialog.tsx';
 
 const IS_MAC = /^(Mac|iP)/.test(navigator.platform);
 
-/** What stands around every page of a workspace. */
+/** The frame around every page of a workspace. */
 export function Shell({ account }: { account: Api.Account }) {
   const workspace = useWorkspace();
   const { pathname } = useLocation();
   const { zone } = useSpan();
   const [opened, setOpened] = useState<{ what: 'menu' | 'palette' | 'workspace' | null; at: string }>();
-  // Another page closes what was opened on the one before.
+  // Changing the page closes dialogs of the page before.
   const open = opened?.at === pathname ? opened.what : null;
   const setOpen = useCallback(
     (what: 'menu' | 'palette' | 'workspace' | null) => setOpened({ what, at: pathname }),
@@ -37,7 +37,7 @@ export function Shell({ account }: { account: Api.Account }) {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();
-      // A dialog may show what is shown once.
+      // A dialog may contain a secret that is shown only once.
       if (document.querySelector('dialog[open]') === null) setOpen('palette');
     };
     addEventListener('keydown', onKeyDown);
@@ -150,7 +150,7 @@ function Me({ account, role }: { account: Api.Account; role: Api.WorkspaceRole }
     try {
       await callApi(undefined, 'POST /api/v1/auth/logout', {});
     } catch (error) {
-      // A session that has ended already needs no end.
+      // A session that has already ended need not be ended.
       if (!(error instanceof TollkeeperError) || error.status !== 401) {
         toast(explain(error).message, { tone: 'bad' });
         return;
@@ -158,7 +158,7 @@ function Me({ account, role }: { account: Api.Account; role: Api.WorkspaceRole }
     }
     sessionHint.clear();
     await navigate({ to: '/login' });
-    // Not before: the page would ask again for what it shows.
+    // Not earlier, because the page would refetch its data.
     client.clear();
   }
   return (
@@ -191,14 +191,14 @@ function LostBanner() {
   return <div role="status">{lost && <p className={css['banner']}>{text.common.lost.banner}</p>}</div>;
 }
 
-/** For who has no password. What they typed is lost, as the page is left; so it stands last. */
+/** For people without a password. It comes last, because following it loses what they typed. */
 function ProvidersHere() {
   const { data } = useQuery(providersQuery);
   if (data === undefined || data.items.length === 0) return null;
   return <ProviderLinks providers={data.items} returnTo={location.pathname + location.search} />;
 }
 
-/** Over the page, which stays as it is: nothing that was typed is lost. */
+/** Shown over the page, so that nothing typed is lost. */
 function SessionEnded({ account }: { account: Api.Account }) {
   const { ended } = useConnection();
   const client = useQueryClient();

@@ -6,10 +6,10 @@ export const RANGES = ['15min', 'today', 'yesterday', 'current_month', '3m'] as 
 type Range = (typeof RANGES)[number] | '5min' | '1m';
 const KNOWN: readonly Range[] = ['5min', '1m', ...RANGES];
 
-/** The part of an address that names the span, so that a shared link shows the same. */
+/** The span in the URL, so that a shared link shows the same. */
 export interface SpanSearch {
   range?: Range;
-  /** IANA name, where it is not the zone of the workspace. */
+  /** IANA name, if it is not the zone of the workspace. */
   zone?: string;
 }
 
@@ -31,12 +31,12 @@ export function isZone(name: string): boolean {
 export interface Span {
   range: Range;
   zone: string;
-  /** The query of the operations that take a span. */
+  /** The query of operations that take a span. */
   query: { range: Range; timezone: string };
   set(change: SpanSearch): void;
 }
 
-/** The span of the page: what its address says, else today in the workspace's zone. */
+/** The page's span: the one in its URL, else today in the workspace's zone. */
 export function useSpan(): Span {
   const search: SpanSearch = useSearch({ strict: false });
   const workspace = useWorkspace();
@@ -50,7 +50,7 @@ export function useSpan(): Span {
     set: (change) =>
       void navigate({
         to: '.',
-        // Written out also where it is the default: what an address leaves out is kept from the page before.
+        // Set even if it is the default, because links keep missing values from the page before.
         search: (before: SpanSearch) => ({ ...before, ...change }),
         replace: true,
       }),

@@ -11,7 +11,7 @@ function stored(): Theme {
   return THEMES.find((theme) => theme === value) ?? 'system';
 }
 
-/** Before the first paint, so that nothing flashes. */
+/** Runs before the first paint, so that nothing flashes. */
 export function applyTheme(): void {
   const theme = stored();
   if (theme === 'system') delete document.documentElement.dataset['theme'];

@@ -10,7 +10,7 @@ import { useWorkspace } from './account.tsx';
 import css from './shell.module.css';
 import { isZone, useSpan } from './span.ts';
 
-/** The workspaces of the person, and the time zone in which the pages are shown. */
+/** The person's workspaces, and the time zone of the pages. */
 export function WorkspaceDialog({ account, onClose }: { account: Api.Account; onClose: () => void }) {
   const current = useWorkspace();
   const span = useSpan();

@@ -3,7 +3,7 @@ import { text } from '../text/index.ts';
 import { colourOf, REST_COLOUR } from './colours.ts';
 import type { Series } from './stacked-bars.tsx';
 
-/** The series of a chart of `breakdown`: those that spent most, and the rest as one. */
+/** The series of a `breakdown` chart: the groups that spent most, and all others as one. */
 export function seriesOf({ groups, others, by }: Api.SpendBreakdown): Series[] {
   const named = groups.map((group, index) => ({
     key: keyOf(group),
@@ -16,7 +16,7 @@ export function seriesOf({ groups, others, by }: Api.SpendBreakdown): Series[] {
 
 type Group = Pick<Api.SpendBreakdown['groups'][number], 'key' | 'display_name' | 'other'>;
 
-/** Unique among the groups, those without a name too. */
+/** Unique among the groups, including those without a name. */
 export function keyOf({ key, other }: Group): string {
   return key ?? (other ? ' other' : '');
 }

@@ -1,6 +1,6 @@
 const SERIES = ['var(--c1)', 'var(--c2)', 'var(--c3)', 'var(--c4)', 'var(--c5)'] as const;
 
-/** Colours of series in their order; what is left over has the one of {@link REST_COLOUR}. */
+/** Colors of series in their order; the rest has {@link REST_COLOUR}. */
 export function colourOf(index: number): string {
   return SERIES[index % SERIES.length] ?? REST_COLOUR;
 }

@@ -11,7 +11,7 @@ interface SpendBarsProps extends Pick<StackedBarsProps, 'label' | 'series' | 'ma
   points: readonly { start: string; micros: readonly number[] }[];
 }
 
-/** Spend over the span of the page. */
+/** Spend over the page's span. */
 export function SpendBars({ interval, points, ...chart }: SpendBarsProps) {
   const { zone, range } = useSpan();
   const titles = points.map(({ start }) => dateTime(start, zone));

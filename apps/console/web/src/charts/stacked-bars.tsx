@@ -21,26 +21,26 @@ export interface Series {
 
 export interface BarPoint {
   key: string;
-  /** On the axis. */
+  /** Label on the axis. */
   label: string;
-  /** In the tip and the table: exact, with the zone's change of an hour told apart. */
+  /** Label in the tooltip and the table: exact, and unambiguous when the clocks change. */
   title: string;
   /** One for each series, from the bottom up. */
   values: readonly number[];
-  /** It has not ended. */
+  /** Whether the point has not ended yet. */
   running?: boolean;
 }
 
 export interface StackedBarsProps {
-  /** What the chart shows, in a sentence. */
+  /** Description of the chart in a sentence. */
   label: string;
   series: readonly Series[];
   points: readonly BarPoint[];
-  /** On the axis. */
+  /** Format on the axis. */
   short: (value: number) => string;
-  /** In the tip and the table. */
+  /** Format in the tooltip and the table. */
   exact: (value: number) => string;
-  /** A moment to point at, such as when a budget was used up. */
+  /** An instant to mark, such as when a budget was used up. */
   mark?: { index: number; text: string } | undefined;
   height?: number;
 }
@@ -48,12 +48,12 @@ export interface StackedBarsProps {
 const LEFT = 52;
 const TOP = 12;
 const BOTTOM = 24;
-/** Height of what is said at a mark. */
+/** Height of the label of a mark. */
 const MARK = 14;
-/** Width of a letter on the axes; rather too much. */
+/** Upper estimate of the width of a letter on the axes. */
 const LETTER = 6;
 
-/** Bars of parts that add up, by mouse, touch and keyboard, and the same numbers as a table. */
+/** Stacked bars for mouse, touch and keyboard, and the same numbers as a table. */
 export function StackedBars({ label, series, points, short, exact, mark, height = 250 }: StackedBarsProps) {
   const [asTable, setAsTable] = useState(false);
   const named = series.length > 1;
@@ -165,7 +165,7 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
             height={height - BOTTOM - TOP}
             onPointerMove={(event) => hasMoved(event) && setActive(index)}
             onPointerDown={({ currentTarget, pointerId }) => {
-              // A finger stays with the bar that it began on until it is lifted.
+              // A touch keeps the bar where it started until the finger is lifted.
               currentTarget.releasePointerCapture(pointerId);
               setActive(index);
             }}
@@ -185,12 +185,12 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
 interface Scale {
   width: number;
   height: number;
-  /** Values of the lines behind the bars; none where every value is 0. */
+  /** Values of the grid lines; none if every value is 0. */
   grid: readonly number[];
-  /** Width of what a point has of the plot, and of its bar. */
+  /** Widths of a point's share of the plot, and of its bar. */
   slot: number;
   bar: number;
-  /** Where the bar of a point begins. */
+  /** Left edge of a point's bar. */
   x: (index: number) => number;
   y: (value: number) => number;
 }
@@ -202,7 +202,7 @@ interface ScaleOptions extends Pick<Scale, 'width' | 'height'> {
 
 function scaleOf({ points, width, height, hasMark }: ScaleOptions): Scale {
   const grid = steps(Math.max(0, ...points.map(({ values }) => values.reduce((sum, value) => sum + value, 0))), 4);
-  // What is said at the mark stands above all bars.
+  // The label of the mark is above all bars.
   const top = hasMark ? TOP + MARK : TOP;
   const slot = points.length === 0 ? 0 : Math.max(0, width - LEFT) / points.length;
   const bar = Math.max(1, slot - Math.min(5, slot * 0.2));
@@ -284,7 +284,7 @@ function Tip({ point, series, exact, place }: TipProps) {
   );
 }
 
-/** A line at an instant with its label: beside it where there is room, else above it. */
+/** A line at an instant with its label: beside the line if there is room, else above it. */
 function Mark({ at, text: said, width, height }: { at: number; text: string; width: number; height: number }) {
   const size = said.length * LETTER;
   const isBefore = at - 6 - size >= LEFT;
@@ -300,7 +300,7 @@ function Mark({ at, text: said, width, height }: { at: number; text: string; wid
   );
 }
 
-/** Not where the page has moved below a pointer that rests, as it does when the keyboard scrolls it. */
+/** False if the page has moved under a resting pointer, as when the keyboard scrolls it. */
 function hasMoved({ movementX, movementY }: PointerEvent): boolean {
   return movementX !== 0 || movementY !== 0;
 }

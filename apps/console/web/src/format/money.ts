@@ -3,7 +3,7 @@ import { formats } from '../text/formats.ts';
 const MICROS = 1_000_000;
 const MICROS_OF_A_CENT = 10_000;
 
-/** As people write it: to the cent from one cent on, else with the digits that it has ("$0.0062"). */
+/** Rounded to cents from one cent on, else with all digits ("$0.0062"). */
 export function money(micros: number): string {
   const size = Math.abs(micros);
   const cents = Math.floor(size / MICROS_OF_A_CENT) + (size % MICROS_OF_A_CENT >= MICROS_OF_A_CENT / 2 ? 1 : 0);
@@ -11,7 +11,7 @@ export function money(micros: number): string {
   return `${sign(micros)}$${grouped(Math.floor(cents / 100))}.${String(cents % 100).padStart(2, '0')}`;
 }
 
-/** Every micro: "$11.840123", and "$11.84" when that is all. */
+/** With every micro: "$11.840123", and "$11.84" if there are no more. */
 export function exactMoney(micros: number): string {
   const size = Math.abs(micros);
   const digits = String(size % MICROS).padStart(6, '0');
@@ -25,7 +25,7 @@ export function shortMoney(micros: number): string {
   return `${sign(micros)}$${new Intl.NumberFormat(formats.numbers, { notation: 'compact', maximumFractionDigits: 1 }).format(dollars)}`;
 }
 
-/** What a person typed ("12", "$1,250.50", "0.000001") in micros; null when it is no amount of money. */
+/** A typed amount ("12", "$1,250.50", "0.000001") in micros; null if it is not valid. */
 export function parseMoney(text: string): number | null {
   const plain = text.trim().replace(/^\$\s*/, '');
   const match = /^(\d{1,3}(?:,\d{3})+|\d+)?(?:\.(\d{1,6}))?$/.exec(plain);
@@ -35,7 +35,7 @@ export function parseMoney(text: string): number | null {
   return micros <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(micros) : null;
 }
 
-/** As {@link parseMoney} reads it: "12.5", without a sign and without commas. */
+/** In the form that {@link parseMoney} reads: "12.5", without a sign and without commas. */
 export function editableMoney(micros: number): string {
   return exactMoney(micros).replace(/[$,]/g, '');
 }

@@ -19,7 +19,7 @@ export function percent(part: number): string {
   return `${Math.round(pct).toLocaleString(formats.numbers)}%`;
 }
 
-/** How `now` differs from `before`, in percent of `before`; null when there is nothing to compare with. */
+/** The change from `before` to `now`, in percent of `before`; null if there is nothing to compare with. */
 export function change(now: number, before: number): number | null {
   return before === 0 ? null : (now - before) / before;
 }

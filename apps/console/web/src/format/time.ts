@@ -36,19 +36,19 @@ export function longDay(instant: string | number, zone: string): string {
   return format(instant, zone, { day: 'numeric', month: 'long' });
 }
 
-/** "22 Nov 2026, 16:02:09", to be read with the zone beside it. */
+/** "22 Nov 2026, 16:02:09"; the zone is shown beside it. */
 export function dateTime(instant: string | number, zone: string): string {
   return format(instant, zone, { day: 'numeric', month: 'short', year: 'numeric', ...CLOCK, second: '2-digit' });
 }
 
-/** "22 Nov, 16:02:09" in the year of `now`, and with its year in another one. */
+/** "22 Nov, 16:02:09" in the year of `now`, else with the year. */
 export function dateTimeOf(instant: string | number, zone: string, now: number): string {
   const year: Style = { year: 'numeric' };
   if (format(instant, zone, year) !== format(now, zone, year)) return dateTime(instant, zone);
   return `${shortDay(instant, zone)}, ${clockWithSeconds(instant, zone)}`;
 }
 
-/** "22 Nov 2026, 02:00:00 GMT+1": tells the two equal hours of a day of 25 hours apart. */
+/** "22 Nov 2026, 02:00:00 GMT+1": distinguishes the repeated hour of a day of 25 hours. */
 export function dateTimeWithOffset(instant: string | number, zone: string): string {
   return `${dateTime(instant, zone)} ${format(instant, zone, { timeZoneName: 'shortOffset' }).split(' ').at(-1)}`;
 }
@@ -58,7 +58,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** "7 h 14 min", "41 min", "9 s", "3 d": the two largest units where the second one matters. */
+/** "7 h 14 min", "41 min", "9 s", "3 d": the two largest units if the second one matters. */
 export function duration(ms: number): string {
   if (ms < HOUR || ms >= DAY) return largestUnit(ms);
   const minutes = Math.floor((ms % HOUR) / MINUTE);
@@ -77,7 +77,7 @@ function largestUnit(ms: number): string {
   return ms < DAY ? words.hours(Math.floor(ms / HOUR)) : words.days(Math.floor(ms / DAY));
 }
 
-/** "12 min ago", "in 3 h", "just now". Of an age the largest unit is enough. */
+/** "12 min ago", "in 3 h", "just now": only the largest unit. */
 export function relative(instant: string | number, now: number): string {
   const ms = new Date(instant).getTime() - now;
   if (Math.abs(ms) < SECOND) return words.justNow;

@@ -1,10 +1,10 @@
 const DAY_MS = 86_400_000;
 
-/** The instant at which the day ("2026-11-22") starts in the zone; with `next`, the one at which it ends. */
+/** The instant at which the day ("2026-11-22") starts in the zone; with `next`, at which it ends. */
 export function startOfDay(day: string, zone: string, next = false): string {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
   const wall = Date.UTC(year, month - 1, date + (next ? 1 : 0));
-  // By the offsets of the days around it. Where the clocks change at midnight, one guess is still the day before.
+  // Uses the offsets of the days around it. If the clocks change at midnight, one guess is still the day before.
   const guesses = [wall - DAY_MS, wall + DAY_MS].map((near) => wall - offsetMs(near, zone)).sort((a, b) => a - b);
   const instant = guesses.find((guess) => guess + offsetMs(guess, zone) >= wall) ?? guesses[1];
   return new Date(instant ?? wall).toISOString();

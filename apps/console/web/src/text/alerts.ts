@@ -9,7 +9,7 @@ import { counted } from './plurals.ts';
 /** The name of an agent by its id. */
 type NameOf = (agentId: string) => string;
 
-/** Whose events they were: before a count, and behind a first event. */
+/** Whose events they were: the words before a count, and after a first event. */
 const WHOSE: Record<Api.Alert['scope_type'], (id: string, nameOf: NameOf) => { before: string; behind: string }> = {
   workspace: () => ({ before: '', behind: 'any agent' }),
   tenant: () => ({ before: '', behind: 'any agent' }),
@@ -46,7 +46,7 @@ const LINES: Record<Api.Alert['rule_kind'], KindLines> = {
     alert(alert, nameOf) {
       const { threshold, budget } = alert;
       const events = eventsLine(alert, nameOf);
-      // One event is enough: how long the rule waits for it says nothing.
+      // The window of a rule for a single event says nothing.
       if (threshold === 1) return budget === null ? events : budgetLine(budget, nameOf);
       return `${events} within ${duration(windowMsOf(alert))} (threshold ${count(threshold)})`;
     },
@@ -82,7 +82,7 @@ export function alertLine(alert: Api.Alert, nameOf: NameOf): string {
   return linesOf(alert.rule_kind)?.alert(alert, nameOf) ?? eventsLine(alert, nameOf);
 }
 
-/** How much it was when a rule decided, compared with its threshold. */
+/** The measured value when the rule was evaluated, and its threshold. */
 export function evaluationLine(evaluation: Api.AlertRuleEvaluation): string {
   return linesOf(evaluation.rule_kind)?.evaluation(evaluation) ?? counted(evaluation.event_count, EVENTS);
 }
@@ -94,7 +94,7 @@ const DELIVERY_STATUS: Record<string, string> = {
   failed: 'failed',
 };
 
-/** The notifier may know more of them. */
+/** The notifier may have other statuses. */
 export function deliveryStatus(status: string): string {
   return DELIVERY_STATUS[status] ?? status;
 }

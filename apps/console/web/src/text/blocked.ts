@@ -52,7 +52,7 @@ export const blocked = {
   copyId: (name: string) => `Copy ${name} ID`,
   timeline: 'Run timeline',
   settled: (amount: string) => `spent ${amount}`,
-  /** Behind the reason of a group of calls. */
+  /** After the reason of a group of calls. */
   times: (calls: string) => ` × ${calls}`,
   stopped: (amount: string) => `blocked by a budget, ${amount} requested`,
   guarded: (guard: string) => `blocked by the guard ${guard}`,

@@ -45,7 +45,7 @@ export const common = {
     '1m': '1 month',
     '3m': '3 months',
   },
-  /** What a figure of the range is compared with. */
+  /** The period that a figure is compared with. */
   before: {
     '5min': 'vs the previous 5 minutes',
     '15min': 'vs the previous 15 minutes',

@@ -1,6 +1,6 @@
 import { common } from './common.ts';
 
-/** The words of `index.html`, which the build fills in: people read them before the pages run, or without them. */
+/** The words of `index.html`, inserted by the build: people read them before the pages run, or without scripts. */
 export const documentText: Record<string, string> = {
   language: 'en',
   title: common.product,

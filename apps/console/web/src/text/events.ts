@@ -2,7 +2,7 @@ import type { Api } from '@tollkeeper/client';
 import { type Noun, noun } from './plurals.ts';
 
 type TypeOf<Event> = Event extends { type: infer Type extends string } ? (string extends Type ? never : Type) : never;
-/** A type of events that Tollkeeper gives a meaning. */
+/** An event type with a meaning for Tollkeeper. */
 type KnownEventType = TypeOf<Api.PostEventsData['body']>;
 
 interface EventNouns {
@@ -37,12 +37,12 @@ const ANY: Noun = { one: 'event of any type', other: 'events of any type' };
 export const EVENT_TYPES = Object.keys(KNOWN_EVENTS);
 const EVENTS = new Map<string, EventNouns>(Object.entries(KNOWN_EVENTS));
 
-/** "calls blocked by a budget"; of several types "budget blocks or guard blocks". */
+/** "calls blocked by a budget"; for several types "budget blocks or guard blocks". */
 export function eventsOf(types: readonly string[], events: number): string {
   return nounOf(types, events, types.length === 1 ? 'counted' : 'short');
 }
 
-/** "guard block", behind "First". */
+/** "guard block", after "First". */
 export function firstEventOf(types: readonly string[]): string {
   return nounOf(types, 1, 'short');
 }
@@ -54,7 +54,7 @@ function nounOf(types: readonly string[], events: number, form: keyof EventNouns
     .join(' or ');
 }
 
-/** "Calls blocked by a budget". Gateways report further types, which have no name but their own. */
+/** "Calls blocked by a budget". Gateways report further types, which have no name except their own. */
 export function eventTypeLabel(type: string): string {
   const several = EVENTS.get(type)?.counted.other;
   return several === undefined ? type : several.charAt(0).toUpperCase() + several.slice(1);

@@ -1,4 +1,4 @@
-/** The words of figures. `dates` and `numbers` are BCP 47 tags of the language that they are written in. */
+/** The words in figures. `dates` and `numbers` are BCP 47 tags for their format. */
 export const formats = {
   dates: 'en-GB',
   numbers: 'en',

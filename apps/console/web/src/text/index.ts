@@ -18,7 +18,7 @@ import { settings } from './settings.ts';
 import { spend } from './spend.ts';
 import { sso } from './sso.ts';
 
-/** Every text of the pages, one file for each page. Texts with figures are functions. */
+/** All texts of the pages, one file per page. Texts with figures are functions. */
 export const text = {
   agents,
   alerts,

@@ -1,12 +1,12 @@
 import { count } from '../format/numbers.ts';
 import { formats } from './formats.ts';
 
-/** A noun as it stands after a number, by the categories of `Intl.PluralRules`. */
+/** A noun after a number, by the categories of `Intl.PluralRules`. */
 export type Noun = Readonly<{ one: string; other: string }>;
 
 const rules = new Intl.PluralRules(formats.numbers);
 
-/** "call" of 1, "calls" of any other number. */
+/** "call" for 1, "calls" for any other number. */
 export function noun(value: number, { one, other }: Noun): string {
   return rules.select(value) === 'one' ? one : other;
 }

@@ -6,7 +6,7 @@ import { inWords } from './lengths.ts';
 
 type RuleWords = Pick<Api.AlertRule, 'rule_kind' | 'rule_config' | 'scope_type' | 'scope_id'>;
 
-/** Whose events a rule counts, and whose spend. */
+/** The words for whose events a rule counts, and whose spend. */
 const ANY_AGENT = { events: 'any agent', spend: 'all agents' };
 const WHOSE: Record<Api.AlertRule['scope_type'], (id: string) => typeof ANY_AGENT> = {
   workspace: () => ANY_AGENT,

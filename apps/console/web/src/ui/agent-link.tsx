@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useWorkspace } from '../app/account.tsx';
 import css from './ui.module.css';
 
-/** The name of an agent, which leads to its page; its id stands beside a name that is another. */
+/** The name of an agent, linked to its page, with its id if the name differs. */
 export function AgentLink({ id, name = id }: { id: string; name?: string | undefined }) {
   const { slug } = useWorkspace();
   return (

@@ -3,9 +3,9 @@ import css from './ui.module.css';
 
 export interface ButtonProps extends Omit<ComponentProps<'button'>, 'onClick'> {
   look?: 'plain' | 'primary' | 'danger' | 'quiet';
-  /** What it says while it works; it can't be pressed again then. */
+  /** Label while it works. It cannot be pressed again then. */
   busy?: ReactNode;
-  /** What it answers later is waited for: until then it turns, and can't be pressed again. */
+  /** If it returns a promise, the button spins and cannot be pressed again until it settles. */
   onClick?: (event: MouseEvent<HTMLButtonElement>) => void | Promise<void>;
 }
 

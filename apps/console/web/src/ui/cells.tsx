@@ -5,17 +5,17 @@ export interface Column<Row> {
   head: ReactNode;
   cell: (row: Row) => ReactNode;
   align?: 'left' | 'right';
-  /** Only where there is room; a phone shows the row without it. */
+  /** Shown only on wide screens; a phone shows the row without it. */
   wide?: boolean;
 }
 
 export interface TableProps<Row> {
-  /** What the table is of, for those who listen to it. */
+  /** Description of the table, for screen readers. */
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   rowKey: (row: Row) => string;
-  /** More rows may come: it begins as the long list that it becomes, so that the keyboard keeps its place. */
+  /** More rows may come. It starts as a long list, so that the keyboard keeps its place. */
   grows?: boolean;
 }
 

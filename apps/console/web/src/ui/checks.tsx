@@ -9,7 +9,7 @@ export interface ChecksProps<T extends string | number> {
   onChange: (chosen: readonly T[]) => void;
 }
 
-/** Any of a few. */
+/** Checkboxes for any of a few options. */
 export function Checks<T extends string | number>({ label, hint, options, chosen, onChange }: ChecksProps<T>) {
   const id = useId();
   return (

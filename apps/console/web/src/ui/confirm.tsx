@@ -6,17 +6,17 @@ import { explain } from './explain.ts';
 import css from './ui.module.css';
 
 export interface ConfirmProps {
-  /** Names the thing: "Delete the rule “Runaway agent”". */
+  /** Includes the name: "Delete the rule “Runaway agent”". */
   title: string;
-  /** What happens then, and what can't be undone. */
+  /** The consequences, and what cannot be undone. */
   children: ReactNode;
   action: string;
-  /** It stays open, and says why, when this fails. */
+  /** If this fails, the dialog stays open and shows why. */
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
 }
 
-/** Asks before something that can't be undone. */
+/** Asks before an action that cannot be undone. */
 export function Confirm({ title, children, action, onConfirm, onClose }: ConfirmProps) {
   const [working, setWorking] = useState(false);
   const [error, setError] = useState<unknown>(null);

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
 
-/** Puts `value` on the clipboard, and says so for a second. Browsers have none for pages that came without TLS. */
+/** Copies `value` to the clipboard, and says so for a second. Browsers offer none to pages without TLS. */
 export function CopyButton({ value, label }: { value: string; label?: string }) {
   const [copied, setCopied] = useState(false);
   if (!isSecureContext) return null;

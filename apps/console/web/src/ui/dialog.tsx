@@ -7,26 +7,26 @@ export interface DialogProps {
   title: ReactNode;
   onClose: () => void;
   children: ReactNode;
-  /** A drawer on the right side, for details of what stands behind it. */
+  /** A drawer on the right side, for details of the page behind it. */
   side?: boolean;
-  /** Escape and a click beside it do not close it: there is something in it that would be lost. */
+  /** Escape and a click outside do not close it, because its content would be lost. */
   stays?: boolean;
 }
 
-/** A modal dialog; the browser holds the focus in it and gives it back. Shown as long as it is rendered. */
+/** A modal dialog, open as long as it is rendered. The browser traps the focus and restores it. */
 export function Dialog({ title, onClose, children, side = false, stays = false }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const pressedBeside = useRef(false);
   const heading = useId();
   const [changed, setChanged] = useState(false);
-  // A form that somebody has filled in is left by its buttons alone.
+  // A changed form closes only by its buttons.
   const keeps = stays || changed;
-  // Closed while it is still in the page: the browser gives the focus back only then.
+  // Closed while still in the document, because only then does the browser restore the focus.
   useLayoutEffect(() => {
     const dialog = ref.current;
     if (dialog !== null && !dialog.open) {
       dialog.showModal();
-      // Where typing begins, if there is such a place; else the browser has chosen the first button.
+      // Focuses the first input, if any; else the browser has focused the first button.
       dialog.querySelector<HTMLElement>('input:not([readonly]), select, textarea')?.focus();
     }
     return () => dialog?.close();
@@ -37,7 +37,7 @@ export function Dialog({ title, onClose, children, side = false, stays = false }
       className={css['dialog']}
       data-side={side}
       aria-labelledby={heading}
-      // A browser lets one Escape be prevented, and closes at the second.
+      // Browsers let pages prevent one Escape, but close at the second.
       {...(keeps && { closedby: 'none' })}
       onInput={({ target }) => setChanged(Boolean((target as HTMLInputElement).form))}
       onCancel={(event) => {
@@ -48,7 +48,7 @@ export function Dialog({ title, onClose, children, side = false, stays = false }
         pressedBeside.current = event.target === ref.current;
       }}
       onClick={(event) => {
-        // A selection of text may end beside it.
+        // A selection of text may end outside.
         if (event.target === ref.current && pressedBeside.current && !keeps) onClose();
       }}
     >

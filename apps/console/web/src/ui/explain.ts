@@ -1,7 +1,7 @@
 import { TollkeeperError, TollkeeperUnavailable } from '../api/api.ts';
 import { text } from '../text/index.ts';
 
-/** What people read about an error, and the request id to quote. */
+/** The message of an error, and the request id to quote. */
 export function explain(error: unknown): { message: string; requestId: string | null } {
   if (error instanceof TollkeeperUnavailable && error.status === null) {
     return { message: text.common.lost.once, requestId: null };

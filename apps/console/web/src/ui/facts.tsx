@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import css from './ui.module.css';
 
-/** Names and values of one thing, such as an event in a drawer. Values that are undefined are left out. */
+/** Names and values, such as those of an event in a drawer. Undefined values are left out. */
 export function Facts({ facts }: { facts: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className={css['facts']}>

@@ -4,11 +4,11 @@ import css from './ui.module.css';
 interface FieldProps {
   label: ReactNode;
   hint?: ReactNode;
-  /** What is wrong with the value, once that is known. */
+  /** The problem with the value, if any. */
   problem?: string | undefined;
 }
 
-/** A label, an input, and below it a hint or what is wrong. */
+/** A label, an input, and below it a hint or the problem. */
 export function TextField({ label, hint, problem, ...input }: FieldProps & ComponentProps<'input'>) {
   const id = useId();
   return (
@@ -37,7 +37,7 @@ interface ChoiceProps<T extends string> extends FieldProps, Pick<ComponentProps<
   onChange: (value: T) => void;
 }
 
-/** One of a few values, each with its name. */
+/** One of a few named values. */
 export function ChoiceField<T extends string>({ value, options, onChange, ...field }: ChoiceProps<T>) {
   return (
     <SelectField

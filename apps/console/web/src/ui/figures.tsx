@@ -5,10 +5,10 @@ import { dateTime, dateTimeOf, relative } from '../format/time.ts';
 import { text } from '../text/index.ts';
 import { useNow } from './now.ts';
 
-/** When the page was opened, in milliseconds: its year is the one that goes without saying. */
+/** When the page was opened, in milliseconds. Dates in this year are shown without the year. */
 const OPENED_AT = Date.now();
 
-/** USD from micros; every micro on hover. */
+/** USD from micros, with every micro on hover. */
 export function Money({ micros }: { micros: number }) {
   const short = money(micros);
   const exact = exactMoney(micros);
@@ -19,7 +19,7 @@ export function Money({ micros }: { micros: number }) {
   );
 }
 
-/** A number, short when it is large; the full one on hover. */
+/** A number, shortened if large, in full on hover. */
 export function Count({ value }: { value: number }) {
   const short = count(value);
   const exact = exactCount(value);
@@ -30,7 +30,7 @@ export function Count({ value }: { value: number }) {
   );
 }
 
-/** Whether tokens are known: some gateways report none. */
+/** Whether tokens are known: some gateways do not report them. */
 export function hasTokens({ input, output }: TokenCounts): boolean {
   return input > 0 || output > 0;
 }
@@ -40,7 +40,7 @@ interface TokenCounts {
   output: number;
 }
 
-/** Tokens in and out, where anybody has counted them. */
+/** Tokens in and out, if reported. */
 export function Tokens({ input, output }: TokenCounts) {
   if (!hasTokens({ input, output })) return text.common.none;
   return (
@@ -61,7 +61,7 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** "22 Nov, 16:02:09" in the zone of the page; the year where it is another one, and in any case on hover. */
+/** "22 Nov, 16:02:09" in the zone of the page. The year is shown if it is another one, and always on hover. */
 export function At({ at }: { at: string }) {
   const { zone } = useSpan();
   return (

@@ -7,17 +7,17 @@ import ui from './ui.module.css';
 
 export interface FormDialogProps {
   title: ReactNode;
-  /** What the button says that sends the form. */
+  /** Label of the button that submits the form. */
   action?: string;
-  /** Sends what is filled in, and closes the dialog. It stays open, and says why, when this fails. */
+  /** Submits the form and closes the dialog. If it fails, the dialog stays open and shows why. */
   send: () => Promise<void>;
   onClose: () => void;
   children: ReactNode;
-  /** It can't be closed while it is sent: what comes back is to be seen this once. */
+  /** The dialog cannot be closed during the request, because the answer is shown only once. */
   waits?: boolean;
 }
 
-/** Fields, and the two buttons that end every form in a dialog. */
+/** Fields, and the two buttons at the end of every form dialog. */
 export function FormDialog({
   title,
   action = text.common.action.save,
@@ -46,7 +46,7 @@ export function FormDialog({
         className={ui['stack']}
         onSubmit={(event) => {
           event.preventDefault();
-          // A form is sent by Enter too, which no button holds back.
+          // Enter also submits the form, even if the button is inactive.
           if (!working) void onSubmit();
         }}
       >

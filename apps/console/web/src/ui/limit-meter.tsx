@@ -4,7 +4,7 @@ import { text } from '../text/index.ts';
 import { Meter } from './parts.tsx';
 import css from './ui.module.css';
 
-/** What is used of a daily budget now, and what is left of it; where that is not known, the place of it. */
+/** The used and the remaining part of a daily budget; a placeholder if unknown. */
 export function LimitMeter({ limit }: { limit: Api.Limit | undefined }) {
   if (limit === undefined) return <div className={css['limit']} />;
   const { spent_micros: spent, held_micros: held, remaining_micros: left, daily_budget_usd_micros: budget } = limit;

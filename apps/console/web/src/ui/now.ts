@@ -6,7 +6,7 @@ const listeners = new Set<() => void>();
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  // It stood still while nobody listened.
+  // The clock stood still while it had no listeners.
   if (timer === undefined) now = Date.now();
   timer ??= setInterval(() => {
     if (document.hidden) return;
@@ -22,7 +22,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Milliseconds of the clock, once a second while the page is visible. All relative times share it. */
+/** The time in milliseconds, updated every second while the page is visible. All relative times share it. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }

@@ -6,19 +6,19 @@ import type { TableProps } from './cells.tsx';
 import { Failed, Loaded, type LoadedProps } from './parts.tsx';
 import { Table } from './table.tsx';
 
-/** In pixels. The next page is asked for while this much is below what is in sight: scrolling does not wait for it. */
+/** In pixels. The next page loads when the end is this far below the visible part, so scrolling need not wait. */
 const AHEAD = 1_500;
 
 export interface PagedTableProps<Row>
   extends Omit<TableProps<Row>, 'rows' | 'grows'>, Pick<LoadedProps<unknown>, 'with'> {
   list: Pages<Row, unknown>;
-  /** Of the first page. */
+  /** Height of the first page. */
   height: number;
-  /** What stands for an empty list. */
+  /** Shown for an empty list. */
   none: ReactNode;
 }
 
-/** A list that grows by a page when its end comes near. Scrolled back to its top, it is its first page again. */
+/** A list that loads the next page near its end. Scrolling back to the top returns to the first page. */
 export function PagedTable<Row>({ list, height, with: others, none, ...table }: PagedTableProps<Row>) {
   return (
     <Loaded query={list.query} height={height} with={others}>
@@ -60,7 +60,7 @@ function End({ list: { items, query, more, loadingMore, failed } }: { list: Part
   const waits = more === undefined || loadingMore || failed;
   useEffect(() => {
     if (waits) return;
-    // Anew after each page: an end that is still near is reported again.
+    // Observed again after each page, so that an end that is still near is reported again.
     return whenSeen(ref, AHEAD, (seen) => seen && more());
   }, [waits, more, items.length]);
   if (more === undefined) return null;
@@ -77,7 +77,7 @@ function End({ list: { items, query, more, loadingMore, failed } }: { list: Part
   );
 }
 
-/** Tells whether an element is in sight, or no more than `ahead` pixels below: at once, and whenever that changes. */
+/** Reports whether an element is visible or at most `ahead` pixels below: at once, and whenever that changes. */
 function whenSeen(ref: RefObject<HTMLElement | null>, ahead: number, tell: (seen: boolean) => void): () => void {
   const watch = new IntersectionObserver((entries) => tell(entries.at(-1)?.isIntersecting === true), {
     rootMargin: `0px 0px ${ahead}px 0px`,

@@ -8,7 +8,7 @@ import css from './ui.module.css';
 
 export type Tone = 'calm' | 'ok' | 'warn' | 'bad';
 
-/** The top of a page: its name, a line about it, and what can be done on it. */
+/** The top of a page: its name, a line about it, and its actions. */
 export function PageHead({ title, line, children }: { title: ReactNode; line?: ReactNode; children?: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
@@ -57,7 +57,7 @@ export interface SegmentsProps<T extends string> {
   onChange: (value: T) => void;
 }
 
-/** One of a few. */
+/** A choice of one of a few values. */
 export function Segments<T extends string>({ label, value, options, onChange }: SegmentsProps<T>) {
   return (
     <div className={css['segments']} role="group" aria-label={label}>
@@ -70,7 +70,7 @@ export function Segments<T extends string>({ label, value, options, onChange }: 
   );
 }
 
-/** Something that helps where a list is empty. */
+/** Helpful words for an empty list. */
 export function Note({ title, children }: { title: ReactNode; children?: ReactNode }) {
   return (
     <div className={css['note']}>
@@ -92,7 +92,7 @@ export function Failed({ error, retry }: { error: unknown; retry: () => void }) 
   );
 }
 
-/** Why something that a person looks for is not offered. */
+/** Explains why an action is not offered. */
 export function NotAllowed({ needed }: { needed: 'admin' | 'owner' }) {
   const { role } = useWorkspace();
   return (
@@ -102,7 +102,7 @@ export function NotAllowed({ needed }: { needed: 'admin' | 'owner' }) {
   );
 }
 
-/** A text that is not known yet, as long as this one: the line breaks where it will. */
+/** A placeholder as long as this text, so that lines break in the same places. */
 export function Unknown({ like }: { like: string }) {
   return (
     <span className={css['unknown']} aria-hidden="true">
@@ -111,21 +111,21 @@ export function Unknown({ like }: { like: string }) {
   );
 }
 
-/** Holds the place of what is loading: as high as what comes. */
+/** A placeholder as high as the content that is loading. */
 export function Skeleton({ height, width = '100%' }: { height: number | string; width?: string }) {
   return <span className={css['skeleton']} style={{ height, width }} />;
 }
 
 export interface LoadedProps<T> {
   query: Answer<T>;
-  /** Height of what comes, in pixels or of CSS, or what is as high, so that nothing moves when it does. */
+  /** Height of the content, in pixels or CSS, or an equally high element, so that nothing moves when it loads. */
   height: number | string | ReactElement;
-  /** Answers that are waited for as well, where they come: what they would move is drawn with them. */
+  /** Other answers to wait for, if they can load: what they would move is drawn together with them. */
   with?: readonly Answer<unknown>[] | undefined;
   children: (data: T) => ReactNode;
 }
 
-/** The answer of a query, or what stands for it while there is none. An old answer stays when a new one fails. */
+/** The answer of a query, or a placeholder while there is none. If a refetch fails, the old answer stays. */
 export function Loaded<T>({ query, height, with: others = [], children }: LoadedProps<T>) {
   const missing = [query, ...others].find(({ isError, data }) => isError && data === undefined);
   if (missing !== undefined) return <Failed error={missing.error} retry={() => void missing.refetch()} />;
@@ -137,13 +137,13 @@ export function Loaded<T>({ query, height, with: others = [], children }: Loaded
   );
 }
 
-/** How near a budget is to its end; both in micros. */
+/** How close a budget is to being used up; both in micros. */
 export function budgetTone(spent: number, budget: number): Tone {
   if (spent >= budget) return 'bad';
   return spent >= 0.8 * budget ? 'warn' : 'calm';
 }
 
-/** How much of a budget is spent and held; both in micros. */
+/** The spent and the reserved part of a budget; both in micros. */
 export function Meter({ spent, held, budget, label }: { spent: number; held: number; budget: number; label: string }) {
   const share = (part: number) => (budget === 0 ? 100 : Math.min(100, (part / budget) * 100));
   const spentShare = share(spent);

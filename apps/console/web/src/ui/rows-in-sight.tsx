@@ -2,10 +2,10 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useLayoutEffect, useRef, useState } from 'react';
 import { Cells, type TableProps } from './cells.tsx';
 
-/** Of a row before it is drawn, in pixels. */
+/** Estimated height of a row before it is drawn, in pixels. */
 const ROW_HEIGHT = 36;
 
-/** Rows of a long list: the page scrolls, and empty rows stand for what is above and below. */
+/** The visible rows of a long list: the page scrolls, and empty rows replace those above and below. */
 export function RowsInSight<Row>({ columns, rows, rowKey }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [top, setTop] = useState(0);
@@ -14,7 +14,7 @@ export function RowsInSight<Row>({ columns, rows, rowKey }: TableProps<Row>) {
       if (body.current !== null) setTop(body.current.getBoundingClientRect().top + scrollY);
     };
     measure();
-    // What stands above may become higher or lower.
+    // The content above may change its height.
     const watch = new ResizeObserver(measure);
     watch.observe(document.body);
     return () => watch.disconnect();

@@ -2,7 +2,7 @@ import { RANGES, useSpan } from '../app/span.ts';
 import { text } from '../text/index.ts';
 import { Segments } from './parts.tsx';
 
-/** Chooses the span of the page; it stands in the address. */
+/** Chooses the page's span, which is part of the URL. */
 export function SpanBar() {
   const { range, set } = useSpan();
   return (

@@ -12,7 +12,7 @@ import {
 import { Cells, type TableProps } from './cells.tsx';
 import css from './ui.module.css';
 
-/** Above this many rows, only those in sight are drawn; what that takes is loaded with the first such list. */
+/** With more rows, only the visible ones are drawn. The code for that is loaded with the first such list. */
 const DRAWN_WHOLE = 100;
 const RowsInSight = lazy(async () => ({ default: (await import('./rows-in-sight.tsx')).RowsInSight })) as <Row>(
   props: TableProps<Row>,
@@ -20,7 +20,9 @@ const RowsInSight = lazy(async () => ({ default: (await import('./rows-in-sight.
 
 const ForNow = createContext(false);
 
-/** Whether a cell is drawn until the file of long lists is there, and then anew: it would lose the focus. */
+/**
+ * Whether a cell is drawn only until the code for long lists is loaded, and redrawn then, which would lose the focus.
+ */
 export function useIsForNow(): boolean {
   return useContext(ForNow);
 }
@@ -59,7 +61,7 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
-/** Whether the table is wider than its place: then the keyboard has to reach it to scroll it. */
+/** Whether the table is wider than its container. Then it must be focusable, so that the keyboard can scroll it. */
 function useScrolls(box: RefObject<HTMLDivElement | null>): boolean {
   const [scrolls, setScrolls] = useState(false);
   useLayoutEffect(() => {

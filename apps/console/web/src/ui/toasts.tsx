@@ -26,7 +26,7 @@ function dismiss(id: number): void {
   set(toasts.filter((toast) => toast.id !== id));
 }
 
-/** Says what was done, with a way back where there is one. */
+/** Confirms a change, with a way to undo it if there is one. */
 export function toast(message: string, options: { tone?: 'ok' | 'bad'; undo?: () => void } = {}): void {
   lastId += 1;
   const id = lastId;
@@ -34,7 +34,7 @@ export function toast(message: string, options: { tone?: 'ok' | 'bad'; undo?: ()
   endLater(id);
 }
 
-/** Says why a change failed that has no place of its own for it, such as one that was taken back. */
+/** Shows why a change failed that has no place of its own for errors, such as an undo. */
 export function toastFailure(error: unknown): void {
   toast(explain(error).message, { tone: 'bad' });
 }
@@ -49,13 +49,13 @@ function endLater(id: number): void {
   );
 }
 
-/** For as long as somebody points at it, or has the focus in it. */
+/** Keeps the toast while it is hovered or focused. */
 function keep(id: number): void {
   clearTimeout(ends.get(id));
   ends.delete(id);
 }
 
-/** What was said and can be undone is of one person in one workspace. */
+/** Toasts and their undo belong to one person in one workspace. */
 export function clearToasts(): void {
   set([]);
 }

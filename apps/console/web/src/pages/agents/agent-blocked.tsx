@@ -21,7 +21,7 @@ interface Blocked {
   kind: BlockedKind;
 }
 
-/** The last calls of an agent that were blocked, of each kind. */
+/** The agent's latest blocked calls of each kind. */
 export function useAgentBlocked(agentId: string) {
   const { query } = useSpan();
   const asked = { query: { ...query, agent_id: agentId, limit: SHOWN } };
@@ -31,7 +31,7 @@ export function useAgentBlocked(agentId: string) {
   };
 }
 
-/** Those of both kinds, newest first. */
+/** Blocked calls of both kinds, newest first. */
 export function AgentBlocked({ blocked: { byBudget, byGuard } }: { blocked: ReturnType<typeof useAgentBlocked> }) {
   const { slug } = useWorkspace();
   const columns: Column<Blocked>[] = [

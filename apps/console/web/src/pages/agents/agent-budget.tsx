@@ -9,7 +9,7 @@ import { BudgetCell } from '../budgets/budget-cell.tsx';
 
 const words = text.agents.agent;
 
-/** What is left to the agent today; an owner sets its budget here. */
+/** What the agent may still spend today. Owners set its budget here. */
 export function AgentBudget({ agentId, name }: { agentId: string; name: string }) {
   const { id: tenant_id } = useWorkspace();
   const mayEdit = useMay('owner');

@@ -20,7 +20,7 @@ import { RenameDialog } from './rename-dialog.tsx';
 
 const words = text.agents.agent;
 
-/** One agent: what it spends, what is left to it, and what was blocked. */
+/** One agent: its spend, its remaining budget, and its blocked calls. */
 export function AgentPage() {
   const { agentId } = useParams({ from: '/account/w/$slug/agents/$agentId' });
   const { slug } = useWorkspace();
@@ -81,7 +81,7 @@ export function AgentPage() {
 
 const MINUTE = 60_000;
 
-/** The details name no interval; the points have it. */
+/** The details contain no interval, so it is derived from the points. */
 function intervalOf(points: readonly Api.SpendPoint[]): Api.SpendSeries['interval'] {
   const [first, second] = points;
   if (first === undefined || second === undefined) return '1h';

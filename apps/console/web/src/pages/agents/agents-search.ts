@@ -1,4 +1,4 @@
-/** What the list of agents is searched for. */
+/** The search text of the list of agents. */
 export interface AgentsSearch {
   find?: string;
 }

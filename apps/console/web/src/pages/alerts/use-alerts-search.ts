@@ -3,7 +3,7 @@ import type { AlertsSearch } from './alerts-search.ts';
 
 type Change = { [K in keyof AlertsSearch]: AlertsSearch[K] | undefined };
 
-/** What the address says, and how to change it. A filter that changes leads back to the first page of the list. */
+/** The filters in the URL, and how to change them. A changed filter returns to the first page of the list. */
 export function useAlertsSearch(): readonly [AlertsSearch, (change: Change) => void] {
   const search = useSearch({ from: '/account/w/$slug/alerts' });
   const navigate = useNavigate();
@@ -12,7 +12,7 @@ export function useAlertsSearch(): readonly [AlertsSearch, (change: Change) => v
     void navigate({
       from: '/w/$slug/alerts',
       to: '.',
-      // The list stays where it is.
+      // Keeps the scroll position of the list.
       resetScroll: false,
       search: (before) => {
         const next = { ...before, ...(!keepsPage && { offset: undefined }), ...change };

@@ -31,7 +31,7 @@ export function AuditPage() {
   );
 }
 
-/** The filters of the address as the API takes them. */
+/** The filters in the URL as input of the API. */
 function useFilters() {
   const { zone } = useSpan();
   const [{ actor, action, target, from, to }] = useAuditSearch();
@@ -44,7 +44,7 @@ function useFilters() {
   };
 }
 
-/** A link, so that the browser stores what comes and holds none of it. */
+/** A link, so that the browser saves the stream without holding it in memory. */
 function Export() {
   const { slug } = useWorkspace();
   const query = new URLSearchParams({ ...useFilters(), format: 'ndjson' });

@@ -15,7 +15,7 @@ const words = text.audit;
 
 type Change = Api.AuditRecord['changes'][number];
 
-/** One record: who did what to what, and what it was before and after. */
+/** One record: who did what, and the values before and after. */
 export function RecordDrawer({ recordId }: { recordId: string }) {
   const [, set] = useAuditSearch();
   const record = useRead('GET /api/v1/audit/{record_id}', { path: { record_id: recordId } });

@@ -3,7 +3,7 @@ import type { AuditSearch } from './audit-search.ts';
 
 type Change = { [K in keyof AuditSearch]: AuditSearch[K] | undefined };
 
-/** What the address says, and how to change it. */
+/** The filters in the URL, and how to change them. */
 export function useAuditSearch(): readonly [AuditSearch, (change: Change) => void] {
   const search = useSearch({ from: '/account/w/$slug/audit' });
   const navigate = useNavigate();
@@ -11,7 +11,7 @@ export function useAuditSearch(): readonly [AuditSearch, (change: Change) => voi
     void navigate({
       from: '/w/$slug/audit',
       to: '.',
-      // The list stays where it is.
+      // Keeps the scroll position of the list.
       resetScroll: false,
       search: (before) =>
         Object.fromEntries(Object.entries({ ...before, ...change }).filter(([, value]) => value !== undefined)),

@@ -38,14 +38,14 @@ export function BlockedPage() {
   );
 }
 
-/** Shows another part of the page, and says so in its address. */
+/** Changes the shown part of the page, and its URL. */
 function useShow() {
   const navigate = useNavigate();
   return (change: BlockedSearch) =>
     void navigate({
       from: '/w/$slug/blocked',
       to: '.',
-      // The list stays where it is.
+      // Keeps the scroll position of the list.
       resetScroll: false,
       search: ({ range, zone, kind }) => ({
         ...(range !== undefined && { range }),
@@ -84,7 +84,7 @@ function ByBudget() {
   return <BlockedList list={list} columns={columns} kind="budget" />;
 }
 
-/** Whose budget it was, and how often where that is more than once. */
+/** The scope of the budget, and the number of calls if more than one. */
 function BudgetTag({ row: { scope, count = 1 } }: { row: Api.BudgetBlocked }) {
   return (
     <>

@@ -2,7 +2,7 @@ import type { Api } from '@tollkeeper/client';
 
 export type BlockedKind = keyof Api.Overview['blocked'];
 
-/** Why a call is blocked. In the order of the page, which shows the first one unless its address says another. */
+/** The kinds of blocked calls in the order of the page. The first one is the default. */
 export const BLOCKED_KINDS = Object.keys({ budget: null, guard: null } satisfies Record<BlockedKind, null>) as [
   BlockedKind,
   ...BlockedKind[],
@@ -19,7 +19,7 @@ export function allBlockedOf(row: Record<`${BlockedKind}_blocked`, number>): num
   return BLOCKED_KINDS.reduce((sum, kind) => sum + row[`${kind}_blocked`], 0);
 }
 
-/** What the address of the page says beside its span: the kind, and the event or the run in the drawer. */
+/** The page's URL besides its span: the kind, and the event or the run in the drawer. */
 export interface BlockedSearch {
   kind?: BlockedKind;
   event?: string;
@@ -34,7 +34,7 @@ export function parseBlockedSearch({ kind, event, run }: Record<string, unknown>
   };
 }
 
-/** The part of the address that says the kind. */
+/** The kind as part of the URL. */
 export function kindInAddress(kind: BlockedKind | undefined): Pick<BlockedSearch, 'kind'> {
   return kind === undefined || kind === SHOWN_FIRST ? {} : { kind };
 }

@@ -65,7 +65,7 @@ function BudgetEvent({ eventId }: { eventId: string }) {
   );
 }
 
-/** Where the budget is that has blocked the call; undefined for that of the workspace. */
+/** Where to find the budget that blocked the call; undefined for that of the workspace. */
 const BUDGET_OF: Record<BudgetScope, (event: Api.BudgetBlockedEvent) => BudgetsSearch | undefined> = {
   workspace: () => undefined,
   agent: ({ agent_id }) => ({ agents: agent_id, budget: `agent/${agent_id}` }),
@@ -73,7 +73,7 @@ const BUDGET_OF: Record<BudgetScope, (event: Api.BudgetBlockedEvent) => BudgetsS
 };
 
 function budgetOf(event: Api.BudgetBlockedEvent, tenantId: string): BudgetsSearch {
-  // Of a newer service it may be any text.
+  // A newer service may send other texts.
   const scope = BUDGET_SCOPES.find((known) => known === event.scope);
   return (scope && BUDGET_OF[scope](event)) ?? { budget: `workspace/${tenantId}` };
 }
@@ -128,7 +128,7 @@ function EventFacts({ event }: { event: Api.BudgetBlockedEvent | Api.GuardBlocke
   );
 }
 
-/** The whole run is in a drawer of its own. */
+/** Opens the whole run in another drawer. */
 function Run({ id }: { id: string }) {
   return (
     <>

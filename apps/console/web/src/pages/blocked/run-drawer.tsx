@@ -14,7 +14,7 @@ import { useClose } from './use-close.ts';
 
 const words = text.blocked;
 
-/** A whole run in its order: what it spent, and where it was stopped. */
+/** A whole run in order: its spend, and where it was blocked. */
 export function RunDrawer({ kind, runId }: { kind: BlockedKind; runId: string }) {
   const close = useClose();
   return (

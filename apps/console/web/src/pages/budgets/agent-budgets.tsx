@@ -64,7 +64,7 @@ export function AgentBudgets({ agents }: { agents: readonly Api.AgentBudgetItem[
     },
   ];
   const search = wanted.trim().toLowerCase();
-  // The one with this id first: of a long list the rows in sight alone are drawn, and somebody may be led to it.
+  // The agent with exactly this id comes first: a link may lead to it, and long lists draw only visible rows.
   const found = agents
     .filter((each) => `${each.agent_id} ${each.display_name}`.toLowerCase().includes(search))
     .toSorted((a, b) => Number(b.agent_id === wanted) - Number(a.agent_id === wanted));
@@ -79,7 +79,7 @@ export function AgentBudgets({ agents }: { agents: readonly Api.AgentBudgetItem[
             void navigate({
               from: '/w/$slug/budgets',
               to: '.',
-              // Nobody is led to a budget any more.
+              // Removes the link target from the URL.
               search: ({ agents: _agents, budget: _budget, ...rest }) =>
                 target.value === '' ? rest : { ...rest, agents: target.value },
               replace: true,

@@ -11,28 +11,28 @@ import ui from '../../ui/ui.module.css';
 const words = text.budgets;
 
 export interface BudgetCellProps {
-  /** Whose budget it is, as people call it. */
+  /** Display name of the budget's owner. */
   name: string;
   micros: number | null;
-  /** Spent and held today, where that is known. */
+  /** Spent and reserved today, if known. */
   usedMicros: number | undefined;
   /** Null removes the budget. */
   save: (micros: number | null) => Promise<unknown>;
-  /** Whether it may be removed. */
+  /** Whether the budget may be removed. */
   optional?: boolean;
-  /** Brings it into sight and focuses it: somebody was led to it. */
+  /** Scrolls to the budget and focuses it, because a link leads to it. */
   isLedTo?: boolean;
-  /** They are there. */
+  /** Called once the budget has the focus. */
   onArrived?: () => void;
-  /** Keeps what is typed, by this id, while the cell is not drawn, as in a long table. */
+  /** Keeps the typed text under this id while the cell is not drawn, as in a long table. */
   kept?: { drafts: Map<string, string>; id: string };
 }
 
-/** A daily budget that is edited where it stands. */
+/** A daily budget that is edited in place. */
 export function BudgetCell({ isLedTo = false, onArrived, kept, ...budget }: BudgetCellProps) {
   const { name, micros } = budget;
   const [draft, setOwnDraft] = useState(kept?.drafts.get(kept.id) ?? null);
-  // Drawn again while somebody may be typing elsewhere.
+  // A cell redrawn with its draft must not take the focus: the person may be typing elsewhere.
   const [isBack, setIsBack] = useState(draft !== null);
   const edit = useRef<HTMLButtonElement>(null);
 
@@ -55,7 +55,7 @@ export function BudgetCell({ isLedTo = false, onArrived, kept, ...budget }: Budg
     setOwnDraft(null);
     kept?.drafts.delete(kept.id);
     setIsBack(false);
-    // To where the keyboard was before.
+    // Returns the focus to where it was.
     setTimeout(() => edit.current?.focus());
   }
 
@@ -83,7 +83,7 @@ interface BudgetFormProps extends Pick<BudgetCellProps, 'name' | 'micros' | 'use
   autoFocus: boolean;
 }
 
-/** Saves a budget, with a way back. */
+/** Saves a budget, and offers to undo it. */
 function BudgetForm(props: BudgetFormProps) {
   const { name, micros, usedMicros, save, optional = true, draft, setDraft, stop, autoFocus } = props;
   const [problem, setProblem] = useState<string | null>(null);

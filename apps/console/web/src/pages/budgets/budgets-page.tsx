@@ -11,7 +11,7 @@ import { WorkspaceBudget } from './workspace-budget.tsx';
 
 const words = text.budgets;
 
-/** Who may spend how much a day. */
+/** The daily budgets of the workspace, its agents and its plans. */
 export function BudgetsPage() {
   const { slug, timezone } = useWorkspace();
   const mayEdit = useMay('owner');
@@ -37,7 +37,7 @@ export function BudgetsPage() {
   );
 }
 
-/** At once, since each is as long as it is: one that came alone would move those below. */
+/** Drawn together, because a list that loads later would move those below it. */
 function Lists() {
   const path = { tenant_id: useWorkspace().id };
   const agents = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/agents', { path }, { live: true });

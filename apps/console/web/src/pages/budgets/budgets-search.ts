@@ -4,16 +4,16 @@ import { useState } from 'react';
 
 export type BudgetScope = Api.Limit['scope'];
 
-/** What a daily budget can be set for. */
+/** The scopes of daily budgets. */
 export const BUDGET_SCOPES = Object.keys({ workspace: null, agent: null, plan: null } satisfies Record<
   BudgetScope,
   null
 >) as BudgetScope[];
 
-/** The scope and the id of a budget, as in an address. */
+/** The scope and the id of a budget, as in a URL. */
 export type BudgetName = `${BudgetScope}/${string}`;
 
-/** What the list of agents is searched for, and the budget that somebody was led to. */
+/** The search text of the list of agents, and the budget that a link leads to. */
 export interface BudgetsSearch {
   agents?: string;
   budget?: BudgetName;
@@ -34,10 +34,10 @@ export function useBudgetsSearch(): BudgetsSearch {
   return useSearch({ from: '/account/w/$slug/budgets' });
 }
 
-/** For the cell of a budget: whether somebody is led to it, and that they are there now. */
+/** For the cell of a budget: whether a link leads to it, and a callback for when it has the focus. */
 export function useLedTo(): (name: BudgetName) => { isLedTo: boolean; onArrived: () => void } {
   const { budget } = useBudgetsSearch();
-  // A row that is drawn again, as in a long list, must not take the focus again.
+  // A row that is redrawn, as in a long list, must not take the focus again.
   const [arrived] = useState(() => new Set<BudgetName>());
   return (name) => ({
     isLedTo: budget === name && !arrived.has(name),

@@ -9,7 +9,7 @@ const AMOUNTS = [
   ['left', 'remaining_micros'],
 ] as const;
 
-/** What limits say of the budgets in a table. */
+/** Table columns with the use of budgets. */
 export function limitColumns<Row>(limitOf: (row: Row) => Api.Limit | undefined): Column<Row>[] {
   return AMOUNTS.map(([key, amount]) => ({
     key,

@@ -88,7 +88,7 @@ function usePlanChanges() {
 
   function setActive(plan: Plan, is_active: boolean, withUndo = true): Promise<void> {
     const { plan_key, display_name } = plan;
-    // As a promise: each of two quick changes has its own answer.
+    // mutateAsync, so that each of two quick changes gets its own answer.
     return update.mutateAsync({ path: { tenant_id, plan_key }, body: { is_active } }).then(
       () =>
         toast(is_active ? words.plan.activated(display_name) : words.plan.deactivated(display_name), {

@@ -10,7 +10,7 @@ import { PLAN_READS } from './plan-reads.ts';
 
 const words = text.budgets.plan;
 
-/** Makes a plan, or edits one. */
+/** Creates a plan, or edits one. */
 export function PlanDialog({ plan, onClose }: { plan: Api.PlanBudget | null; onClose: () => void }) {
   const { id: tenant_id } = useWorkspace();
   const [key, setKey] = useState(plan?.plan_key ?? '');

@@ -9,7 +9,7 @@ import { CHANNEL_TYPES, type ChannelType, destinationOf, toSecret, TYPES } from 
 const words = text.channels.form;
 const READS = ['GET /api/v1/alerts/channels'] as const;
 
-/** Makes a channel, or edits one. The signing secret goes in and never comes out. */
+/** Creates a channel, or edits one. The signing secret is write-only. */
 export function ChannelDialog({ channel, onClose }: { channel: Api.AlertChannel | null; onClose: () => void }) {
   const [type, setType] = useState<ChannelType>(channel?.channel_type ?? 'webhook');
   const [name, setName] = useState(channel?.name ?? '');
@@ -24,7 +24,7 @@ export function ChannelDialog({ channel, onClose }: { channel: Api.AlertChannel 
     if (channel === null) {
       await create.mutateAsync({ body: toInput({ name, url, secret }) });
     } else {
-      // An address that was not touched is not sent: the API shows it without what may be secret in it.
+      // An unchanged URL is not sent, because the API returns it without its secret parts.
       const config = { ...(url !== before && toAddress(url)), ...toSecret(secret) };
       await edit.mutateAsync({ path: { channel_id: channel.id }, body: { name, config } });
     }

@@ -3,19 +3,19 @@ import type { Api } from '../../api/api.ts';
 export type ChannelType = Api.AlertChannel['channel_type'];
 type PatchedConfig = NonNullable<Api.AlertChannelPatch['config']>;
 
-/** What a person types about a channel. */
+/** The fields of a channel as typed. */
 interface Typed {
   name: string;
   url: string;
-  /** Empty where none is set. */
+  /** Empty if none is set. */
   secret: string;
 }
 
-/** What the form has for a type of channel. */
+/** The form of a type of channel. */
 interface FormOfType {
   isSigned: boolean;
   toInput(typed: Typed): Api.AlertChannelInput;
-  /** The new address in a patch. */
+  /** The new URL in a patch. */
   toAddress(url: string): PatchedConfig;
 }
 

@@ -116,7 +116,7 @@ function useSetEnabled() {
 
   function setEnabled(channel: Api.AlertChannel, enabled: boolean): Promise<void> {
     const name = nameOf(channel);
-    // As a promise: each of two quick changes has its own answer.
+    // mutateAsync, so that each of two quick changes gets its own answer.
     return edit.mutateAsync({ path: { channel_id: channel.id }, body: { enabled } }).then(
       () =>
         toast(enabled ? words.turnedOn(name) : words.turnedOff(name), {

@@ -9,7 +9,7 @@ import ui from '../../ui/ui.module.css';
 
 const words = text.channels;
 
-/** Sends a test notification, and shows what the receiver answered. */
+/** Sends a test notification, and shows the receiver's answer. */
 export function TestDialog({
   channel,
   name,

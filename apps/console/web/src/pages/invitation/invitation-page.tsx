@@ -15,7 +15,7 @@ import ui from '../../ui/ui.module.css';
 
 const words = text.invitation;
 
-/** Where the link of an invitation leads. Its token is behind the #, which browsers keep to themselves. */
+/** The page of an invitation link. Its token is after the #, which browsers do not send. */
 export function InvitationPage() {
   const token = useLocation().hash;
   const offer = useQuery({
@@ -64,7 +64,7 @@ function isNotThere(error: Error | null): boolean {
 interface OfferProps {
   token: string;
   offer: Api.InvitationOffer;
-  /** Of who is logged in. */
+  /** The account of a logged-in person. */
   account: Api.Account | undefined;
 }
 

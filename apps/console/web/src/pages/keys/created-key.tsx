@@ -9,7 +9,7 @@ import { firstEvent } from './first-event.ts';
 
 const words = text.keys.created;
 
-/** A new key, the only time that it is to be seen, with a command that tries it. */
+/** Shows a new key, this once, with a command to try it. */
 export function CreatedKey({ created, onClose }: { created: Api.CreatedWorkspaceKey; onClose: () => void }) {
   const mayReport = created.role !== 'read_only';
   const command = firstEvent(location.origin, created.api_key);

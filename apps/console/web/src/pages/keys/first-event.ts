@@ -1,4 +1,4 @@
-/** A line for a shell that reports one settled call of one cent by `my-agent`, of now and with ids of its own. */
+/** A shell command that reports one settled call of one cent by `my-agent`, with the current time and new ids. */
 export function firstEvent(origin: string, key: string): string {
   return [
     'ID="first-$(date +%s)"',

@@ -8,7 +8,7 @@ import { CreatedKey } from './created-key.tsx';
 const words = text.keys;
 const ROLES = ['developer', 'read_only', 'admin'] as const;
 
-/** Makes a key, and shows it this once. */
+/** Creates a key, and shows it this once. */
 export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [role, setRole] = useState<Api.WorkspaceKeyRole>('developer');

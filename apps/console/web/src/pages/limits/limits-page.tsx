@@ -16,7 +16,7 @@ import { Reservations } from './reservations.tsx';
 
 const words = text.limits;
 
-/** The budgets as the enforcer holds them now. */
+/** The limits as the enforcer has them now. */
 export function LimitsPage() {
   const { timezone } = useWorkspace();
   const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true });

@@ -1,6 +1,6 @@
 export const RESERVATION_STATES = ['held', 'settled', 'released', 'expired'] as const;
 
-/** Which reservations are shown; those that are held without it. */
+/** The state of the shown reservations; open ones by default. */
 export interface LimitsSearch {
   state?: (typeof RESERVATION_STATES)[number];
 }

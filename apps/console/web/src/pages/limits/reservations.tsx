@@ -17,7 +17,7 @@ import { RESERVATION_STATES } from './limits-search.ts';
 
 const words = text.limits.reservations;
 
-/** The reservations of each state. An owner may release the open ones. */
+/** The reservations of each state. Owners may release the open ones. */
 export function Reservations() {
   const { state = 'held' } = useSearch({ from: '/account/w/$slug/limits' });
   const navigate = useNavigate();

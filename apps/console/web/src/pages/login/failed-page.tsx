@@ -9,12 +9,12 @@ import ui from '../../ui/ui.module.css';
 
 const words = text.sso.failed;
 
-/** Why a log-in by a provider failed. What the provider said is shown as text, and never as anything else. */
+/** Shows why a log-in by a provider failed. The provider's own words are shown only as text. */
 export function FailedPage() {
   const { failure, request } = useSearch({ from: '/login/failed' });
   const { data, isPending } = useQuery({
     queryKey: ['failure', failure],
-    // An expired failure is shown like one that never existed.
+    // An expired failure looks like one that never existed.
     queryFn: () =>
       callApi(undefined, 'GET /api/v1/auth/oidc/failures/{failure_id}', { path: { failure_id: failure ?? '' } }).catch(
         () => null,

@@ -15,7 +15,7 @@ import ui from '../../ui/ui.module.css';
 
 const words = text.sso.link;
 
-/** Somebody whom a provider vouches for says which account is theirs, or that they are new. */
+/** A person from a provider proves which account is theirs, or says that they are new. */
 export function LinkPage() {
   const { link: linkId = '' } = useSearch({ from: '/login/link' });
   const pending = useQuery({
@@ -49,7 +49,7 @@ function LinkForm({
   const onSuccess = ({ return_to: returnTo }: { return_to: string }) => {
     sessionHint.set();
     connection.sessionBegan();
-    // All that was known without the session. What this page itself shows cannot be asked for again.
+    // Everything cached without the session, except the data of this page, which cannot be loaded again.
     client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'link' });
     void navigate({ href: returnTo, replace: true });
   };

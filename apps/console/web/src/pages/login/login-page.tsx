@@ -9,7 +9,7 @@ import { text } from '../../text/index.ts';
 
 export function LoginPage() {
   const { next = '/' } = useSearch({ from: '/login' });
-  // Known before the page is drawn, so that nothing on it moves.
+  // Loaded before the page is drawn, so that nothing on it moves.
   const { items, password_login: passwords, mails_links: mailsLinks } = useLoaderData({ from: '/login' });
   const navigate = useNavigate();
   const client = useQueryClient();

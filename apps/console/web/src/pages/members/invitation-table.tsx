@@ -12,7 +12,7 @@ import ui from '../../ui/ui.module.css';
 
 const words = text.members;
 
-/** Invitations that can still be accepted. */
+/** Open invitations. */
 export function InvitationTable({ items }: { items: readonly Api.Invitation[] }) {
   const [revoking, setRevoking] = useState<Api.Invitation | null>(null);
   const revoke = useChange('DELETE /api/v1/invitations/{invitation}', ['GET /api/v1/invitations']);

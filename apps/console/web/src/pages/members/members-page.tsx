@@ -44,7 +44,7 @@ export function MembersPage() {
   );
 }
 
-/** Drawn at once, so that none moves the other. */
+/** Drawn together, so that none moves the other. */
 function People() {
   const members = useRead('GET /api/v1/members', {}, { live: true });
   const invitations = useRead('GET /api/v1/invitations', {}, { live: true });
@@ -93,7 +93,7 @@ function MemberTable({ items, hasSso }: { items: readonly Api.Member[]; hasSso: 
           member={member}
           disabled={isPending}
           onChange={(role) => {
-            // An arrow key chooses at once, and a role must not be given by mistake.
+            // Arrow keys choose immediately, so a higher role needs confirmation.
             if (mayWith(role, member.role)) setRaising({ member, role });
             else changeRole(member, role);
           }}
@@ -146,7 +146,7 @@ function useRoleChange() {
   const setRole = useChange('PATCH /api/v1/members/{user_id}', READS);
 
   async function giveRole({ user_id, name, role: before }: Api.Member, role: Api.WorkspaceRole): Promise<void> {
-    // As a promise: it is answered after the page is left, too.
+    // mutateAsync, so that the answer is handled even after the page was left.
     const member = await setRole.mutateAsync({ path: { user_id }, body: { role } });
     toast(words.changed(name, text.common.roles[role]), { undo: () => changeRole(member, before) });
   }

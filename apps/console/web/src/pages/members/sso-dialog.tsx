@@ -7,7 +7,7 @@ import { Loaded, Note } from '../../ui/parts.tsx';
 
 const words = text.sso.report;
 
-/** What providers said of a member at their last log-in, and what it came to in this workspace. */
+/** The claims from a member's last log-ins by providers, and the resulting role in this workspace. */
 export function SsoDialog({ member, onClose }: { member: Pick<Api.Member, 'user_id' | 'name'>; onClose: () => void }) {
   const reports = useRead('GET /api/v1/members/{user_id}/sso', { path: { user_id: member.user_id } });
   return (

@@ -10,11 +10,11 @@ import { useAlertLine } from '../../ui/use-alert-line.ts';
 import css from './overview.module.css';
 
 const words = text.overview;
-/** As many as are no higher than the chart beside them. */
+/** As many as fit beside the chart. */
 const FIRING = 4;
 const LAST = 2;
 
-/** The alerts that fire; where none does, the last ones. */
+/** The firing alerts; without any, the latest ones. */
 export function Attention() {
   const { slug } = useWorkspace();
   const firing = useRead('GET /api/v1/alerts', { query: { status: 'firing', limit: FIRING } }, { live: true });

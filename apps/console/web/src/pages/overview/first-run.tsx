@@ -10,8 +10,8 @@ import css from './overview.module.css';
 const words = text.firstRun;
 
 /**
- * Puts above a page what to do in a workspace that is new, for owners, who may do it. Whether it stands there is
- * decided once, before the page is drawn: a card that came or went later would move everything below it.
+ * Shows owners of a new workspace the first steps, above the page. Whether to show them is decided once, before the
+ * page is drawn, because a card that came or went later would move everything below it.
  */
 export function FirstRun({ children }: { children: ReactNode }) {
   return useMay('owner') ? <Steps>{children}</Steps> : children;
@@ -50,7 +50,7 @@ function Steps({ children }: { children: ReactNode }) {
           <Skeleton height={170} />
         </div>
       )}
-      {/* Hidden and not left out: what it loads is asked for at once. */}
+      {/* Hidden instead of omitted, so that its data loads immediately. */}
       <div className={css['below']} data-shown={shown !== undefined}>
         {children}
       </div>

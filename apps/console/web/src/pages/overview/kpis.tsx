@@ -99,7 +99,7 @@ function tokensOf({ input_tokens: input, output_tokens: output }: Api.SpendMetri
   return words.tokens(count(input), count(output));
 }
 
-/** Each number leads to its page. */
+/** A number that links to its page. */
 function NumberLink({ to, of, children }: NumberLinkProps) {
   const { slug } = useWorkspace();
   return (
@@ -112,7 +112,7 @@ function NumberLink({ to, of, children }: NumberLinkProps) {
 
 interface NumberLinkProps {
   to: '/w/$slug/spend' | '/w/$slug/blocked' | '/w/$slug/agents';
-  /** What the number is of, for those who listen to the link. */
+  /** What the number counts, for screen readers. */
   of: string;
   children: ReactNode;
 }
@@ -143,7 +143,7 @@ function SpendFigure({ data }: { data: Api.Overview }) {
   );
 }
 
-/** The day's budget as the enforcer holds it: what is spent, held and left, and when it resets. */
+/** The day's budget as the enforcer has it: what is spent, reserved and left, and when it resets. */
 function TodaysBudget({ spent, budget, stale }: { spent: number; budget: number; stale: boolean }) {
   const now = useNow();
   const { slug, timezone } = useWorkspace();
@@ -184,13 +184,13 @@ function TodaysBudget({ spent, budget, stale }: { spent: number; budget: number;
 interface ComparisonProps {
   now: number;
   before: number;
-  /** Writes a difference, where there is no percentage of it. */
+  /** Formats a difference that has no percentage. */
   write: (difference: number) => string;
   /** Whether more of it threatens a budget. */
   threatens?: boolean;
 }
 
-/** How a figure compares with the same part of the span before. */
+/** Compares a figure with the same part of the span before. */
 function Comparison({ now, before, write, threatens = false }: ComparisonProps) {
   const { range } = useSpan();
   const span = text.common.before[range];

@@ -13,7 +13,7 @@ import css from './overview.module.css';
 import { SpendChart } from './spend-chart.tsx';
 import { TopAgents } from './top-agents.tsx';
 
-/** The first page: where the money goes, what is blocked, and what needs somebody. */
+/** The first page: where the money goes, what is blocked, and what needs attention. */
 export function OverviewPage() {
   const { range, zone, query } = useSpan();
   const overview = useRead('GET /api/v1/dashboard/overview', { query }, { live: true });

@@ -8,10 +8,10 @@ import { Card, Loaded } from '../../ui/parts.tsx';
 
 const words = text.overview;
 
-/** Agents that the chart tells apart. */
+/** Agents with their own series in the chart. */
 export const IN_CHART = 4;
 
-/** Who spent when, and where the first budget was reached. */
+/** Spend by agent over time, and when the first budget was used up. */
 export function SpendChart() {
   const { query } = useSpan();
   const breakdown = useRead(

@@ -19,7 +19,7 @@ const words = text.overview;
 
 type Row = Api.TopAgents['items'][number];
 
-/** How much of its budget an agent has used today. */
+/** Share of its budget that an agent has used today. */
 function UsedToday({ limit }: { limit: Api.Limit | undefined }) {
   if (limit === undefined) return text.common.none;
   const { spent_micros: spent, daily_budget_usd_micros: budget } = limit;
@@ -53,7 +53,7 @@ export function TopAgents() {
       wide: true,
       cell: ({ agent_id, display_name }) => {
         const place = placeOf(agent_id);
-        // The colour that the agent has in the chart.
+        // The agent's color in the chart.
         const colour = place < IN_CHART ? colourOf(Math.max(0, place)) : REST_COLOUR;
         return <Sparkline values={trendOf(place)} label={words.trendOf(display_name)} colour={colour} />;
       },

@@ -14,7 +14,7 @@ import ui from '../../ui/ui.module.css';
 
 const words = text.reset;
 
-/** Where a link to reset a password leads. Its token is behind the #, which browsers keep to themselves. */
+/** The page of a link to reset a password. Its token is after the #, which browsers do not send. */
 export function ResetPage() {
   const token = useLocation().hash;
   const client = useQueryClient();

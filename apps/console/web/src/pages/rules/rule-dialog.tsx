@@ -16,7 +16,7 @@ import { KINDS, RULE_KINDS, type RuleForm } from './rule-kinds.ts';
 const words = text.rules.form;
 const READS = ['GET /api/v1/alerts/rules'] as const;
 
-/** Creates a rule, or edits one; the sentence at its end says what the fields mean together. */
+/** Creates a rule, or edits one. A sentence at the end describes the whole rule. */
 export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onClose: () => void }) {
   const { id } = useWorkspace();
   const [form, setForm] = useState<RuleForm>(rule === null ? EMPTY : toForm(rule));
@@ -144,7 +144,7 @@ function AgentField({ value, onChange }: { value: string; onChange: (agentId: st
   const { data } = useRead('GET /api/v1/agents', { query: { limit: 1000 } });
   const known = data?.items.some(({ agent_id }) => agent_id === value) === true;
   const list = useId();
-  // More than anybody chooses from: its id is typed.
+  // Too many to choose from, so the id is typed.
   if (typeof data?.next_cursor === 'string') {
     return (
       <>

@@ -22,7 +22,7 @@ export const EMPTY: RuleForm = {
   channelIds: [],
 };
 
-/** What the form has for the scope of a rule, and what a rule has for that of a form. */
+/** Maps the scope of a rule to the form, and back. */
 const SCOPES: Record<
   Api.AlertRule['scope_type'],
   { agentId(scopeId: string): string; scopeId(form: RuleForm, workspaceId: string): string }
@@ -32,7 +32,7 @@ const SCOPES: Record<
   agent: { agentId: (id) => id, scopeId: ({ agentId }) => agentId },
 };
 
-/** The change of the form when another agent is chosen, or none. */
+/** The change of the form for a chosen agent, or for none. */
 export function ofAgent(agentId: string): Pick<RuleForm, 'scopeType' | 'agentId'> {
   return { scopeType: agentId === '' ? 'workspace' : 'agent', agentId };
 }
@@ -56,7 +56,7 @@ export function toForm(rule: Api.AlertRule): RuleForm {
   };
 }
 
-/** What is wrong with the fields, by their names. */
+/** The problems with the fields, by field name. */
 export function problemsOf(form: RuleForm): Partial<Record<keyof RuleForm, string>> {
   const words = text.rules.form;
   return {
@@ -66,13 +66,13 @@ export function problemsOf(form: RuleForm): Partial<Record<keyof RuleForm, strin
   };
 }
 
-/** Minutes as typed in seconds; -1 for what is none. Rules made elsewhere may have parts of a minute. */
+/** Typed minutes in seconds; -1 if not valid. Rules made elsewhere may have fractions of a minute. */
 function secondsOf(minutes: string): number {
   const seconds = minutes.trim() === '' ? Number.NaN : Number(minutes) * 60;
   return Number.isFinite(seconds) && seconds >= 0 && seconds <= MAX_MINUTES * 60 ? Math.round(seconds) : -1;
 }
 
-/** The rule that the form describes; of a form without problems. Whether it watches is not in the form. */
+/** The rule of a form without problems. The form does not contain whether the rule is enabled. */
 export function toRule(form: RuleForm, workspaceId: string): Omit<Required<Api.AlertRuleInput>, 'enabled'> {
   const kind = RULE_KINDS[form.kind];
   const eventTypes = [...(kind.eventTypes ?? form.eventTypes)];

@@ -7,7 +7,7 @@ const words = text.rules.form;
 
 export type RuleKind = Api.AlertRule['rule_kind'];
 
-/** The fields as they are typed. */
+/** The fields as typed. */
 export interface RuleForm {
   name: string;
   description: string;
@@ -27,12 +27,12 @@ export interface RuleForm {
 
 type Problems = Partial<Record<keyof RuleForm, string>>;
 
-/** What the form has for a kind of rule. */
+/** The form of a kind of rule. */
 interface FormOfKind {
-  /** The field for how much it takes. */
+  /** The field with the threshold. */
   threshold: 'threshold' | 'amount' | null;
   windowLabel: string;
-  /** The only events that such a rule counts; null where the form asks which. */
+  /** The only events that such a rule counts; null if the form asks for them. */
   eventTypes: readonly string[] | null;
   problems(form: RuleForm): Problems;
   /** The threshold of a form without problems. */

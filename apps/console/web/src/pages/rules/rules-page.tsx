@@ -115,7 +115,7 @@ function useSetEnabled() {
   const edit = useChange('PATCH /api/v1/alerts/rules/{rule_id}', READS);
 
   function setEnabled({ id, name }: Api.AlertRule, enabled: boolean): Promise<void> {
-    // As a promise: each of two quick changes has its own answer.
+    // mutateAsync, so that each of two quick changes gets its own answer.
     return edit
       .mutateAsync({ path: { rule_id: id }, body: { enabled } })
       .then(

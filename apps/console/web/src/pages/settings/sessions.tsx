@@ -12,7 +12,7 @@ import ui from '../../ui/ui.module.css';
 const words = text.settings.sessions;
 const READS = ['GET /api/v1/auth/sessions'] as const;
 
-/** Where the person is logged in. */
+/** The person's sessions. */
 export function Sessions() {
   const list = useRead('GET /api/v1/auth/sessions', {});
   const end = useChange('DELETE /api/v1/auth/sessions/{session_id}', READS);

@@ -49,7 +49,7 @@ function Leave() {
           onClose={() => setLeaving(false)}
           onConfirm={async () => {
             await leave.mutateAsync({});
-            // A new page, since nothing of this workspace may be asked for again.
+            // Reloads the page, since nothing of this workspace may be requested again.
             location.assign('/');
           }}
         >

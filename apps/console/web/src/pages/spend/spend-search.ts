@@ -1,6 +1,6 @@
 export const DIVISIONS = ['agent', 'model', 'plan'] as const;
 
-/** What spend is divided by; a whole without it. */
+/** The dimension that spend is divided by; the total without one. */
 export interface SpendSearch {
   by?: (typeof DIVISIONS)[number];
 }
