@@ -5,9 +5,9 @@ import type { Target } from './target.ts';
 
 export interface ApiRequest {
   method?: string;
-  /** Sent as it is: neither encoded nor normalised, so that rubbish arrives as rubbish. */
+  /** Sent as it is, neither encoded nor normalized, so that malformed paths stay malformed. */
   path: string;
-  /** Sent as JSON, unless it is a string, which is sent as it is. */
+  /** Sent as JSON; a string is sent as it is. */
   body?: unknown;
   headers?: OutgoingHttpHeaders;
 }
@@ -23,7 +23,7 @@ export interface ApiAnswer {
 export interface ApiClient {
   /** Calls the API as this client's user and checks the answer against the published OpenAPI document. */
   call(request: ApiRequest): Promise<ApiAnswer>;
-  /** The body of a call that must be answered with `status`, 200 unless given. */
+  /** The body of a call that must be answered with `status`, by default 200. */
   expect<T>(request: ApiRequest & { status?: number }): Promise<T>;
   /** The session cookie, `gw_session=…`, or null for a client without a session. */
   readonly cookie: string | null;
@@ -99,7 +99,7 @@ function send(baseUrl: string, { method = 'GET', path, body, headers }: ApiReque
         });
       },
     );
-    // An answer that refuses the body early may close the connection while it is still being written.
+    // An early refusal may close the connection while the body is still being written.
     outgoing.on('error', (error) => setImmediate(() => reject(error)));
     outgoing.end(payload);
   });
@@ -109,7 +109,7 @@ function isJson(headers: IncomingHttpHeaders): boolean {
   return /^application\/json\b/.test(headers['content-type'] ?? '');
 }
 
-/** The guarantees of every answer, to any caller. */
+/** Checks the guarantees of every answer. */
 async function checkAnswer(target: Target, request: ApiRequest, answer: ApiAnswer): Promise<void> {
   const { method = 'GET', path } = request;
   if (!path.includes('/api/')) return;
@@ -117,7 +117,7 @@ async function checkAnswer(target: Target, request: ApiRequest, answer: ApiAnswe
   if (!/^[\w.:-]{1,128}$/.test(String(answer.headers['x-request-id']))) throw new Error(`${where}: no X-Request-Id`);
   if (answer.status >= 400 && answer.status !== 410) checkErrorBody(where, answer);
   const document = await openApiOf(target);
-  // A stream of lines is in the document as one of them.
+  // The document describes a single line of a stream.
   if (isDescribed(document, method, path) && (isJson(answer.headers) || answer.text === '')) {
     expectMatchesOpenApi(document, { method, path, status: answer.status, body: answer.body });
   }

@@ -1,22 +1,22 @@
 import { type Column, formatTable, seconds } from './table.columns.ts';
 import type { MemoryPeaks } from './memory.watch.ts';
 
-/** What others noticed while one sender did its worst. */
+/** What other users noticed of one sender's attack. */
 export interface AttackRow {
   attack: string;
-  /** What the attacker got, such as `1000 × 202, 3 × 429`. */
+  /** The attacker's answers, such as `1000 × 202, 3 × 429`. */
   answers: string;
-  /** Calls of other people while it went on, how many of them failed, and the longest that one took in milliseconds. */
+  /** Other users' calls during the attack, how many failed, and the longest one in milliseconds. */
   calls: number;
   failed: number;
   slowestMs: number;
-  /** Reservations of others, how many of them got 503, and how long they took, for 95 of 100 of them. */
+  /** Other users' reservations, how many got 503, and their 95th percentile. */
   reservations: number;
   refused: number;
   reservationP95Ms: number;
   /** How long after the attack reservations were as fast as before it. */
   recoveredAfterS: number;
-  /** Neighbours, and how long after its start events of the last of them were counted and notified. */
+  /** Neighbors, and how long after the start of the attack all their events were counted and notified. */
   neighbours: number;
   countedAfterS: number;
   notifiedAfterS: number;
@@ -37,7 +37,7 @@ const COLUMNS: Column<AttackRow>[] = [
   ['peak memory', ({ memory }) => largest(memory)],
 ];
 
-/** The rows as a table of Markdown. */
+/** The rows as a Markdown table. */
 export function formatAttackTable(rows: readonly AttackRow[]): string {
   return formatTable(COLUMNS, rows);
 }

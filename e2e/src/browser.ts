@@ -4,13 +4,13 @@ import { findChromium } from '@tollkeeper/testing/chromium';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import type { ApiClient } from './api.client.ts';
 
-/** How a page is looked at. */
+/** Settings of a browser in which pages are viewed. */
 export interface Look {
   size: 'desktop' | 'phone';
   theme: 'light' | 'dark';
 }
 
-/** The two that differ in everything. `expectFit` looks at each of them in the other theme as well. */
+/** Two looks that differ in every setting. `expectFit` checks each of them in the other theme as well. */
 export const LOOKS: Look[] = [
   { size: 'desktop', theme: 'light' },
   { size: 'phone', theme: 'dark' },
@@ -18,36 +18,36 @@ export const LOOKS: Look[] = [
 
 const SIZES = { desktop: { width: 1280, height: 900 }, phone: { width: 360, height: 780 } };
 
-/** Far longer than anything takes, also on a busy machine: only a failure costs it. */
+/** Far longer than anything takes, even on a busy machine: only failures take this long. */
 const PATIENCE_MS = 120_000;
 
-/** A page in a browser of its own: nothing is shared with other pages. */
+/** A page in a browser of its own, which shares nothing with other pages. */
 export interface Visit {
   page: Page;
   /**
-   * What went wrong in the page so far: console errors, among them every breach of its policy, exceptions, and requests
-   * that failed or were answered with 400 or above. `takeProblems` empties the list, for what a test provokes.
+   * Problems in the page so far: console errors, including violations of its policy, exceptions, and requests that
+   * failed or were answered with 400 or above. `takeProblems` empties the list, for problems that a test provokes.
    */
   takeProblems(): string[];
   /**
-   * Checks that the page is fit for everybody (axe), in light and in dark, and that nothing on it is too wide or too
-   * narrow for its text.
+   * Checks that the page is accessible (axe), in light and in dark, and that nothing on it is too wide or too narrow
+   * for its text.
    */
   expectFit(): Promise<void>;
-  /** Leaves the page for an empty one: another test may go on with its browser. Fails as `close` does. */
+  /** Leaves the page for an empty one, so that another test can use its browser. Fails as `close` does. */
   leave(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A Chromium for the suites of this file, and pages in it. A page with problems fails its test when it is closed. */
+/** A Chromium for the suites of this file, and pages in it. Closing a page with problems fails the test. */
 export function useBrowser(baseUrl: () => string): {
-  /** With a user, the browser has the session of that client. */
+  /** With a user, the browser has that client's session. */
   visit(look: Look, user?: ApiClient): Promise<Visit>;
 } {
   let browser: Browser;
   let axe: string;
   beforeAll(async () => {
-    // As root it needs --no-sandbox; the pages are our own.
+    // Chromium needs --no-sandbox as root. The pages are our own.
     const args = ['--no-sandbox', '--disable-dev-shm-usage'];
     browser = await chromium.launch({ executablePath: findChromium(), args });
     axe = await readFile(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
@@ -78,7 +78,7 @@ export function useBrowser(baseUrl: () => string): {
       page.on('pageerror', (error) => problems.push(String(error)));
       page.on('requestfailed', (request) => {
         const reason = request.failure()?.errorText ?? '';
-        // A page that is left asks no further.
+        // Leaving a page aborts its requests.
         if (reason !== 'net::ERR_ABORTED') problems.push(`${request.method()} ${request.url()}: ${reason}`);
       });
       page.on('response', (response) => {
@@ -91,7 +91,7 @@ export function useBrowser(baseUrl: () => string): {
         async expectFit() {
           const { pathname } = new URL(page.url());
           expect([pathname, await page.evaluate<string[]>(MISFITS)]).toEqual([pathname, []]);
-          // Through the debugger: the policy of the page forbids scripts that are made from text.
+          // Uses the debugger, because the policy of the page forbids scripts made from text.
           if (!(await page.evaluate<boolean>('"axe" in globalThis'))) {
             const debug = await context.newCDPSession(page);
             await inTime('take a script', debug.send('Runtime.evaluate', { expression: axe }));
@@ -117,7 +117,7 @@ export function useBrowser(baseUrl: () => string): {
   };
 }
 
-/** What a browser keeps of somebody who has logged in. */
+/** The browser state of a logged-in user. */
 function sessionOf({ cookie }: ApiClient, baseUrl: string) {
   const { origin, hostname } = new URL(baseUrl);
   const [name = '', value = ''] = (cookie ?? '').split('=');
@@ -128,7 +128,7 @@ function sessionOf({ cookie }: ApiClient, baseUrl: string) {
   };
 }
 
-/** Playwright waits without an end for what Chromium does at once: one that hangs would hold its test up for long. */
+/** Limits calls for which Playwright has no timeout, so that a hanging Chromium does not block a test for long. */
 async function inTime<T>(what: string, done: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -142,7 +142,7 @@ async function inTime<T>(what: string, done: Promise<T>): Promise<T> {
   }
 }
 
-/** What axe finds on the page. */
+/** The violations that axe finds on the page. */
 function violations(page: Page, options: { runOnly?: string[] } = {}): Promise<string[]> {
   return page.evaluate(async (given) => {
     const { axe: checker } = globalThis as unknown as { axe: Axe };
@@ -151,15 +151,15 @@ function violations(page: Page, options: { runOnly?: string[] } = {}): Promise<s
   }, options);
 }
 
-/** The rules of axe that ask for colours. */
+/** The rules of axe about colors. */
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
-/** Letters of a word of a language; names and addresses that are longer may be broken. */
+/** Longest word in letters. Longer names and URLs may be broken. */
 const LONGEST_WORD = 14;
 
 /**
- * What of a page does not fit: a page, dialog or table that is wider than its place, and so cut or scrolled sideways,
- * and words that are broken because their place is too narrow.
+ * The parts of a page that do not fit: a page, dialog or table that is wider than its container, and so cut off or
+ * scrolled sideways, and words that are broken because their container is too narrow.
  */
 const MISFITS = `(() => {
   const found = [];

@@ -2,13 +2,13 @@ import type { WatchedProcess } from './memory.watch.ts';
 import type { Target } from './target.ts';
 import type { WebhookReceiver } from './webhook.receiver.ts';
 
-/** A Tollkeeper that the suites may take down: it is the same target before and after. */
+/** A Tollkeeper that the suites may stop. After a restart it is the same target. */
 export interface Deployment extends Target {
-  /** Sends the signal to all of its processes at once and resolves, once they are gone, to their exit codes. */
+  /** Sends the signal to all of its processes at once. Resolves to their exit codes once they are gone. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<(number | null)[]>;
-  /** Starts it on the data that it had; resolves once it is ready. */
+  /** Starts it again on its data; resolves once it is ready. */
   start(): Promise<void>;
-  /** Those of its processes that run now. */
+  /** Its running processes. */
   processes(): WatchedProcess[];
 }
 

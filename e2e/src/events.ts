@@ -9,7 +9,7 @@ export interface CloudEvent {
   data: Record<string, unknown>;
 }
 
-/** A CloudEvent of a gateway, unique unless its id is given. */
+/** A gateway's CloudEvent, unique unless its id is given. */
 export function cloudEvent(
   type: string,
   data: Record<string, unknown>,
@@ -26,7 +26,7 @@ export interface SettledOptions {
   time?: string;
 }
 
-/** Settled spend of one call. */
+/** The settled spend of one call. */
 export function spendSettled({ agentId = 'agent-a', runId = 'run-1', amountMicros, time }: SettledOptions): CloudEvent {
   const data = {
     settlement_id: randomUUID(),
@@ -40,7 +40,7 @@ export function spendSettled({ agentId = 'agent-a', runId = 'run-1', amountMicro
   return cloudEvent('spend.settled', data, time === undefined ? {} : { time });
 }
 
-/** A call that was blocked by the agent's daily budget. */
+/** A call blocked by the agent's daily budget. */
 export function budgetBlocked(runId: string, agentId = 'agent-a'): CloudEvent {
   return cloudEvent('budget.blocked', {
     run_id: runId,
@@ -52,7 +52,7 @@ export function budgetBlocked(runId: string, agentId = 'agent-a'): CloudEvent {
   });
 }
 
-/** A call that was blocked by a guard. */
+/** A call blocked by a guard. */
 export function guardBlocked(runId: string, agentId = 'agent-a'): CloudEvent {
   return cloudEvent('guard.blocked', {
     run_id: runId,

@@ -1,6 +1,6 @@
 import { type Column, formatTable, seconds } from './table.columns.ts';
 
-/** What came of one fault. Seconds are counted from the moment at which the process was gone. */
+/** The effects of one fault. Seconds are counted from the end of the process. */
 export interface FaultRow {
   fault: string;
   sent: number;
@@ -9,11 +9,11 @@ export interface FaultRow {
   alertsSeen: number;
   attempts: number;
   delivered: number;
-  /** Until an event that was first sent after the loss had got its 202. */
+  /** Until the 202 for an event that was first sent after the fault. */
   acceptedAfterS: number;
-  /** Until it was counted on the dashboard and its agent registered. */
+  /** Until the event was counted on the dashboard and its agent registered. */
   countedAfterS: number;
-  /** Until the notification of the alert that it fired had arrived. */
+  /** Until the notification of its alert arrived. */
   notifiedAfterS: number;
 }
 
@@ -30,7 +30,7 @@ const COLUMNS: Column<FaultRow>[] = [
   ['recovered after', (row) => seconds(Math.max(row.acceptedAfterS, row.countedAfterS, row.notifiedAfterS))],
 ];
 
-/** The rows as a table of Markdown. */
+/** The rows as a Markdown table. */
 export function formatFaultTable(rows: readonly FaultRow[]): string {
   return formatTable(COLUMNS, rows);
 }

@@ -13,7 +13,7 @@ export interface FleetStage extends Stage {
   deployment(): FleetDeployment;
 }
 
-/** Building every service from nothing is part of it. */
+/** Includes building every service from scratch. */
 const START_TIMEOUT_MS = 600_000;
 
 /** A fleet for the suites of this file. */
@@ -40,7 +40,7 @@ export function useFleet(options: Partial<FleetOptions> = {}): FleetStage {
   return { deployment: () => deployment, receiver: () => receiver };
 }
 
-/** Starts a fleet, and keeps all that its services print. */
+/** Starts a fleet, and stores the output of its services. */
 export async function deployFleet(options: FleetOptions): Promise<FleetDeployment> {
   const lines: string[] = [];
   const fleet = await startFleet({

@@ -2,14 +2,17 @@ import { type ApiAnswer, type ApiRequest, createClient } from './api.client.ts';
 import type { Target } from './target.ts';
 import type { Replica } from '@tollkeeper/fleet';
 
-/** What became of a request: its status, or how the connection failed. */
+/** The outcome of a request: its status, or how the connection failed. */
 interface Outcome {
   request: string;
   status: number | string;
   retryAfter: string | undefined;
 }
 
-/** Does `work` so many times a second until it is stopped, however long each takes; `stop` waits for what has begun. */
+/**
+ * Starts `work` this many times a second until it is stopped, however long each takes. `stop` waits for work in
+ * progress.
+ */
 export function atRate(perSecond: number, work: () => Promise<unknown>): { stop(): Promise<void> } {
   const begun = new Set<Promise<unknown>>();
   const failures: unknown[] = [];
@@ -28,7 +31,7 @@ export function atRate(perSecond: number, work: () => Promise<unknown>): { stop(
   };
 }
 
-/** Does `work` for each number from 0 to `times`, at most `atOnce` at a time. */
+/** Does `work` for each number below `times`, at most `atOnce` at a time. */
 export async function repeat(times: number, atOnce: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -37,14 +40,11 @@ export async function repeat(times: number, atOnce: number, work: (index: number
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-/**
- * Replicas of the gateway behind what stands in front of them in a cluster: it sends to those that say that they are
- * ready.
- */
+/** Replicas of the gateway behind a load balancer, as in a cluster: it sends to replicas that report ready. */
 export interface Balancer {
-  /** Sends to one of the ready replicas in turn; the answer, or null when the connection failed. */
+  /** Sends to the ready replicas in turn. Resolves to the answer, or null if the connection failed. */
   call(request: ApiRequest): Promise<ApiAnswer | null>;
-  /** Of every call so far. */
+  /** The outcomes of all calls so far. */
   readonly outcomes: readonly Outcome[];
   stop(): Promise<void>;
 }

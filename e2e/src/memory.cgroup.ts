@@ -3,16 +3,16 @@ import { mkdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WatchedProcess } from './memory.watch.ts';
 
-/** Where the two versions of cgroups keep their groups, and the file of a group that has its limit in bytes. */
+/** The folders of the two versions of cgroups, and the file with a group's limit in bytes. */
 const VERSIONS = [
   { root: '/sys/fs/cgroup/memory', limit: 'memory.limit_in_bytes' },
   { root: '/sys/fs/cgroup', limit: 'memory.max' },
 ] as const;
 
 /**
- * Puts each process that has a limit (in bytes, by its name) into a memory cgroup of its own, as Kubernetes does with a
- * container: the kernel kills what needs more. What a process holds at the call is not charged. Where this user may
- * make no cgroups, nothing happens. Resolves to what removes the groups once the processes are gone.
+ * Puts each process with a limit (in bytes, by name) into its own memory cgroup, as Kubernetes does with a container:
+ * the kernel kills it if it needs more. Memory that it holds already is not charged. If this user may not create
+ * cgroups, nothing happens. Resolves to a function that removes the groups once the processes are gone.
  */
 export async function limitMemory(
   processes: readonly WatchedProcess[],
@@ -31,7 +31,7 @@ export async function limitMemory(
   };
 }
 
-/** The folder of the new group, or undefined where there can be none. */
+/** The folder of the new group, or undefined if it cannot be created. */
 async function makeGroup(name: string, bytes: number): Promise<string | undefined> {
   for (const { root, limit } of VERSIONS) {
     const group = join(root, name);

@@ -11,10 +11,10 @@ export interface WatchedProcess {
   pid: number;
 }
 
-/** The most memory that each process was seen to hold, in bytes, by its name. */
+/** The peak memory of each process in bytes, by name. */
 export type MemoryPeaks = ReadonlyMap<string, number>;
 
-/** Looks at the resident memory of processes a few times a second until it is stopped. */
+/** Samples the resident memory of processes a few times a second until it is stopped. */
 export function watchMemory(processes: readonly WatchedProcess[]): { stop(): Promise<MemoryPeaks> } {
   const peaks = new Map<string, number>();
   const stopping = new AbortController();

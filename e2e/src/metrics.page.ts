@@ -1,9 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/**
- * A metric by its name, its type and its labels in alphabetical order; `service` and what Prometheus adds are left out.
- */
+/** A metric with its name, its type and its labels in alphabetical order, without `service` and those of Prometheus. */
 export interface Metric {
   name: string;
   type: string;
@@ -11,11 +9,11 @@ export interface Metric {
 }
 
 const PAGE = join(import.meta.dirname, '../../docs/metrics.md');
-/** What every Node process has, from the client library. */
+/** The client library's metrics of every Node process. */
 const OF_PROCESS = /^(process|nodejs)_/;
 const NOT_OUR_LABELS = new Set(['service', 'le']);
 
-/** The metrics that the page of documentation lists. */
+/** The metrics that docs/metrics.md lists. */
 export async function documentedMetrics(): Promise<Metric[]> {
   const rows = (await readFile(PAGE, 'utf8')).matchAll(/^\| `(\w+)` *\| (\w+) *\| ([^|]+?) *\|/gm);
   return [...rows].map(([, name = '', type = '', labels = '']) => ({
@@ -25,7 +23,7 @@ export async function documentedMetrics(): Promise<Metric[]> {
   }));
 }
 
-/** The metrics that an exposition, or several one after the other, holds; those without a series show no labels. */
+/** The metrics in one or more expositions; those without a series have no labels. */
 export function servedMetrics(exposition: string): Metric[] {
   const types = new Map(
     [...exposition.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name = '', type = '']) => [name, type]),

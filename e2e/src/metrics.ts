@@ -5,9 +5,9 @@ export interface Sample {
   value: number;
 }
 
-/** What a replica's `/metrics` says under this name, by labels. */
+/** The values of this metric in a replica's `/metrics`, by labels. */
 export async function readMetric({ opsUrl }: Pick<Replica, 'opsUrl'>, name: string): Promise<Sample[]> {
-  // A connection of its own: one that is kept may be closed by the server just as it is used again.
+  // A new connection, because the server may close a kept-alive one just as it is used again.
   const text = await (await fetch(`${opsUrl}/metrics`, { headers: { connection: 'close' } })).text();
   return text.split('\n').flatMap((line) => {
     const [, found, labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];

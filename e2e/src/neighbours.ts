@@ -4,18 +4,16 @@ import type { ApiClient } from './api.client.ts';
 import type { Stage } from './deployment.ts';
 import { newWatchedWorkspace, type WatchedWorkspace } from './watched.workspace.ts';
 
-/** So many that some share a partition of the log with any sender: of six partitions, all but one time in eighty. */
+/** Enough that some share a partition of the log with any sender: with six partitions, all but one time in eighty. */
 const NEIGHBOURS = 24;
 const MARKED_AGENT = 'agent-marked';
-/** 24 that look more often take more from the deployment than the attack does. */
+/** Polling more often would load the deployment more than the attack does. */
 const POLL_MS = 1_000;
 
-/** Workspaces of others that report one event each, which one of their rules fires with. */
+/** Other workspaces, each of which reports one event that fires a rule. */
 export interface Neighbours {
   readonly count: number;
-  /**
-   * Reports the events; resolves once all are counted and their alerts have arrived, to when the last was, in seconds.
-   */
+  /** Reports the events. Resolves once all are counted and their alerts have arrived, to the last times in seconds. */
   report(): Promise<{ countedAfterS: number; notifiedAfterS: number }>;
 }
 

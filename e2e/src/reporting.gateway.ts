@@ -2,9 +2,9 @@ import type { CloudEvent } from './events.ts';
 import type { Target } from './target.ts';
 import { postEvents } from './workspace.ts';
 
-/** Answers after which the very same batch is sent again. */
+/** Answers after which the same batch is sent again. */
 const NOT_NOW = new Set([429, 503, 504]);
-/** Sooner than `Retry-After` asks for, so that the time of a recovery is the fleet's own. */
+/** Shorter than `Retry-After`, so that recovery times measure the fleet. */
 const RETRY_PAUSE_MS = 200;
 const SENDERS = 4;
 
@@ -13,17 +13,17 @@ const SENDERS = 4;
  * with the same ids until it is accepted.
  */
 export interface ReportingGateway {
-  /** Events that were accepted for sending. */
+  /** Events that were passed to `report`. */
   readonly sent: readonly CloudEvent[];
   /** Events that got a 202. */
   readonly accepted: readonly CloudEvent[];
-  /** Attempts that were not accepted, by status; `unreachable` where the connection failed. */
+  /** Attempts that were not accepted, by status; `unreachable` if the connection failed. */
   readonly refusals: ReadonlyMap<number | 'unreachable', number>;
-  /** Resolves once the batch is accepted; rejects with an answer after which no gateway could know what to do. */
+  /** Resolves once the batch is accepted; rejects after an unexpected answer. */
   report(batch: CloudEvent[]): Promise<void>;
-  /** Resolves once nothing waits or is in flight any more. */
+  /** Resolves once nothing waits or is in flight. */
   drained(): Promise<void>;
-  /** Gives up what is not accepted yet. */
+  /** Gives up batches that are not accepted yet. */
   close(): void;
 }
 
@@ -58,7 +58,7 @@ export function createReportingGateway(target: Target, apiKey: string): Reportin
       if (NOT_NOW.has(status) && Number(headers['retry-after']) > 0) return status;
       throw new Error(`events were answered ${status}, Retry-After ${headers['retry-after']}: ${text}`);
     } catch (error) {
-      // A failed connection has a code of the system's; whatever else is wrong has none.
+      // Failed connections have a system error code; other errors have none.
       if ((error as NodeJS.ErrnoException).code !== undefined) return 'unreachable';
       throw error;
     }

@@ -1,4 +1,4 @@
-// Writes the pictures of the README: pages of the running product with its sample month.
+// Makes the pictures of the README: pages of the running product with its sample month.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,14 +9,14 @@ import { fillLogIn } from './console/person.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const FOLDER = join(ROOT, 'docs/images');
-/** The sample traffic begins with an agent that runs away: its alert fires, and the calls that were blocked count. */
+/** The sample traffic starts with a runaway agent: its alert fires, and its blocked calls are counted. */
 const RUNAWAY = [/^Runaway agent$/, /^[1-9]\S* by a budget$/];
 const PICTURES = [
   { name: 'overview-light', theme: 'light', below: '', shows: RUNAWAY },
   { name: 'overview-dark', theme: 'dark', below: '', shows: RUNAWAY },
   { name: 'budgets-light', theme: 'light', below: '/budgets', shows: [/^Plans$/] },
 ] as const;
-/** Far longer than the agent runs, also on a busy machine. */
+/** Far longer than the agent runs, even on a busy machine. */
 const PATIENCE_MS = 600_000;
 
 execFileSync(process.execPath, [join(ROOT, 'apps/console/scripts/build-web.ts')], { stdio: 'inherit' });

@@ -9,7 +9,7 @@ import {
 } from '@tollkeeper/testing/standalone-process';
 import { type WebhookReceiver, startWebhookReceiver } from './webhook.receiver.ts';
 
-/** A standalone for the suites of this file, with these settings on top, asked for when it starts. */
+/** A standalone for the suites of this file. `env` adds settings and is called at the start. */
 export function useStandalone(env: () => NodeJS.ProcessEnv = () => ({})): Stage {
   let dataDirectory: string;
   let receiver: WebhookReceiver;

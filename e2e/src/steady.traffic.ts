@@ -1,17 +1,17 @@
 import type { WatchedWorkspace } from './watched.workspace.ts';
 
 const INTERVAL_MS = 200;
-/** Small: a fault strikes the batches in flight, and more events in each would only take processor time. */
+/** Small: a fault hits the batches in flight, and more events in each would only take processor time. */
 export const BATCH_SIZE = 5;
 
 export interface SteadyTraffic {
-  /** Ends it; resolves once all that was sent is accepted. */
+  /** Stops it; resolves once all that was sent is accepted. */
   stop(): Promise<void>;
 }
 
 /**
- * Twenty-five events a second for each of the workspaces, whatever becomes of them: what is not accepted yet waits at
- * its gateway.
+ * Sends twenty-five events a second for each of the workspaces, whatever the answers are. Events that are not accepted
+ * yet wait at the gateway.
  */
 export function startSteadyTraffic(workspaces: readonly WatchedWorkspace[]): SteadyTraffic {
   const failures: unknown[] = [];

@@ -6,14 +6,14 @@ import type { Target } from './target.ts';
 
 const REPLAY = join(import.meta.dirname, '..', '..', 'tools', 'replay', 'src', 'main.ts');
 
-/** USD micros of a context token and of a generated one, by agent in turn, as `npm run replay -- --help` says. */
+/** USD micros per context token and per generated token, by agent in turn, as in `npm run replay -- --help`. */
 const PRICES = [
   [3, 15],
   [1, 5],
   [15, 75],
 ] as const;
 
-/** What the drilldowns say of settled spend, over whatever they say it of. */
+/** The sums that drilldowns give for settled spend. */
 export interface Sums {
   total_micros: number;
   unique_settlements: number;
@@ -21,7 +21,7 @@ export interface Sums {
   output_tokens: number;
 }
 
-/** Of an answer's object with sums, the sums alone. */
+/** The sums alone, from an answer's object. */
 export function sumsOf({ total_micros, unique_settlements, input_tokens, output_tokens }: Sums): Sums {
   return { total_micros, unique_settlements, input_tokens, output_tokens };
 }
@@ -39,13 +39,13 @@ export function addUp(parts: Sums[]): Sums {
 export interface Trace {
   file: string;
   rows: number;
-  /** What all its calls cost together. */
+  /** Cost of all calls together. */
   totalMicros: number;
-  /** What the calls of each of the agents cost and took, and how many they are, dearest first. */
+  /** Cost, tokens and number of calls by agent, most expensive first. */
   agents: ({ agent_id: string } & Sums)[];
 }
 
-/** Writes a trace of `rows` calls over `spanMs` whose token counts look random and are the same each time. */
+/** Writes a trace of `rows` calls over `spanMs`. Its token counts look random, but are the same each time. */
 export async function writeTrace(directory: string, rows: number, spanMs: number, agents: number): Promise<Trace> {
   const start = Date.parse('2023-11-16T18:00:00.000Z');
   const byAgent = Array.from({ length: agents }, (_agent, index) => ({
@@ -73,14 +73,14 @@ export async function writeTrace(directory: string, rows: number, spanMs: number
     agent.output_tokens += generated;
   }
   const file = join(directory, 'trace.csv');
-  // As the recorded one: the last line has no newline.
+  // Like recorded traces, without a newline at the end.
   await writeFile(file, lines.join('\n'));
   const totalMicros = byAgent.reduce((total, { total_micros }) => total + total_micros, 0);
   return { file, rows, totalMicros, agents: byAgent.sort((a, b) => b.total_micros - a.total_micros) };
 }
 
 export interface RunningReplay {
-  /** Resolves to the exit code and all that it printed. */
+  /** Resolves to the exit code and all of its output. */
   ended: Promise<{ code: number | null; output: string }>;
   stop(): void;
 }

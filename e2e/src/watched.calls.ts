@@ -5,7 +5,7 @@ import { EVENTS_PATH, type TestWorkspace } from './workspace.ts';
 
 export const SIGNING_SECRET = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
 
-/** A rule that fires with the first blocked call, and a webhook that hears of it. */
+/** Creates a rule that fires with the first blocked call, and its webhook. */
 export async function watchBlocked(owner: ApiClient, workspace: TestWorkspace, url: string): Promise<void> {
   const channel = { channel_type: 'webhook', config: { url, signing_secret: SIGNING_SECRET } };
   const channels = workspace.path('/alerts/channels');

@@ -8,52 +8,50 @@ import type { WebhookReceiver } from './webhook.receiver.ts';
 import { newWorkspace, type TestWorkspace } from './workspace.ts';
 
 const SIGNING_SECRET = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
-/** Longer than any suite, so that order and delay of events decide nothing. */
+/** Longer than any suite, so that the order and delay of events do not matter. */
 const WINDOW_SECONDS = 86_400;
 const THRESHOLD = 3;
-/** An event of each alarm comes in every so many batches, so that windows are open whenever something happens. */
+/** An event of each alarm comes every few batches, so that windows are open whenever something happens. */
 const ALARM_SPACING = 3;
 const MARK = 'alarm.mark';
 
-/** What the dashboard says of a workspace. */
+/** The dashboard's counts of a workspace. */
 interface Counts {
   settlements: number;
   totalMicros: number;
   blocked: number;
 }
 
-/** Fired notifications that arrived, all with a valid signature. */
+/** Notifications of fired alerts that arrived, all with a valid signature. */
 interface Arrivals {
   /** Webhook ids by alert. */
   byAlert: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Requests in all: more than alerts where an attempt was repeated. */
+  /** Total requests: more than alerts if attempts were repeated. */
   attempts: number;
 }
 
 /**
  * A workspace with a gateway that reports to it, and rules whose alerts follow from the accepted events alone: each
- * counts a type of its own, and fires once however its events are ordered, delayed or repeated.
+ * rule counts its own type, and fires once however its events are ordered, delayed or repeated.
  */
 export interface WatchedWorkspace {
   readonly workspace: TestWorkspace;
   readonly gateway: ReportingGateway;
-  /** The next events of a steady stream: settled spend, blocked calls and now and then an alarm. */
+  /** The next events of a steady stream: settled spend, blocked calls and sometimes an alarm. */
   nextBatch(size: number): CloudEvent[];
-  /** Reports events of an agent that was never seen before, which fire a rule; resolves once they are accepted. */
+  /** Reports events of a new agent, which fire a rule; resolves once they are accepted. */
   mark(agentId: string): Promise<void>;
   /** Whether the agent is counted on the dashboard, registered in the workspace, and its alert has arrived. */
   sees(agentId: string): Promise<{ counted: boolean; registered: boolean; notified: boolean }>;
   counts(): Promise<Counts>;
-  /** What the dashboard must say once all that was accepted is counted. */
+  /** The dashboard's counts once all accepted events are counted. */
   expectedCounts(): Counts;
-  /** Rules of the alerts that there are, sorted. */
+  /** Rules of the existing alerts, sorted. */
   alerts(): Promise<string[]>;
-  /** Rules of the alerts that the accepted events must have fired, once each; sorted. */
+  /** Rules whose alerts the accepted events must have fired, once each; sorted. */
   expectedAlerts(): string[];
   arrivals(): Arrivals;
-  /**
-   * Every expected thing is there, exactly once, and each alert was delivered. Throws where that does not hold (yet).
-   */
+  /** Checks that everything expected exists exactly once, and that each alert was delivered. Throws if not (yet). */
   expectExact(): Promise<void>;
 }
 
@@ -63,7 +61,7 @@ export interface WatchedWorkspaceOptions {
   receiver: WebhookReceiver;
   /** Number of rules that the stream's alarms can fire. */
   alarms: number;
-  /** One without rules yet; a new one unless given. */
+  /** A workspace without rules; a new one by default. */
   workspace?: TestWorkspace;
 }
 
@@ -136,7 +134,7 @@ export async function newWatchedWorkspace(options: WatchedWorkspaceOptions): Pro
       const [ofAgent, agents, alerts] = await Promise.all([
         owner.call({ path: workspace.path(`/dashboard/top-agents/details?range=1m&agent_id=${agentId}`) }),
         owner.expect<{ items: { agent_id: string }[] }>({ path: workspace.path('/agents') }),
-        // Before anything has arrived, it is not asked what it would be of: who waits looks often.
+        // The alerts are not listed before any has arrived, because waiting callers poll often.
         byAlert.size > 0 ? listAlerts() : [],
       ]);
       const { metrics } = (ofAgent.status === 200 ? ofAgent.body : {}) as { metrics?: { unique_settlements: number } };
@@ -168,8 +166,8 @@ export async function newWatchedWorkspace(options: WatchedWorkspaceOptions): Pro
 }
 
 /**
- * The mark's rule fires at its only event. Of the alarms' half count to one and half to three: unlike a first
- * occurrence, which an earlier event that comes later is too, that is the same in any order.
+ * The mark's rule fires at its only event. Half of the alarms' rules count to one and half to three: unlike a first
+ * occurrence, which can also be an earlier event that arrives later, a count does not depend on the order.
  */
 async function createRules(owner: ApiClient, workspace: TestWorkspace, url: string, rules: string[]): Promise<void> {
   const create = (path: string, body: object) =>
@@ -192,7 +190,7 @@ async function createRules(owner: ApiClient, workspace: TestWorkspace, url: stri
   await Promise.all(rules.map((name, index) => create('/alerts/rules', ofRule(name, index))));
 }
 
-/** The mark comes first, and fires at once. */
+/** The mark's rule comes first, and fires at once. */
 function thresholdOf(rule: number): number {
   return rule % 2 === 0 ? 1 : THRESHOLD;
 }

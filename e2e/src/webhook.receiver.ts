@@ -11,13 +11,13 @@ interface ReceivedWebhook {
   body: string;
 }
 
-/** A destination of alerts, on loopback with a certificate of its own. */
+/** A destination of alerts, on loopback with a self-signed certificate. */
 export interface WebhookReceiver {
   url: string;
-  /** File with the certificate, for the `NODE_EXTRA_CA_CERTS` of who sends. */
+  /** File with the certificate, for the sender's `NODE_EXTRA_CA_CERTS`. */
   certificateFile: string;
   received: ReceivedWebhook[];
-  /** Statuses of the next answers, in this order; 200 when there is none. */
+  /** Statuses of the next answers, in this order; then 200. */
   statuses: number[];
   stop(): Promise<void>;
 }

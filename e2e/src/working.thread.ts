@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** Who works, and where. */
+/** The people and gateways that work, and where. */
 export interface Others {
   baseUrl: string;
   credentials: { email: string; password: string };
-  /** Slug of the workspace whose spend they look at. */
+  /** Slug of the workspace whose spend they read. */
   slug: string;
   /** Path of the rule that they change. */
   rule: string;
-  /** Key that they reserve with. */
+  /** Key for their reservations. */
   apiKey: string;
   cookie: string;
 }
 
-/** What people and gateways got who worked in other workspaces. */
+/** The experience of people and gateways in other workspaces. */
 export interface Experience {
   calls: number;
-  /** What was not answered as it should: the call and its answer. */
+  /** Calls with wrong answers, and these answers. */
   failures: string[];
   slowestMs: number;
-  /** How many of the calls were reservations, and how many of these got 503. */
+  /** Number of reservations among the calls, and how many of these got 503. */
   reservations: number;
   refused: number;
-  /** How long reservations took, for 95 of 100 of them. */
+  /** 95th percentile of the times of reservations. */
   reservationP95Ms: number;
 }
 
@@ -33,7 +33,7 @@ const CALLS_PER_SECOND = 4;
 const LOGINS_PER_SECOND = 0.5;
 const CHANGES_PER_SECOND = 1;
 const RESERVATIONS_PER_SECOND = 4;
-/** So many reservations in a row that each take less than {@link USUAL_MS} are a service as before an attack. */
+/** After this many reservations in a row below {@link USUAL_MS}, the service is as before an attack. */
 const USUAL_IN_A_ROW = 10;
 const USUAL_MS = 500;
 
@@ -84,7 +84,7 @@ async function reserve(): Promise<boolean> {
   const asked = call('POST', '/api/v1/reservations', { authorization: `Bearer ${apiKey}` }, body);
   const { elapsedMs, status, failure } = await asked;
   reservationsMs.push(elapsedMs);
-  // The enforcer takes a second at most, and then says that it may be asked again.
+  // The enforcer takes at most a second, and then asks for a retry.
   if (status === 503) refused += 1;
   else if (failure !== null) failures.push(failure);
   return failure === null && elapsedMs < USUAL_MS;

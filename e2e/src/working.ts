@@ -14,8 +14,8 @@ export interface Working {
 }
 
 /**
- * A gateway that reserves, and people who log in, look at who they are and at their spend, and change a rule, all the
- * time. They work in a thread of their own: an attack keeps the one that it runs in busy.
+ * A gateway that reserves, and people who continuously log in, read their account and spend, and change a rule. They
+ * run in a separate thread, because an attack keeps its own thread busy.
  */
 export async function startWorking(stage: Stage, owner: ApiClient): Promise<Working> {
   const { baseUrl, owner: credentials, workspace: slug } = stage.deployment();
@@ -37,7 +37,7 @@ export async function startWorking(stage: Stage, owner: ApiClient): Promise<Work
   };
 }
 
-/** The path of a rule of the workspace that never fires. */
+/** The path of a new rule that never fires. */
 async function createRule(owner: ApiClient, workspace: TestWorkspace): Promise<string> {
   const path = workspace.path('/alerts/rules');
   const body = {

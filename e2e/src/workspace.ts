@@ -7,7 +7,7 @@ import type { Target } from './target.ts';
 export const KEYS_PATH = '/api/v1/management/workspace-keys';
 export const EVENTS_PATH = '/api/v1/events';
 
-/** A workspace that one suite has for itself, so that its numbers are exact. */
+/** A workspace that only one suite uses, so that its numbers are exact. */
 export interface TestWorkspace {
   id: string;
   slug: string;
@@ -61,12 +61,12 @@ export async function invite(
   return token;
 }
 
-/** What accepts an invitation. */
+/** The request that accepts an invitation. */
 export function acceptance(token: string, body: object): ApiRequest {
   return { method: 'POST', path: `/api/v1/invitations/${token}:accept`, body };
 }
 
-/** A user of their own with this role in the workspace, logged in. */
+/** A new user with this role in the workspace, logged in. */
 export async function newMember(
   target: Target,
   owner: ApiClient,

@@ -18,15 +18,15 @@ const READY = /Tollkeeper is ready at (http:\/\/\S+)/;
 describe('npm run fleet', () => {
   let dataDirectory: string;
   const runners: ChildProcessByStdio<null, Readable, Readable>[] = [];
-  /** The one that the first test leaves running. */
+  /** The fleet that the first test leaves running. */
   let running: Awaited<ReturnType<typeof run>> | undefined;
 
-  /** Runs it until it is ready or has ended. */
+  /** Runs a fleet until it is ready or has ended. */
   async function run(env: NodeJS.ProcessEnv = {}) {
     const child = spawn(process.execPath, [join(ROOT, 'tools', 'fleet', 'src', 'main.ts')], {
       cwd: ROOT,
       stdio: ['ignore', 'pipe', 'pipe'],
-      // No colours: Nx asks the tasks that it runs for them.
+      // No colors, because Nx asks its tasks for them.
       env: {
         ...{ ...process.env, NODE_OPTIONS: '', FORCE_COLOR: '0', PORT: '0', TOLLKEEPER_DATA_DIR: dataDirectory },
         ...env,
@@ -39,7 +39,7 @@ describe('npm run fleet', () => {
     return { child, terminal: () => terminal, baseUrl: READY.exec(terminal)?.[1] ?? '' };
   }
 
-  /** Process ids below the data directory or of the services that this runner has started. */
+  /** Ids of processes that use the data directory, or are services of this runner. */
   async function processes(runner: number): Promise<number[]> {
     const { stdout } = await runPs();
     return stdout

@@ -41,7 +41,7 @@ describe('the standalone as a process', () => {
     return standalone;
   }
 
-  /** A start that fails: its exit code, and what the person at the terminal reads. */
+  /** A start that fails: its exit code, and the output at the terminal. */
   async function failToStart(env: StandaloneOptions['env'] = {}): Promise<{ code: number; terminal: string }> {
     const child = launchStandalone({ dataDirectory, env });
     let terminal = '';
@@ -50,7 +50,7 @@ describe('the standalone as a process', () => {
     return { code, terminal };
   }
 
-  /** Sends the signal to a first start that is in the middle of writing the sample traffic. */
+  /** Sends the signal during a first start, while it writes the sample traffic. */
   async function interruptFirstStart(signal: NodeJS.Signals, env: StandaloneOptions['env']) {
     const child = launchStandalone({ dataDirectory, env });
     let terminal = '';
@@ -186,7 +186,7 @@ describe('the standalone as a process', () => {
       ...['80% of a daily budget', 'Daily budget used up', 'Runaway agent', 'First guard block'],
     ]);
     expect((await postEvents(standalone, standalone.apiKey, spendSettled({ amountMicros: 1 }))).status).toBe(202);
-    // The live traffic begins with a runaway agent, and the inbox of the sample is in the process.
+    // The live traffic starts with a runaway agent, and the sample's inbox is part of the process.
     await eventually(async () => {
       const { items } = await owner.expect<{ items: SampleAlert[] }>({ path: '/w/demo/api/v1/alerts' });
       const told = items.map(({ rule_name, deliveries }) => [rule_name, ...deliveries.map(({ status }) => status)]);

@@ -9,12 +9,12 @@ describe('a fleet whose log holds rubbish, hangs, and is shared anew', () => {
     env: {
       LOG_LEVEL: 'info',
       UPSTREAM_TIMEOUT_MS: String(UPSTREAM_TIMEOUT_MS),
-      // What pours in is of one workspace, and its quota of bytes is not what is tested.
+      // All bytes belong to one workspace, and its quota is not under test.
       WORKSPACE_BYTES_PER_SECOND: '1000000000',
       WORKSPACE_BURST_BYTES: '1000000000',
     },
   });
-  // The first one counts dead letters since the start of the fleet.
+  // Comes first, because it counts dead letters since the start of the fleet.
   describePoison(stage);
   describeOverload(stage);
   describeReplicas(stage);

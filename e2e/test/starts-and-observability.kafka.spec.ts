@@ -23,7 +23,7 @@ describe('a fleet that is observed from its first start', () => {
   const takeAwayStorage = () => Promise.all([kafka.kill(), ...mongo.members.map((member) => member.kill())]);
   const bringStorageBack = () => Promise.all([kafka.restart(), ...mongo.members.map((member) => member.restart())]);
 
-  /** The one fleet of this file; the first test that asks for it starts it. */
+  /** The fleet of this file, started by the first test that asks for it. */
   function deploy(): Promise<FleetDeployment> {
     starting ??= deployFleet({
       dataDirectory,
@@ -86,7 +86,7 @@ describe('a fleet that is observed from its first start', () => {
         await eventually(async () => expect((await fetch(`${replica.opsUrl}/healthz`)).status).toBe(200));
         launched.push(replica);
       }
-      // The gateway stores nothing, and says itself that what is behind it is down.
+      // The gateway stores nothing, and itself reports that the services behind it are down.
       const storing = launched.filter(({ service }) => TOPOLOGY[service].mongodb || usesLog(service));
       for (const { name, opsUrl } of storing) {
         const { status } = await fetch(`${opsUrl}/readyz`);
@@ -110,7 +110,7 @@ describe('a fleet that is observed from its first start', () => {
         await owner.expect({ path: path('/alerts/rules') });
       };
       const counted = async (micros: number) => reads(await logIn(deployment, deployment.owner), micros);
-      // With one log-in: an address may not log in as often as this asks.
+      // Logs in once, because this would exceed the log-ins that an address may make.
       const soonCounted = async (micros: number) => {
         const owner = await logIn(deployment, deployment.owner);
         await eventually(() => reads(owner, micros));
@@ -134,7 +134,7 @@ describe('a fleet that is observed from its first start', () => {
       expect((await postEvents(deployment, apiKey, [spendSettled({ amountMicros: 6 })])).status).toBe(202);
       await soonCounted(11);
 
-      // It goes away under services that are up: who asks them notices nothing, and who changes something neither.
+      // Kafka fails while the services are up: neither reads nor changes are affected.
       await kafka.kill();
       await eventually(async () => expect((await fetch(`${ingest?.opsUrl}/readyz`)).status).toBe(503));
       await counted(11);

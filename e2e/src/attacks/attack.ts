@@ -9,22 +9,22 @@ export interface Sender {
   target: Target;
   session: ApiClient;
   workspace: TestWorkspace;
-  /** Other workspaces of the session, which the attack has made before it. */
+  /** Further workspaces of the session, created before the attack. */
   more: TestWorkspace[];
 }
 
-/** How often each answer came, by status; `none` where the connection ended or was left without one. */
+/** Number of answers by status; `none` if the connection ended or got no answer. */
 export type Answers = Map<number | 'none', number>;
 
 export interface Attack {
   name: string;
-  /** Made before the attack, so that it takes no time from it. */
+  /** Runs before the attack, so that it takes no time from it. */
   prepare?(sender: Sender): Promise<void>;
-  /** Does its worst, if need be until `others` have what they came for, and resolves to what it was answered. */
+  /** Attacks, if necessary until `others` is settled, and resolves to the answers. */
   strike(sender: Sender, others: Promise<unknown>): Promise<Answers>;
 }
 
-/** How long an attack that could go on indefinitely lasts at least, so that others do more meanwhile. */
+/** Least duration of an attack that could continue indefinitely, so that others do more meanwhile. */
 export const HELD_MS = 5_000;
 
 export const post = ({ target, workspace }: Pick<Sender, 'target' | 'workspace'>, events: CloudEvent[]) =>
@@ -49,7 +49,7 @@ export function statusOf(answer: Promise<{ status: number }>): Promise<number | 
   );
 }
 
-/** Asks so many times, at most `atOnce` at a time. */
+/** Sends this many requests, at most `atOnce` at a time. */
 export async function inTurns(
   times: number,
   atOnce: number,
@@ -60,7 +60,7 @@ export async function inTurns(
   return answers;
 }
 
-/** Asks again and again, `atOnce` at a time, for {@link HELD_MS} and until `others` is settled. */
+/** Sends requests continuously, `atOnce` at a time, for {@link HELD_MS} and until `others` is settled. */
 export async function allTheTime(
   atOnce: number,
   others: Promise<unknown>,

@@ -3,5 +3,5 @@ import { CONNECTION_ATTACKS } from './connection.attacks.ts';
 import { EVENT_ATTACKS } from './event.attacks.ts';
 import { REQUEST_ATTACKS } from './request.attacks.ts';
 
-/** All that one sender tries against the others, one after the other. */
+/** All attacks of one sender against the others, in order. */
 export const ATTACKS: readonly Attack[] = [...CONNECTION_ATTACKS, ...EVENT_ATTACKS, ...REQUEST_ATTACKS];

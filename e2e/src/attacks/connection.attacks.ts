@@ -4,7 +4,7 @@ import type { Target } from '../target.ts';
 import { EVENTS_PATH } from '../workspace.ts';
 import { type Answers, type Attack, count, HELD_MS } from './attack.ts';
 
-/** Connections that send too little, or read too little. */
+/** Connections that send or read too little. */
 export const CONNECTION_ATTACKS: readonly Attack[] = [
   {
     name: '1,030 connections with a session, each of them with a byte of its body',
@@ -52,11 +52,11 @@ export const CONNECTION_ATTACKS: readonly Attack[] = [
 ];
 
 interface PartOfARequest {
-  /** Request line and headers, without what says how long the body is. */
+  /** Request line and headers, without the length of the body. */
   head: string;
   type: string;
   bytes: number;
-  /** What is sent of the body. */
+  /** The part of the body that is sent. */
   sent: string;
 }
 
@@ -64,8 +64,8 @@ const partOfARequest = ({ head, type, bytes, sent }: PartOfARequest): string =>
   `${head}\r\nHost: 127.0.0.1\r\nContent-Type: ${type}\r\nContent-Length: ${bytes}\r\n\r\n${sent}`;
 
 /**
- * Opens connections from 21 addresses that each send this. Holds them, as far as they are let, for {@link HELD_MS} and
- * until `others` is settled.
+ * Opens connections from 21 addresses that each send this. Holds them, while the server lets it, for {@link HELD_MS}
+ * and until `others` is settled.
  */
 async function holdConnections(
   target: Target,

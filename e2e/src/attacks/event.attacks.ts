@@ -14,15 +14,15 @@ const RULES_AT_ONCE = 8;
 const WIDE_AGENTS = 10;
 const WIDE_MODELS = 1_000;
 
-/** Fires with the first event, and is suppressed with all others. */
+/** Fires with the first event, and is suppressed for all others. */
 const EACH_EVENT = { rule_kind: 'event_count_gte', rule_config: { window_seconds: 1, threshold: 1 } };
-/** Keeps as many settlements as a rule may keep. */
+/** Stores as many settlements as a rule may. */
 const SPEND_OF_A_DAY = {
   rule_kind: 'spend_gte',
   rule_config: { window_seconds: 86_400, threshold_micros: 1_000_000_000_000_000 },
 };
 
-/** Events that are expensive to count, to evaluate, to decide on, or to keep. */
+/** Events that are expensive to count, to evaluate, to decide on, or to store. */
 export const EVENT_ATTACKS: readonly Attack[] = [
   {
     name: 'a replay: 10 batches of 1,000 settlements over 30 days, 100 agents, 4 models',
@@ -75,7 +75,7 @@ export const EVENT_ATTACKS: readonly Attack[] = [
   },
 ];
 
-/** Asks so many times a second, for {@link HELD_MS} and until `others` is settled. */
+/** Sends this many requests a second, for {@link HELD_MS} and until `others` is settled. */
 async function steadily(
   others: Promise<unknown>,
   perSecond: number,
@@ -128,7 +128,7 @@ function settled(length: number): CloudEvent[] {
   return Array.from({ length }, (_, index) => spendSettled({ agentId: `agent-${index % 20}`, amountMicros: 1 }));
 }
 
-/** The next of all pairs of agent and model, from the `first` on. */
+/** The next of all pairs of agent and model, starting at `first`. */
 function wide(length: number, first: number): CloudEvent[] {
   return Array.from({ length }, (_, index) => {
     const nth = (first + index) % (WIDE_AGENTS * WIDE_MODELS);
@@ -138,7 +138,7 @@ function wide(length: number, first: number): CloudEvent[] {
   });
 }
 
-/** An agent and a plan of its own for each event. */
+/** A separate agent and plan for each event. */
 function accounts(length: number, first: number): CloudEvent[] {
   return Array.from({ length }, (_, index) => {
     const time = new Date(Date.now() - ((first + index) % 4) * DAY_MS).toISOString();
@@ -147,7 +147,7 @@ function accounts(length: number, first: number): CloudEvent[] {
   });
 }
 
-/** Each name is another one, so each takes memory of its own. */
+/** Every name is different, so each takes memory. */
 function unknownFields(length: number, fields: number): object[] {
   const names = Array.from({ length: fields }, (_, field) => field);
   return settled(length).map((event, index) => ({

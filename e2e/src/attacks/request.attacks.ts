@@ -4,7 +4,7 @@ import { allTheTime, type Attack, inTurns, post, statusOf } from './attack.ts';
 
 const BLOCKED_AGENT = 'agent-blocked';
 
-/** Requests that are expensive to answer, or that are asked too often. */
+/** Requests that are expensive to answer, or too frequent. */
 export const REQUEST_ATTACKS: readonly Attack[] = [
   {
     name: 'the top of 60,000 agents, read 200 at a time',

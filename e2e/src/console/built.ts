@@ -5,7 +5,7 @@ import { beforeAll } from '@jest/globals';
 
 const BUILD = fileURLToPath(import.meta.resolve('@tollkeeper/console/build-web'));
 
-/** Builds the pages, unless they are there; before what serves them is started. */
+/** Builds the pages if they are missing. Call it before starting their server. */
 export function useBuiltConsole(): void {
   beforeAll(async () => {
     await promisify(execFile)(process.execPath, [BUILD]);

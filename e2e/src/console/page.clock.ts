@@ -1,15 +1,15 @@
 import { eventually } from '@tollkeeper/testing';
 import type { Page } from 'playwright-core';
 
-/** The last wait for an answer: only a failure comes to it. */
+/** The longest wait for an answer, reached only by failures. */
 const MOST_MS = 60_000;
 
-/** A page asks again after this time for what changes by itself. */
+/** Refresh interval of pages. */
 const LIVE_MS = 5_000;
 
-/** Lets the time of a page with a clock of its own pass until the check holds, and none of ours meanwhile. */
+/** Advances the page's fake clock until the check holds. */
 export async function passUntil(page: Page, check: () => Promise<unknown>): Promise<void> {
-  // Twice as long for each answer: what is asked for is given up after some time of the page, too.
+  // Doubles the wait for each answer, because the page gives up requests after some time of its own clock, too.
   for (let timeoutMs = 500; ; timeoutMs *= 2) {
     await page.clock.fastForward(LIVE_MS);
     try {

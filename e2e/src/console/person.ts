@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 
-/** More than any page here has places for the focus. */
+/** More than the focusable elements of any page here. */
 const MOST_TABS = 80;
 
 const FINGER_STEPS = 20;
@@ -10,14 +10,14 @@ export interface LogIn {
   password: string;
 }
 
-/** Fills in the log-in that the page shows. */
+/** Fills in the log-in form. */
 export async function fillLogIn(page: Page, { email, password }: LogIn): Promise<void> {
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Log in' }).click();
 }
 
-/** Goes to it by the keyboard alone, forwards from where the focus is; fails where the keyboard does not reach it. */
+/** Moves the focus to an element with Tab, forwards from its present place. Fails if the keyboard cannot reach it. */
 export async function tabTo(page: Page, target: Locator): Promise<void> {
   const focused = target.and(page.locator(':focus'));
   for (let step = 0; step < MOST_TABS && (await focused.count()) === 0; step += 1) await page.keyboard.press('Tab');
@@ -29,7 +29,7 @@ interface Place {
   y: number;
 }
 
-/** Lays a finger on the page, draws it to another place in small steps, and lifts it there. */
+/** Touches the page, drags to another place in small steps, and lifts the finger there. */
 export async function drawFinger(page: Page, from: Place, to: Place): Promise<void> {
   const debug = await page.context().newCDPSession(page);
   const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: Place[]) =>
@@ -43,17 +43,17 @@ export async function drawFinger(page: Page, from: Place, to: Place): Promise<vo
   await debug.detach();
 }
 
-/** The row of a table that has this text. */
+/** The table row with this text. */
 export function rowOf(page: Page, text: string) {
   return page.getByRole('row').filter({ hasText: text });
 }
 
-/** The part of a page that has this heading. */
+/** The card with this heading. */
 export function cardOf(page: Page, heading: string) {
   return page.locator('section').filter({ has: page.getByRole('heading', { name: heading, exact: true }) });
 }
 
-/** Takes back what a toast says; there may be others. */
+/** Undoes the change that a toast reports; there may be other toasts. */
 export async function undo(page: Page, message: string): Promise<void> {
   const toast = page.getByRole('status').locator('div', { hasText: message });
   await toast.getByRole('button', { name: 'Undo' }).click();

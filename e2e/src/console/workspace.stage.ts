@@ -7,20 +7,20 @@ import type { Stage } from '../deployment.ts';
 import { budgetBlocked, guardBlocked, spendSettled } from '../events.ts';
 import { newWorkspace, postEvents, type TestWorkspace } from '../workspace.ts';
 
-/** A place where it is day: then its charts of today have bars of hours, and no test is there when a day ends. */
+/** A zone where it is daytime: today's charts have bars of hours there, and no test runs while a day ends. */
 function daytimeZone(): string {
   const hour = new Date().getUTCHours();
   return hour >= 2 && hour < 19 ? 'Europe/Zurich' : 'Asia/Tokyo';
 }
 
-/** A workspace with some spend, blocked calls and budgets, and the console of it in a browser. */
+/** A workspace with some spend, blocked calls and budgets, and its console in a browser. */
 export function useWorkspaceInBrowser(stage: Stage) {
   const target = stage.deployment;
   const timezone = daytimeZone();
   const browser = useBrowser(() => target().baseUrl);
   let owner: ApiClient;
   let workspace: TestWorkspace;
-  /** A browser for each look, which has the session of the owner: a new one costs more than a page. */
+  /** One browser per look with the owner's session, because a new browser costs more than a page. */
   const lasting = new Map<Look, Visit>();
   let begun: Visit[] = [];
 
@@ -50,7 +50,9 @@ export function useWorkspaceInBrowser(stage: Stage) {
     workspace: () => workspace,
     timezone,
     browser,
-    /** A page of the workspace, or of another one, as its owner. A test that leaves a trace in a browser begins one. */
+    /**
+     * A page of the workspace, or of another one, as its owner. A test that leaves state in a browser must use `begin`.
+     */
     async open(look: Look, below: string, { slug } = workspace): Promise<Visit> {
       const visit = lasting.get(look) ?? (await browser.visit(look, owner));
       lasting.set(look, visit);
@@ -63,7 +65,7 @@ export function useWorkspaceInBrowser(stage: Stage) {
       begun.push(visit);
       return visit;
     },
-    /** Leaves the pages of a test; their problems fail it. */
+    /** Leaves the pages of a test, which fails if they had problems. */
     async closeAll(): Promise<void> {
       const visits = begun;
       begun = [];

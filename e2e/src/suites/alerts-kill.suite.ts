@@ -11,10 +11,10 @@ const CHANNELS = 2;
 const EVENTS = 120;
 const BATCH = 8;
 const KILLS_BEFORE_BATCH = [5, 9, 15];
-/** Type of the last event: since events of a workspace keep their order, its alert says that all are evaluated. */
+/** Type of the last event. Events of a workspace keep their order, so its alert means that all are evaluated. */
 const END = 'stream.end';
 
-/** What an alert says about the events behind it; the same in every workspace with the same rules and events. */
+/** What an alert says about its events; equal in every workspace with the same rules and events. */
 interface Alert {
   id: string;
   rule_name: string;
@@ -50,7 +50,7 @@ export function describeAlertsThroughKills({ deployment, receiver }: Stage): voi
       return items.toSorted((a, b) => decisionOf(a).localeCompare(decisionOf(b)));
     }
 
-    /** What arrived for the workspace; a repeated attempt, which has the webhook-id of the first, counts once. */
+    /** Notifications that arrived for the workspace. Repeated attempts have the same webhook-id and count once. */
     function notificationsOf(workspace: TestWorkspace): string[] {
       const byWebhookId = new Map<string, string>();
       for (const { path, headers, body } of receiver().received) {
@@ -62,7 +62,7 @@ export function describeAlertsThroughKills({ deployment, receiver }: Stage): voi
       return [...byWebhookId.values()].toSorted();
     }
 
-    /** What the alerts say, each of them told exactly once, when nothing is left to evaluate, resolve or deliver. */
+    /** The content of the alerts, each notified exactly once, when nothing is left to evaluate, resolve or deliver. */
     async function finalDecisions(workspace: TestWorkspace): Promise<string[]> {
       await eventually(async () => {
         const alerts = await alertsOf(workspace);
@@ -95,7 +95,7 @@ export function describeAlertsThroughKills({ deployment, receiver }: Stage): voi
       for (let batch = 0; batch * BATCH < events.length; batch++) {
         const part = events.slice(batch * BATCH, (batch + 1) * BATCH);
         if (KILLS_BEFORE_BATCH.includes(batch)) {
-          // The batch is on its way when the process dies, as a gateway's would be that then sends it again.
+          // The batch is in flight when the process dies, as a gateway's would be, which then sends it again.
           const cutOff = postEvents(deployment(), killed.apiKey, part).catch(() => undefined);
           await deployment().end('SIGKILL');
           await cutOff;
@@ -129,8 +129,8 @@ function countRule(name: string, windowSeconds: number, threshold: number, types
 }
 
 /**
- * A minute of blocked calls that came in bursts, some of them late and some twice. It ended so long ago that every
- * window has passed, and whatever fires resolves without a wait.
+ * A minute of blocked calls in bursts, some of them late and some repeated. It ended so long ago that every window has
+ * passed, and whatever fires resolves without a wait.
  */
 function stream(): CloudEvent[] {
   const begin = Date.now() - 80_000;

@@ -30,7 +30,7 @@ export function describeAlerts({ deployment, receiver }: Stage): void {
     const listAlerts = () => owner.expect<{ items: Alert[]; total: number }>({ path: workspace.path('/alerts') });
     const post = async (...events: CloudEvent[]) =>
       expect((await postEvents(deployment(), workspace.apiKey, events)).status).toBe(202);
-    /** All that arrived since the last look, verified and in this order, once nothing is left to deliver. */
+    /** All notifications since the last call, verified and in this order, once nothing is left to deliver. */
     const takeNotifications = async (): Promise<unknown[]> => {
       await eventually(async () => {
         expect(await owner.expect({ path: workspace.path('/alerts/system') })).toMatchObject({ QueueSize: 0 });

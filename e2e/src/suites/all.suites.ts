@@ -14,7 +14,7 @@ import { describeRubbish } from './rubbish.suite.ts';
 import { describeSecrets } from './secrets.suite.ts';
 import { describeSessions } from './sessions.suite.ts';
 
-/** What holds of every Tollkeeper, however it is deployed. */
+/** Holds for every Tollkeeper, however it is deployed. */
 export function describeTollkeeper(stage: Stage): void {
   const target = stage.deployment;
   describeSessions(target);

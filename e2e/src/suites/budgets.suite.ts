@@ -12,7 +12,7 @@ const PLAN = {
   daily_budget_usd_micros: 5_000_000,
 };
 
-/** Every budgets call, well formed. */
+/** Every call for budgets, well formed. */
 const CALLS: [method: string, below: string, body: unknown][] = [
   ['GET', '/workspace', undefined],
   ['PUT', '/workspace', { daily_budget_usd_micros: 1 }],
@@ -178,7 +178,7 @@ export function describeBudgets(target: TargetOf): void {
           expect((await anonymous(target()).call({ method, path, body, headers })).status).toBe(401);
         }
         for (const member of members) {
-          // Their own workspace, where their role is too low, and one that they are no members of.
+          // Their own workspace, where their role is too low, and one of which they are not a member.
           for (const tenant of [workspace, foreign]) {
             const answer = await member.call({ method, path: budgetsOf(tenant, below), body });
             expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } });

@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 const EXAMPLE = join(ROOT, 'libs/client/examples/reserve.ts');
 const DAILY_MICROS = 1_000;
 
-/** A zone where it is about noon, so that no day ends in a test. */
+/** A zone where it is about noon, so that no day ends during a test. */
 function zoneAtNoon(): string {
   const ahead = 12 - new Date().getUTCHours();
   return `Etc/GMT${ahead < 0 ? '+' : '-'}${Math.abs(ahead)}`;
@@ -51,7 +51,7 @@ export function describeClient(target: TargetOf): void {
       await startWorkspace();
       const client = clientOf();
 
-      // 600 of 1,000 are held, so 600 more are denied, and 400 are not.
+      // 600 of 1,000 are reserved, so 600 more are denied, but 400 are not.
       const first = await client.reserve({ ...call, amountMicros: 600, ttlSeconds: 3_600 });
       const second = await client.reserve({ ...call, amountMicros: 600 });
       const third = await client.reserve({ ...call, agentId: 'agent-b', amountMicros: 400 });
@@ -64,7 +64,7 @@ export function describeClient(target: TargetOf): void {
       expect(await third.release()).toMatchObject({ state: 'released' });
       const cost = { amountMicros: 550, model: 'test-model', inputTokens: 7, outputTokens: 5 };
       expect(await first.settle(cost)).toMatchObject({ state: 'settled', settled_micros: 550 });
-      // Again, as after an answer that was lost.
+      // Repeated, as after a lost answer.
       expect(await first.settle(cost)).toMatchObject({ state: 'settled', settled_micros: 550 });
 
       await client.report({
@@ -106,7 +106,7 @@ export function describeClient(target: TargetOf): void {
       await eventually(async () => {
         expect(await limit()).toMatchObject({ spent_micros: 1_500, overspend_micros: { unreserved: 1_500 } });
       });
-      // Posted behind both, so once it is counted, both have been read.
+      // Posted after both, so once it is counted, both have been read.
       const { type, data } = {
         type: 'spend.settled',
         data: { run_id: 'run-1', agent_id: 'agent-b', amount_micros: 1 },
@@ -129,7 +129,7 @@ export function describeClient(target: TargetOf): void {
       };
       const run = () => promisify(execFile)(process.execPath, [EXAMPLE], { cwd: ROOT, env });
       const denied = { code: 3, stdout: expect.stringMatching(/^Denied: /) };
-      // On a busy machine its reservation may be answered too late.
+      // On a busy machine, the answer to its reservation may be too late.
       await eventually(async () => expect(await run().catch((error) => error)).toMatchObject(denied));
 
       await api.call('PUT /api/v1/workspaces/{tenant_id}/budgets/workspace', {

@@ -31,7 +31,7 @@ export function describeDashboard(target: TargetOf): void {
       const batch = await postEvents(target(), apiKey, [...settlements, old, blockedGuard]);
       expect(batch).toMatchObject({ status: 202, body: { accepted: 5 } });
       expect((await postEvents(target(), apiKey, blockedBudget)).status).toBe(202);
-      // What has been counted already is not counted again.
+      // Repeated events are not counted again.
       expect((await postEvents(target(), apiKey, settlements)).status).toBe(202);
       await eventually(async () => {
         const overview = await read<{ spend: unknown; blocked: unknown }>('/overview', 'range=3m');

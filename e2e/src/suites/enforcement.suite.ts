@@ -24,7 +24,7 @@ export function describeEnforcement(target: TargetOf): void {
 
     const withKey = (apiKey: string, method: string, path: string, body?: unknown): Promise<ApiAnswer> =>
       anonymous(target()).call({ method, path, body, headers: { authorization: `Bearer ${apiKey}` } });
-    /** Asks again after a 503, as gateways do. */
+    /** Retries after a 503, as gateways do. */
     const call = (method: string, path: string, body?: unknown): Promise<ApiAnswer> =>
       eventually(async () => {
         const answer = await withKey(workspace.apiKey, method, path, body);
@@ -77,7 +77,7 @@ export function describeEnforcement(target: TargetOf): void {
         const alerts = await owner.expect({ path: workspace.path('/alerts') });
         expect(alerts).toMatchObject({ total: 1, items: [{ rule_name: 'Denied', status: 'firing' }] });
       });
-      // Denied again, it is the same event.
+      // A repeated denial is the same event.
       expect((await call('POST', RESERVATIONS, request(101, 'req-denied'))).body).toMatchObject({ decision: 'denied' });
       expect(await call('POST', `${RESERVATIONS}/${id}:release`)).toMatchObject({ body: { state: 'released' } });
       expect((await call('POST', RESERVATIONS, request(1000, 'req-whole'))).status).toBe(201);

@@ -10,10 +10,10 @@ import { newWatchedWorkspace, type WatchedWorkspace } from '../watched.workspace
 
 const WORKSPACES = 2;
 const ALARMS = 16;
-/** Of each workspace: by then its traffic flows, and a few of its alarms have been counted but not fired. */
+/** Batches of each workspace before a fault: traffic then flows, and a few alarms have been counted but not fired. */
 const BATCHES_BEFORE = 10;
 
-/** Kills something for good, and answers with what starts it again. */
+/** Kills something permanently, and resolves to a function that starts it again. */
 type Fault = (fleet: Fleet) => Promise<() => Promise<void>>;
 
 const FAULTS: [name: string, fault: Fault][] = [
@@ -22,7 +22,7 @@ const FAULTS: [name: string, fault: Fault][] = [
   ['the MongoDB primary', killPrimary],
 ];
 
-/** On a fleet with three members of MongoDB. `deaths` says which processes have ended without having been asked to. */
+/** Needs a fleet with three members of MongoDB. `deaths` lists the processes that ended unexpectedly. */
 export function describeFaults(stage: FleetStage, deaths: readonly string[]): void {
   describe('while events flow and rules fire, kill -9 and restart', () => {
     const rows: FaultRow[] = [];
@@ -73,7 +73,7 @@ export function describeFaults(stage: FleetStage, deaths: readonly string[]): vo
 
 type Recovery = Pick<FaultRow, 'acceptedAfterS' | 'countedAfterS' | 'notifiedAfterS'>;
 
-/** Follows events that are first sent now, on their whole way. */
+/** Follows new events on their whole way. */
 async function recovery(workspace: WatchedWorkspace, agentId: string): Promise<Recovery> {
   const start = performance.now();
   const elapsed = () => (performance.now() - start) / 1000;

@@ -5,7 +5,7 @@ import { spendSettled } from '../events.ts';
 import type { TargetOf } from '../target.ts';
 import { KEYS_PATH, type TestWorkspace, newKey, newWorkspace, postEvents } from '../workspace.ts';
 
-/** Answers about a key may be used again for 5 s (the contract of `VerifyKey`). */
+/** Answers about a key may be cached for 5 s (the contract of `VerifyKey`). */
 const REVOKED_EVERYWHERE = { timeoutMs: 10_000 };
 
 interface KeyList {

@@ -10,11 +10,11 @@ import { type TestWorkspace, newWorkspace } from '../workspace.ts';
 
 const HOOK_SECRET = 'T0PSECRETPATH';
 
-/** Who looks at a Tollkeeper from outside, and takes its alerts. */
+/** The trace back end and the receiver of alerts. */
 export interface Observers {
   readonly collector: OtlpReceiver;
   readonly receiver: WebhookReceiver;
-  /** Tells the processes of a Tollkeeper of them. */
+  /** The settings that make a Tollkeeper use them. */
   readonly env: NodeJS.ProcessEnv;
   stop(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export interface Observers {
 /** A Tollkeeper that was started with the environment of its observers. */
 export interface Observed extends Target {
   observers: Observers;
-  /** Where its processes tell their metrics. */
+  /** The URLs of its processes' metrics. */
   metricsUrls: string[];
 }
 
@@ -42,7 +42,7 @@ export async function startObservers(): Promise<Observers> {
   };
 }
 
-/** One event through the whole of a Tollkeeper that runs, seen from its trace back end, its log and its metrics. */
+/** Follows one event through a running Tollkeeper, in its traces, its log and its metrics. */
 export function describeObservability(observe: () => Promise<Observed>): void {
   const traceId = randomBytes(16).toString('hex');
   const callerSpanId = randomBytes(8).toString('hex');
@@ -55,7 +55,7 @@ export function describeObservability(observe: () => Promise<Observed>): void {
   const inTrace = () => collector.spans.filter((span) => span.traceId === traceId);
   const all = (service: string, name: string) =>
     inTrace().filter((span) => span.service === service && span.name === name);
-  /** The span of a service by that name in the trace, below that parent. A batch that comes again has it again. */
+  /** The service's span with this name below this parent. A repeated batch has the span again. */
   const below = (service: string, kind: string, name: string, parent: ReceivedSpan): ReceivedSpan => {
     const spans = all(service, name).filter(({ parentSpanId }) => parentSpanId === parent.spanId);
     const kinds = [...new Set(spans.map((span) => span.kind))];
@@ -73,7 +73,7 @@ export function describeObservability(observe: () => Promise<Observed>): void {
     receiver.statuses.push(503);
     const traceparent = `00-${traceId}-${callerSpanId}-01`;
     expect((await postBlocked(observed, workspace.apiKey, { traceparent })).status).toBe(202);
-    // The first attempt is refused, and the retry comes after five seconds. Each process exports its spans by itself.
+    // The first attempt is refused, and the retry comes after five seconds. Each process exports its spans separately.
     const reports = () => new Set(all('alerts', 'process alerts.deliveries').map(({ parentSpanId }) => parentSpanId));
     const ofAttempts = ['deliver notification', 'POST', 'send alerts.deliveries'];
     await eventually(() => {

@@ -10,11 +10,11 @@ import { moveIn } from '../neighbours.ts';
 import { startWorking } from '../working.ts';
 import { newMember, newWorkspace } from '../workspace.ts';
 
-/** Nothing that one sender does stops another. Afterwards it prints what the others noticed. */
+/** Nothing that one sender does may stop others. Prints what the others noticed at the end. */
 export function describeOneSender(
   stage: Stage,
   processes: () => readonly WatchedProcess[],
-  /** The most that a process may hold, in bytes by its name; nothing for those that are not named. */
+  /** Memory limits of processes, in bytes by name; processes that are not named have none. */
   limits: Readonly<Record<string, number>> = {},
 ): void {
   const rows: AttackRow[] = [];
@@ -25,7 +25,7 @@ export function describeOneSender(
     removeLimits = await limitMemory(processes(), limits);
     owner = await logIn(stage.deployment(), stage.deployment().owner);
   });
-  /** Somebody else each time, as one person may be in 100 workspaces at most. */
+  /** A new person each time, because one person may be in at most 100 workspaces. */
   const newOwner = async (): Promise<ApiClient> =>
     newMember(stage.deployment(), owner, await newWorkspace(owner), 'owner');
 
@@ -49,7 +49,7 @@ export function describeOneSender(
       const memory = watchMemory(processes());
       const working = await startWorking(stage, owner);
 
-      // When the suite fails, too: what still looks on would hide why.
+      // Also after a failure, because watchers that continue would hide its cause.
       const watched = () => Promise.all([working.stop(), memory.stop()]);
 
       const reporting = neighbours.report();

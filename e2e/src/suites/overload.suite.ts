@@ -8,18 +8,18 @@ import { newWatchedWorkspace, type WatchedWorkspace } from '../watched.workspace
 import { postEvents } from '../workspace.ts';
 
 const MIB = 1024 * 1024;
-/** All at once: more than ingest lets wait for Kafka, or takes of bodies together. */
+/** Sent at once: more batches than ingest lets wait for Kafka, or whose bodies it has room for. */
 const BATCHES = 240;
 const EVENTS_OF_BATCH = 10;
 const EVENT_BYTES = 32 * 1024;
 const ROUNDS = 2;
-/** Long, so that it is ingest that answers and not the gateway for it, however slow the machine is. */
+/** So long that ingest itself answers before the gateway times out, even on a slow machine. */
 export const UPSTREAM_TIMEOUT_MS = 90_000;
 const HANGS_AFTER_MS = 80_000;
 const SAMPLE_INTERVAL_MS = 250;
 const MAX_MEMORY_BYTES = { gateway: 512 * MIB, ingest: 640 * MIB };
 
-/** On a fleet whose gateway waits for {@link UPSTREAM_TIMEOUT_MS}. */
+/** Needs a fleet whose gateway waits for {@link UPSTREAM_TIMEOUT_MS}. */
 export function describeOverload(stage: FleetStage): void {
   describe('events that pour in while Kafka hangs', () => {
     let workspace: WatchedWorkspace;
@@ -65,7 +65,7 @@ export function describeOverload(stage: FleetStage): void {
       });
     });
 
-    /** The answers to the batch, sent so many times in a row. */
+    /** The answers to the batch, sent this many times in sequence. */
     async function pour(batch: CloudEvent[], times: number): Promise<string[]> {
       const answers: string[] = [];
       for (let time = 0; time < times; time++) {
@@ -83,14 +83,14 @@ export function describeOverload(stage: FleetStage): void {
   });
 }
 
-/** One settlement among events that are large and that nothing but their size is of interest. */
+/** One settlement among large events, of which only the size matters. */
 function largeBatch(): CloudEvent[] {
   const padding = 'x'.repeat(EVENT_BYTES);
   const padded = Array.from({ length: EVENTS_OF_BATCH }, () => cloudEvent('load.padding', { padding }));
   return [spendSettled({ amountMicros: 3 }), ...padded];
 }
 
-/** `stop` resolves to the most memory that the replica was seen to hold. */
+/** `stop` resolves to the replica's peak memory. */
 function watchMemory(replica: { opsUrl: string }): { stop(): Promise<number> } {
   let peakBytes = 0;
   let stopped = false;

@@ -8,7 +8,7 @@ import { readMetric } from '../metrics.ts';
 import { newWatchedWorkspace, type WatchedWorkspace } from '../watched.workspace.ts';
 
 const DEAD_TOPIC = `${GATEWAY_EVENTS_TOPIC}.dead`;
-/** As much as a broker takes by its defaults, which is more than the log's own appenders write. */
+/** The most that a broker accepts by default, and more than the log's own appenders write. */
 const LARGE_BYTES = 1_048_000;
 
 const NOT_JSON = { value: '{"v": 1, "tenant_id"' };
@@ -24,7 +24,7 @@ export function describePoison(stage: FleetStage): void {
   describe('unreadable records, in the midst of the events of a workspace', () => {
     let kafka: Kafka;
     let workspace: WatchedWorkspace;
-    /** Where they are in the log, in the order of POISON. */
+    /** The offsets in the log, in the order of POISON. */
     let offsets: string[];
 
     beforeAll(async () => {
@@ -63,7 +63,8 @@ export function describePoison(stage: FleetStage): void {
           expect(Number(headers?.['dead-value-bytes'] ?? value?.length)).toBe(original.length);
         }
       }
-      // Alerts passes over what no rule counts before it is read; what has no type might have been counted.
+      // Alerts skips a record before parsing if no rule counts its type. A record without a type might have been
+      // counted.
       expect(lettersOf('alerts', letters).has(offsets[0]!)).toBe(true);
     });
 
@@ -75,7 +76,7 @@ export function describePoison(stage: FleetStage): void {
   });
 }
 
-/** An event that is whole, but for the version of its record. */
+/** A valid event, except for the version of its record. */
 function futureVersion(): string {
   const time = new Date().toISOString();
   const event = { specversion: '1.0', id: 'e1', source: '/future', type: 'alarm.mark', time, data: {} } as const;
@@ -84,7 +85,7 @@ function futureVersion(): string {
   return value.toString().replace('"v":1', '"v":2');
 }
 
-/** Appends them behind what the topic has; resolves to their offsets. */
+/** Appends them to the topic; resolves to their offsets. */
 async function appendPoison(kafka: Kafka, key: string): Promise<string[]> {
   const admin = kafka.admin();
   await admin.connect();
@@ -105,7 +106,7 @@ async function appendPoison(kafka: Kafka, key: string): Promise<string[]> {
   return offsets;
 }
 
-/** Reads a topic from its beginning until `isEnough`. */
+/** Reads a topic from its start until `isEnough`. */
 async function readAll(
   kafka: Kafka,
   topic: string,
@@ -121,7 +122,7 @@ async function readAll(
   return found;
 }
 
-/** The dead letters of a group by their offset in the log. One that was set aside twice counts once. */
+/** The dead letters of a group by their offset in the log. Repeated ones count once. */
 function lettersOf(group: string, letters: readonly KafkaMessage[]): Map<string, KafkaMessage> {
   const own = letters.filter(({ headers }) => String(headers?.['dead-group']) === group);
   return new Map(own.map((letter) => [String(letter.headers?.['dead-offset']), letter]));

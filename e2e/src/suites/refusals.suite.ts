@@ -19,7 +19,7 @@ const DRILLDOWNS = [
   '/guard-blocked/details?run_id=run-1',
 ].map((path) => `/api/v1/dashboard${path}`);
 
-/** Calls of every area, each well formed; `role` is the least that a member needs for it. */
+/** Well-formed calls to every area; `role` is the lowest that they need. */
 const CALLS: (ApiRequest & { role?: 'member' | 'admin' | 'owner' })[] = [
   { path: '/api/v1/auth/me' },
   { path: '/api/v1/workspaces' },
@@ -53,7 +53,7 @@ export function describeRefusals(target: TargetOf): void {
     let member: ApiClient;
     let workspace: TestWorkspace;
     let foreign: TestWorkspace;
-    /** The call as it is made in a workspace. */
+    /** The call with the path of a workspace. */
     const within = (slug: string, call: ApiRequest): ApiRequest => ({ ...call, path: `/w/${slug}${call.path}` });
 
     beforeAll(async () => {
@@ -231,7 +231,7 @@ export function describeRefusals(target: TargetOf): void {
   });
 }
 
-/** Tokens as the gateway's own, but for the secret that signs them. */
+/** Tokens like the gateway's own, but signed with another secret. */
 function forgedCallerTokens(): [string, string][] {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const now = Math.floor(Date.now() / 1000);

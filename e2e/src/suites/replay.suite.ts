@@ -21,7 +21,7 @@ export function describeReplay({ deployment }: Pick<Stage, 'deployment'>): void 
       return sumsOf((await read<{ metrics: Sums }>('/spend?range=3m')).metrics);
     }
 
-    /** Sums and number as the three drilldowns say, which read different roll-ups. */
+    /** Sums and counts from three drilldowns, which read different roll-ups. */
     async function readTotals() {
       const { points } = await read<{ points: Sums[] }>('/spend/series?range=3m');
       const { items } = await read<{ items: (Sums & { agent_id: string })[] }>('/top-agents?range=3m&limit=100');
@@ -54,7 +54,7 @@ export function describeReplay({ deployment }: Pick<Stage, 'deployment'>): void 
       expect(await readTotals()).toEqual(expectedOf(trace));
 
       await replay(trace);
-      // Posted behind the second replay: once it is counted, all of that has been read.
+      // Posted after the second replay: once it is counted, all of that has been read.
       await postEvents(deployment(), workspace.apiKey, spendSettled({ agentId: 'last', amountMicros: 0 }));
       await eventually(async () => expect((await readSpend()).unique_settlements).toBe(trace.rows + 1));
       const totals = await readTotals();
@@ -65,7 +65,7 @@ export function describeReplay({ deployment }: Pick<Stage, 'deployment'>): void 
 
     it('after kill -9 in the middle of a replay and a restart, the replay ends with the same totals', async () => {
       const trace = await writeTrace(directory, 6_000, 60_000, 3);
-      // Paced, so that it is in its middle when a third of it has been counted.
+      // Paced, so that it is halfway when a third of it has been counted.
       const interrupted = startReplay(sender(), trace, ['--speed', '10']);
       await eventually(async () => expect((await readSpend()).unique_settlements).toBeGreaterThan(2_000));
       await deployment().end('SIGKILL');
@@ -89,7 +89,7 @@ export function describeReplay({ deployment }: Pick<Stage, 'deployment'>): void 
         const { status } = await postEvents(deployment(), workspace.apiKey, batch);
         if (status === 202) accepted.push(...ids);
       };
-      // The connections break when the process is killed: that ends each of the senders.
+      // Killing the process breaks the connections, which ends each of the senders.
       const senders = Array.from({ length: 8 }, async () => {
         for (;;) await post();
       });
@@ -102,7 +102,7 @@ export function describeReplay({ deployment }: Pick<Stage, 'deployment'>): void 
       await eventually(async () =>
         expect((await readSpend()).unique_settlements).toBeGreaterThanOrEqual(accepted.length),
       );
-      // What was on its way may have been taken without an answer; nothing can have been counted twice.
+      // Requests in flight may have been accepted without an answer, but nothing can have been counted twice.
       const { unique_settlements, total_micros } = await readSpend();
       expect(unique_settlements).toBeLessThanOrEqual(sent.length);
       expect(total_micros).toBe(unique_settlements * 3);

@@ -23,10 +23,10 @@ export function describeReplicas(stage: FleetStage): void {
     const replica = (service: (typeof SHARED)[number], name: string): Replica =>
       running(service).find((each) => each.name === `${service}-${name}`)!;
 
-    /** Both services, at the same time: what happens to one must not disturb the other either. */
+    /** Both services at the same time, because a fault in one must not disturb the other either. */
     const both = (work: (service: (typeof SHARED)[number]) => Promise<unknown>) => Promise.all(SHARED.map(work));
 
-    /** Waits until the replicas that run have as many of the partitions each, and every partition has one of them. */
+    /** Waits until the running replicas have these numbers of partitions, and every partition has a replica. */
     async function expectShares(...shares: number[]): Promise<void> {
       await both((service) =>
         eventually(async () => {
@@ -74,7 +74,7 @@ async function ownedPartitions(replica: Replica): Promise<string[]> {
   return lags.flatMap(({ labels: { topic, partition } }) => (topic === GATEWAY_EVENTS_TOPIC ? [partition!] : []));
 }
 
-/** As many workspaces as the topic has partitions, each with its events in one of its own. */
+/** One workspace per partition of the topic, so that each partition has the events of one. */
 async function workspaceOfEachPartition(owner: ApiClient): Promise<TestWorkspace[]> {
   const partitionOf = Partitioners.DefaultPartitioner();
   const partitionMetadata = Array.from({ length: PARTITIONS }, (_, partitionId) => ({

@@ -23,8 +23,8 @@ interface FiredAlert {
 }
 
 /**
- * On a fleet whose DRAIN_DELAY_MS is as a Deployment has it: long enough for what stands in front of a gateway to see
- * that it is not ready.
+ * Needs a fleet with the DRAIN_DELAY_MS of a Deployment: long enough for load balancers to notice that a gateway is not
+ * ready.
  */
 export function describeRollingRestart(stage: FleetStage): void {
   describe('a rolling restart under load', () => {
@@ -66,7 +66,7 @@ export function describeRollingRestart(stage: FleetStage): void {
       });
     }
 
-    /** One settled call, and one event of the type whose turn it is: every few batches, the next rule fires. */
+    /** One settled call, and one event of the next type: every few batches, the next rule fires. */
     function nextBatch(): CloudEvent[] {
       const rule = Math.floor(batches / EVENTS_PER_ALERT) % RULES;
       batches += 1;
@@ -76,7 +76,7 @@ export function describeRollingRestart(stage: FleetStage): void {
       ];
     }
 
-    /** As an agent gateway does: what was not accepted is sent again until it is. */
+    /** As an agent gateway does, sends what was not accepted again until it is. */
     async function post(): Promise<void> {
       const body = JSON.stringify(nextBatch());
       const headers = {
@@ -119,7 +119,7 @@ export function describeRollingRestart(stage: FleetStage): void {
       await expectEachAlertOnce();
     });
 
-    /** Restarts it, and lets what follows pass through it. */
+    /** Restarts it, and lets later traffic pass through it. */
     async function restartAmong(replica: Replica): Promise<void> {
       await replica.restart();
       const before = batches;

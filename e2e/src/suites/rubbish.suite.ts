@@ -17,7 +17,7 @@ const DASHBOARD = [
   '/guard-blocked/details',
 ];
 
-/** Queries that no drilldown takes, whatever else it needs. */
+/** Queries that every drilldown refuses. */
 const BAD_QUERIES = [
   'timezone=Mars/Olympus',
   'timezone=',
@@ -26,7 +26,7 @@ const BAD_QUERIES = [
   'timezone=UTC&timezone=UTC',
 ];
 
-/** JSON that is a valid text and never a valid request. */
+/** Valid JSON texts that are never a valid request. */
 const BAD_BODIES: [string, string][] = [
   [
     'an operator in place of a string',
@@ -43,7 +43,7 @@ const BAD_BODIES: [string, string][] = [
   ['empty', '{}'],
 ];
 
-/** An answer that lists every problem with its place. */
+/** An answer that lists every problem with its path. */
 const INVALID = {
   status: 400,
   body: {
@@ -128,7 +128,7 @@ export function describeRubbish(target: TargetOf): void {
       path.startsWith('/') ? path.replace('TENANT', workspace.id) : workspace.path(`/${path}`);
 
     describe.each(writes)('%s %s', (method, path) => {
-      // Whoever is logged in accepts an invitation with an empty body.
+      // A logged-in user accepts an invitation with an empty body, so that body is valid there.
       const bodies = BAD_BODIES.filter(([what]) => what !== 'empty' || !path.endsWith(':accept'));
       it.each(bodies)('400 for a body that is %s', async (_what, body) => {
         const answer = await owner.call({ method, path: where(path), body });

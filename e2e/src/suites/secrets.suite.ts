@@ -4,7 +4,7 @@ import { logIn } from '../api.client.ts';
 import { knownSecrets, rememberSecret } from '../secrets.ts';
 import type { TargetOf } from '../target.ts';
 
-/** Last of all suites: by now every kind of request has been made, good and bad. */
+/** The last of all suites: by now, every kind of request has been made, good and bad. */
 export function describeSecrets(target: TargetOf): void {
   describe('secrets', () => {
     it('no password, cookie or key, nor a hash of one, is in any log line of the whole run', async () => {
@@ -29,7 +29,7 @@ export function describeSecrets(target: TargetOf): void {
   });
 }
 
-/** What stands before each secret in the text: the secret itself would be shown to whoever reads the test's output. */
+/** The text before each secret, because the secret itself must not be in the test's output. */
 function placesOfSecrets(text: string): string[] {
   const forms = knownSecrets().flatMap((secret) => {
     const digest = createHash('sha256').update(secret).digest();

@@ -73,7 +73,7 @@ export function describeSessions(target: TargetOf): void {
       const traces = [path('/management/workspace-keys'), budget, path('/alerts/channels'), path('/members')];
       const invitation = await invite(fallen, workspace, 'owner');
       const look = (as: ApiClient) => Promise.all(traces.map((at) => as.expect({ path: at })));
-      // As an owner, which a gateway remembers for some seconds.
+      // As an owner; the gateway caches that for some seconds.
       await look(fallen);
       const member = path(`/members/${user.id}`);
       if (how === 'removed') await owner.expect({ method: 'DELETE', path: member, status: 204 });

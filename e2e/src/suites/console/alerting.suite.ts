@@ -24,7 +24,7 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       const path = `/console-${look.size}`;
       const { page, expectFit } = await console.open(look, '/channels');
 
-      // By keyboard alone up to the rule.
+      // Only the keyboard is used up to the rule.
       await tabTo(page, page.getByRole('button', { name: 'New channel' }));
       await page.keyboard.press('Enter');
       const channel = page.getByRole('dialog', { name: 'New channel' });
@@ -77,7 +77,7 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
         const { items } = await console.owner().expect<{ items: { rule_name: string }[] }>({ path: alertsPath });
         expect(items.map(({ rule_name }) => rule_name)).toContain(rule);
       });
-      // What fires is on the first page, and leads to itself.
+      // The firing alert is on the first page, with a link.
       await page.goto(`/w/${console.workspace().slug}`);
       await page
         .getByRole('listitem')
@@ -103,7 +103,7 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await page.waitForURL(/status=resolved/);
       await page.getByRole('button', { name: rule }).first().waitFor();
 
-      // Whoever gets the address sees the same.
+      // A shared URL shows the same.
       await page.getByLabel('Rule').selectOption({ label: rule });
       await page.getByLabel('From').fill('2026-01-02');
       await page.waitForURL(/from=2026-01-02/);
@@ -140,7 +140,7 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await form.getByLabel('Amount in USD').fill('13');
       await form.getByRole('button', { name: 'Save' }).click();
       await rowOf(page, rule).getByText('$13.00 or more spent').waitFor();
-      // What is paused is not set going by an edit.
+      // Editing does not resume a paused rule.
       await rowOf(page, rule).getByText('Paused').waitFor();
       await rowOf(page, rule)
         .getByRole('button', { name: /^Delete/ })

@@ -32,7 +32,7 @@ export function describeConsoleAudit(console: ReturnType<typeof useWorkspaceInBr
       await drawer.getByText(id).waitFor();
       await expectFit();
 
-      // Whoever gets the address sees the same.
+      // A shared URL shows the same.
       const address = page.url();
       await page.goto('about:blank');
       await page.goto(address);

@@ -16,10 +16,10 @@ const ODD = [
   '🧨🧯 emoji',
 ];
 
-/** More than a screen shows, and than a table draws at once. */
+/** More than a screen shows, and more than a table draws at once. */
 const CRAWLERS = 120;
 
-/** Whose budget blocked a call, and what is focused then. The last one's id is a part of the ids of all others. */
+/** The budget that blocked a call, and the element that gets the focus. The last id is contained in all others. */
 const BUDGETS = [
   ['workspace', 'crawler-007', 'Edit: End to end'],
   ['plan', 'crawler-008', 'Edit: Research'],
@@ -167,13 +167,13 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
         const edit = page.getByRole('button', { name: button, exact: true });
         await edit.and(page.locator(':focus')).waitFor();
         expect(await outOfSight(page)).toBeNull();
-        // Once they are there nobody is led any more: what is drawn again later does not take the focus.
+        // The link has no effect any more: a redrawn cell does not take the focus.
         await page.getByRole('searchbox', { name: 'Find an agent' }).focus();
         await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
         await page.evaluate('scrollTo(0, 0)');
         await edit.waitFor();
         expect(await edit.and(page.locator(':focus')).count()).toBe(0);
-        // The address alone leads to it as well.
+        // The URL alone leads to it as well.
         await page.goto(address);
         await edit.and(page.locator(':focus')).waitFor();
         expect(await outOfSight(page)).toBeNull();
@@ -187,7 +187,7 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
   });
 }
 
-/** Where the place of the focus is, if it is not on the screen or is covered; null where everybody sees it. */
+/** The position of the focus if it is off the screen or covered; null if it is visible. */
 function outOfSight(page: Page): Promise<string | null> {
   return page.evaluate<string | null>(`(() => {
     const at = document.activeElement.getBoundingClientRect();

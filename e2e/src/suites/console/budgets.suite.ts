@@ -9,11 +9,11 @@ import type { Stage } from '../../deployment.ts';
 import { spendSettled } from '../../events.ts';
 import { newWorkspace, postEvents, type TestWorkspace } from '../../workspace.ts';
 
-/** Shorter than any other reservation may be. */
+/** The shortest that a reservation may be. */
 const SHORTEST_TTL_SECONDS = 10;
 
 export function describeConsoleBudgets(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
-  /** The one of unreserved spend, and a reservation in it that expires while the tests before use the others. */
+  /** The workspace of unreserved spend. A reservation in it expires while earlier tests use the others. */
   let workspace: TestWorkspace;
   let short: string;
 
@@ -48,7 +48,7 @@ export function describeConsoleBudgets(stage: Stage, console: ReturnType<typeof 
       await postEvents(stage.deployment(), workspace.apiKey, events);
       const path = `/api/v1/workspaces/${workspace.id}/budgets/agents/reader`;
       const body = { daily_budget_usd_micros: 5_000_000 };
-      // Not before the agent is known.
+      // Fails until the agent is known.
       await eventually(() => console.owner().expect({ method: 'PUT', path, body }));
       const { page } = await console.open(look, '/budgets', workspace);
       await page.getByRole('button', { name: 'Set budget: writer' }).waitFor();
@@ -62,7 +62,7 @@ export function describeConsoleBudgets(stage: Stage, console: ReturnType<typeof 
       const change = page
         .getByRole('table', { name: 'Changes' })
         .getByRole('row', { name: /Agent reader no budget \$5/ });
-      // Ages, with the time itself on hover.
+      // Relative times, with the exact time on hover.
       expect(await change.getByText(/ago|just now/).getAttribute('title')).toMatch(
         /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC$/,
       );
@@ -130,7 +130,7 @@ export function describeConsoleBudgets(stage: Stage, console: ReturnType<typeof 
       await dialog.getByLabel('Name').fill(`Research ${look.size}`);
       await dialog.getByLabel('Daily budget in USD').fill('3');
       await dialog.getByRole('button', { name: 'Save' }).click();
-      // Among the plans: the history of budgets names a deleted plan by its key.
+      // In the table of plans, because the history of budgets names a deleted plan by its key.
       const plans = page.getByRole('table', { name: 'Plans' });
       const row = plans.getByRole('row').filter({ hasText: `research_${look.size}` });
       await row.getByText('$3.00').first().waitFor();

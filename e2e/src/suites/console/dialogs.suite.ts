@@ -14,11 +14,11 @@ import { acceptance, invite, newWorkspace, postEvents, type TestWorkspace } from
 
 interface Opened {
   below: string;
-  /** What has the focus when it opens, and gets it back. Without it the address alone opens the dialog. */
+  /** The element that opens it and gets the focus back. Without it, the URL alone opens the dialog. */
   opener?: (page: Page) => Locator;
-  /** Pressed there. */
+  /** The key to press there. */
   key?: string;
-  /** Or chosen there. */
+  /** The option to choose there. */
   option?: string;
   name: RegExp | string;
 }
@@ -27,7 +27,7 @@ const button = (name: RegExp | string) => (page: Page) => page.getByRole('button
 const buttonIn = (row: string, name: RegExp | string) => (page: Page) =>
   rowOf(page, row).getByRole('button', { name }).first();
 
-/** Every dialog and drawer that opens with a press, and closes with another. */
+/** Every dialog and drawer, with how it opens. */
 const DIALOGS: Opened[] = [
   {
     below: '',
@@ -98,9 +98,9 @@ export function describeConsoleDialogs(stage: Stage, console: ReturnType<typeof 
     await owner.expect({ method: 'PUT', path, body: { daily_budget_usd_micros: 50_000_000 } });
     const headers = { authorization: `Bearer ${workspace.apiKey}` };
     const call = { request_id: 'held', agent_id: 'agent-1', run_id: 'run-1', amount_micros: 2_500_000 };
-    // As long as a reservation may be: the suites before this one take their time.
+    // The maximum, because the suites before this one take time.
     const body = { ...call, ttl_seconds: 3_600 };
-    // On a busy machine the check of the key may not be answered in time.
+    // On a busy machine, the check of the key may time out.
     await eventually(async () => {
       const { status } = await owner.call({ method: 'POST', path: '/api/v1/reservations', body, headers });
       expect([200, 201]).toContain(status);
@@ -114,7 +114,7 @@ export function describeConsoleDialogs(stage: Stage, console: ReturnType<typeof 
       const { page, expectFit } = await console.begin(look);
       let at: string | undefined;
       for (const { below, opener, key = 'Enter', option, name } of DIALOGS) {
-        // The dialogs of a page stand together in the list.
+        // The dialogs of a page are next to each other in the list.
         if (below !== at) {
           await page.goto(`/w/${workspace.slug}${below}`);
           await page.locator('h1').waitFor();
@@ -152,9 +152,9 @@ export function describeConsoleDialogs(stage: Stage, console: ReturnType<typeof 
       const ended = page.getByRole('dialog', { name: 'Your session has ended' });
       await passUntil(page, async () => expect(await ended.count()).toBe(1));
       await expectFit();
-      // What is still in flight is answered too, before the page is looked at for the last time.
+      // Lets requests in flight finish before the page's problems are checked.
       await page.goto('about:blank');
-      // Everything that was asked without a session, and nothing else.
+      // Every request without a session, and nothing else.
       expect(takeProblems().filter((problem) => !problem.includes('401'))).toEqual([]);
     });
   });

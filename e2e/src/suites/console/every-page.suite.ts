@@ -5,7 +5,7 @@ import { LOOKS } from '../../browser.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import { newWorkspace } from '../../workspace.ts';
 
-/** Until long after everything else of a page is drawn. */
+/** Long after everything else of a page is drawn. */
 const LATE_MS = 700;
 
 const WIDE = { width: 2_560, height: 1_440 };
@@ -45,7 +45,7 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
         expect([below, await layoutShift(page)]).toEqual([below, '0.000']);
         await expectFit();
         if (look.size === 'phone') continue;
-        // On a wide screen it stands in the middle, and no line runs over all of it.
+        // On a wide screen, the content is centered, and no line spans the whole width.
         await page.setViewportSize(WIDE);
         await expectFit();
         const { width, left, right } = await sidesOf(page);
@@ -92,7 +92,7 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
       await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor();
       await page.keyboard.press('Control+k');
       await page.keyboard.type('planner');
-      // Agents are asked for when the list opens.
+      // The agents load when the list opens.
       await page.getByRole('option', { name: 'planner' }).first().waitFor();
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('Enter');
@@ -226,7 +226,7 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
   });
 }
 
-/** Whether the page is drawn light or dark. */
+/** Whether the page is light or dark. */
 function themeOf(page: Page): Promise<'light' | 'dark'> {
   return page.evaluate(`(() => {
     const [red, green, blue] = getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number);
@@ -234,7 +234,7 @@ function themeOf(page: Page): Promise<'light' | 'dark'> {
   })()`);
 }
 
-/** What has the focus, and whether one sees that. */
+/** The focused element, and whether its focus is visible. */
 function focusOf(page: Page): Promise<{ place: string; ring: boolean }> {
   return page.evaluate(`(() => {
     const at = document.activeElement;
@@ -247,7 +247,7 @@ function focusOf(page: Page): Promise<{ place: string; ring: boolean }> {
   })()`);
 }
 
-/** Width of the content of a page, and of what is free beside it. */
+/** Width of a page's content, and of the free space beside it. */
 function sidesOf(page: Page): Promise<{ width: number; left: number; right: number }> {
   return page.evaluate(`(() => {
     const main = document.querySelector('main');

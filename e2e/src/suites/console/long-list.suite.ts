@@ -14,7 +14,7 @@ const CALLS = 350;
 export function describeConsoleLongList(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
   let workspace: TestWorkspace;
 
-  /** Blocked calls, the newest first: of the agents from `agent-0` on. */
+  /** Blocked calls, newest first, of agents from `agent-0` on. */
   beforeAll(async () => {
     workspace = await newWorkspace(console.owner());
     const now = Date.now();
@@ -29,7 +29,7 @@ export function describeConsoleLongList(stage: Stage, console: ReturnType<typeof
     });
   });
 
-  // A longer span than today, which may end in the middle of the suite.
+  // A longer span than today, which may end during the suite.
   const LIST = '/blocked?range=3m';
 
   async function openList(look: Look): Promise<Visit> {
@@ -131,7 +131,7 @@ export function describeConsoleLongList(stage: Stage, console: ReturnType<typeof
   });
 }
 
-/** With its place in the list: from then on only rows in sight are drawn. */
+/** Once it has its place in the list, only visible rows are drawn. */
 function isDrawn(page: Page): Promise<void> {
   return page.locator('tr[aria-rowindex="2"]').waitFor();
 }
@@ -146,7 +146,7 @@ async function scrollToSecondPage(page: Page): Promise<void> {
     await page.mouse.wheel(0, 300);
     expect(await rowCount(page)).toBe(200);
   });
-  // The page follows the last turns of the wheel a moment later.
+  // The page processes the last turns of the wheel with a delay.
   let at: unknown;
   await eventually(async () => {
     const before = at;
@@ -155,7 +155,7 @@ async function scrollToSecondPage(page: Page): Promise<void> {
   });
 }
 
-/** The place of each drawn row, and the agent that it names. */
+/** The position of each drawn row, and its agent. */
 function rowsOf(page: Page): Promise<[string, string][]> {
   return page.evaluate<[string, string][]>(
     `[...document.querySelectorAll('tr[aria-rowindex]')].map((row) => [row.ariaRowIndex, row.querySelector('a').textContent])`,

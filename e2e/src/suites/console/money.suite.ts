@@ -158,7 +158,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       const chart = page.getByRole('group', { name: /Spend over time/ });
       await chart.focus();
       await page.keyboard.press('End');
-      // The last hour, or the one before it where another has begun since.
+      // The last hour, or the one before it if a new hour has started.
       await eventually(async () => {
         if (await chart.getByText('$14.345678').isVisible()) return;
         await page.keyboard.press('ArrowLeft');
@@ -197,7 +197,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await chart.scrollIntoViewIfNeeded();
       const { x, y, width, height } = (await chart.boundingBox())!;
       const middle = y + height / 2;
-      // The first hour of the day, which had begun before anything was spent, or has all that was.
+      // The first hour of the day. It started before anything was spent, or has all spend.
       await page.touchscreen.tap(x + 60, middle);
       await chart.getByText(/, 00:00:00/).waitFor();
       await drawFinger(page, { x: x + 60, y: middle }, { x: x + width - 3, y: middle });

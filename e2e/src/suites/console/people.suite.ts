@@ -23,7 +23,7 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
     it('a new key is shown once, its command posts a first event that the page sees, and it is revoked', async () => {
       const name = `gateway ${look.size}`;
       const { page, expectFit } = await console.open(look, '/keys');
-      // By keyboard alone up to the first event.
+      // Only the keyboard is used up to the first event.
       await page.getByRole('button', { name: 'New key' }).press('Enter');
       await page.getByLabel('Name').focus();
       await page.keyboard.type(name);
@@ -33,7 +33,7 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       rememberSecret(key);
       await dialog.getByText('Waiting for the first request').waitFor();
       await expectFit();
-      // It is not to be seen again, so no key takes it away.
+      // The key is shown only once, so no keypress closes the dialog.
       for (const pressed of ['Escape', 'Escape', 'Control+k']) await page.keyboard.press(pressed);
       await page.getByRole('button', { name: 'Copy command' }).press('Enter');
       const command = await page.evaluate<string>('navigator.clipboard.readText()');
@@ -66,7 +66,7 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       const link = (await shown.locator('code').textContent()) ?? '';
       rememberSecret(new URL(link).hash.slice(1));
       await expectFit();
-      // It is not to be seen again, so no key takes it away.
+      // The link is shown only once, so no keypress closes the dialog.
       await page.keyboard.press('Escape');
       await shown.getByRole('button', { name: 'I have copied the link' }).press('Enter');
       await rowOf(page, email).getByText('Admin').waitFor();
@@ -197,7 +197,7 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       await undo(page, `Role of ${name} changed to owner`);
       await page.getByText(`Role of ${name} changed to admin`).waitFor();
       expect([await role.inputValue(), await stored()]).toEqual(['admin', 'admin']);
-      // What was taken back is given again in the same way.
+      // An undone change can be repeated in the same way.
       await undo(page, `Role of ${name} changed to admin`);
       await page.getByText(`Role of ${name} changed to owner`).waitFor();
       expect(await stored()).toBe('owner');
@@ -230,7 +230,7 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       await page.goto(`/w/${slug}`);
       await step.getByText('done').waitFor();
 
-      // What others do meanwhile is checked off automatically.
+      // Steps that others complete are checked off automatically.
       const steps = page
         .getByRole('listitem')
         .filter({ has: page.getByRole('link', { name: /^(Create|Send|Set) an? / }) });
@@ -293,7 +293,7 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
   });
 }
 
-/** What a shell prints for the command that a person has pasted into it. */
+/** The output of a shell for a command that a person has pasted. */
 async function sh(command: string): Promise<string> {
   const child = spawn('bash', ['-c', command], { stdio: ['ignore', 'pipe', 'ignore'] });
   return text(child.stdout);

@@ -94,7 +94,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       await dialog.getByRole('button', { name: 'Log in' }).click();
       await dialog.waitFor({ state: 'detached' });
       expect(await field.inputValue()).toBe('77.25');
-      // Everything that was asked without a session, and nothing else.
+      // Every request without a session, and nothing else.
       expect(takeProblems().filter((problem) => !problem.includes('401'))).toEqual([]);
     });
 
@@ -168,7 +168,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       await page.getByText('Budget of End to end set to $88.75').waitFor();
       await page.getByRole('button', { name: 'Undo' }).click();
       await page.getByText('Budget of End to end set to $50.00').waitFor();
-      // Requests to a server that stopped, was down or started; nothing that the page did wrong.
+      // Requests to a server that was stopping, down or starting; no faults of the page.
       const outage = /ERR_CONNECTION_|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|\b50[234]\b/;
       expect(takeProblems().filter((problem) => !outage.test(problem))).toEqual([]);
     });
@@ -249,7 +249,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
     it('asks for nothing until it is shown again, and shows then what is new', async () => {
       const workspace = await newWorkspace(console.owner());
       const { page } = await console.begin(LOOKS[0]!);
-      // Counted where they are made: a request is reported some time later.
+      // Counted in the page, because the browser reports a request some time later.
       await page.addInitScript(`{
         const ask = fetch;
         globalThis.asked = 0;
@@ -266,7 +266,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
           }
         };
       }`);
-      // The time of the page is the test's: a minute takes none.
+      // The test controls the page's clock, so a minute passes at once.
       await page.clock.install();
       await page.goto(`/w/${workspace.slug}`);
       await page.getByText('No spend in this time range').waitFor();
@@ -276,7 +276,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       expect(await asked()).toBeGreaterThan(before);
 
       await page.evaluate(become('hidden'));
-      // What is in flight is answered: in the minute that follows it would be asked again.
+      // Lets requests in flight finish, which would otherwise be repeated in the following minute.
       await eventually(async () => expect(await page.evaluate('unanswered')).toBe(0));
       const hidden = await asked();
       await postEvents(
@@ -292,7 +292,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
   });
 }
 
-/** The last suite of a standalone: after it nobody logs in from this address for 15 minutes. */
+/** The last suite on a standalone: after it, nobody can log in from this address for 15 minutes. */
 export function describeConsoleTooManyLogIns(console: ReturnType<typeof useWorkspaceInBrowser>): void {
   describe.each(LOOKS)('too many log-ins that failed, at $size size and $theme', (look) => {
     it('are refused with the time to wait, which counts down, and after which the next one is let through', async () => {
@@ -318,7 +318,7 @@ export function describeConsoleTooManyLogIns(console: ReturnType<typeof useWorks
       const button = page.getByRole('button', { name: 'Log in' });
       expect(await button.isDisabled()).toBe(true);
       await expectFit();
-      // From here on the time of the page is the test's.
+      // From here on, the test controls the page's clock.
       await page.clock.pauseAt(endsAt - 10_000);
       const seconds = async () => Number(/ in (\d+) s\./.exec((await wait.textContent()) ?? '')?.[1]);
       await eventually(async () => expect(await seconds()).toBeLessThanOrEqual(11));
@@ -337,12 +337,12 @@ export function describeConsoleTooManyLogIns(console: ReturnType<typeof useWorks
   });
 }
 
-/** Without what changes by itself: "5 s ago". */
+/** Removes text that changes with time: "5 s ago". */
 function withoutTimes(shown: string): string {
   return shown.replace(/\d+ (s|min|h) ago/g, 'ago');
 }
 
-/** What Chromium does to a page whose tab is hidden or shown. */
+/** Simulates Chromium's change of a tab to hidden or visible. */
 function become(state: 'hidden' | 'visible'): string {
   return `{
     Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });

@@ -16,7 +16,7 @@ export function describeConsoleSso(
 ): void {
   const verified = (name: string) => ({ email: `${name}@corp.test`, email_verified: true, name });
 
-  /** Clicks on the button of a provider, and there on the one of a person. */
+  /** Clicks on a provider's button, and there on a person's button. */
   async function logInAs(page: Page, person: string, button = 'Log in with Example'): Promise<void> {
     await page.getByRole('link', { name: button }).click();
     await page.getByRole('button', { name: person, exact: true }).click();
@@ -126,7 +126,7 @@ export function describeConsoleSso(
       await page.goto(`/login/done?next=${encodeURIComponent('//evil.example')}`);
       await page.getByRole('heading', { name: 'Log in' }).waitFor();
       expect(new URL(page.url()).origin).toBe(stage.deployment().baseUrl);
-      // There was no session, after all.
+      // The person had no session.
       expect(takeProblems().filter((problem) => !problem.includes('401'))).toEqual([]);
       await close();
     });
@@ -147,7 +147,7 @@ export function describeConsoleSso(
     it('asks for the password of an account that was there before, once', async () => {
       const { owner } = stage.deployment();
       const person = `owner-${look.size}`;
-      // The owner's account is linked by the first look; by the second one its e-mail is verified.
+      // The first look links the owner's account; by the second one, its e-mail is verified.
       await provider().setPeople({ [person]: { email: owner.email, email_verified: true, name: 'Owner', ...OWNERS } });
       const { page, expectFit, takeProblems, close } = await visitLogIn(look);
       await logInAs(page, person);
