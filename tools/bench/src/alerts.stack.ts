@@ -10,12 +10,12 @@ import type { TenantId } from '@tollkeeper/kernel';
 import { createLogger, createMetrics, loadConfig } from '@tollkeeper/runtime';
 import { type RuleSettings, toRuleBody } from './rule.settings.ts';
 
-/** A managed `mongod` of its own, an event log on it, and the alerts service. */
+/** Its own managed `mongod`, an event log on it, and the alerts service. */
 export interface AlertsStack {
   readonly mongodbUri: string;
   readonly eventLog: EventLog;
   /**
-   * A service, not started, with the database of that name; over the stack's log unless another view of it is given.
+   * Creates a service on the database of that name, without starting it; over the stack's log unless another is given.
    */
   createAlerts(database: string, eventLog?: EventLog): AlertsService;
   /** Creates a rule over HTTP that counts events of the type in the whole workspace. */
@@ -23,13 +23,13 @@ export interface AlertsStack {
   stop(): Promise<void>;
 }
 
-/** As a small production server has. */
+/** The size on a small production server. */
 const CACHE_SIZE_MB = 1_024;
 const SECRET = randomBytes(32).toString('base64url');
-/** No rule of the benchmark asks a peer. */
+/** No rule of the benchmark calls a peer. */
 const NOBODY = '127.0.0.1:9';
 
-/** With `kafkaBrokers` the log is kept there, otherwise in the managed `mongod`. */
+/** With `kafkaBrokers` the log is on that Kafka, otherwise in the managed `mongod`. */
 export async function startAlertsStack({ kafkaBrokers }: { kafkaBrokers?: string } = {}): Promise<AlertsStack> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'tollkeeper-bench-'));
   const mongod = await startEmbeddedMongo({ dataDirectory, cacheSizeMb: CACHE_SIZE_MB });

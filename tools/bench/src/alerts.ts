@@ -38,7 +38,7 @@ const rule: RuleSettings = { eventType: MATCHING_TYPE, threshold: Number(values.
 interface Measured {
   bare: Run[];
   evaluator: Run[];
-  /** What the heap and the windows hold after an evaluator's run, above what they held before. */
+  /** Heap and windows after an evaluator's run, minus those before. */
   heldBytes: number[];
 }
 
@@ -54,10 +54,10 @@ try {
 }
 if (!values['skip-deliveries']) await reportDeliveries();
 
-/** Rounds in which each of the two reads the same log from its beginning, in turn. */
+/** Rounds in which each evaluator in turn reads the same log from its start. */
 async function measure(stack: AlertsStack): Promise<Measured> {
   const names = Array.from({ length: rounds }, (_, round) => `alerts_${round}`);
-  // Rules first, then the log: a rule counts what is received after it was made.
+  // Rules before the log, because a rule counts only events received after its creation.
   for (const name of names) await makeRules(stack, name, rule);
   await fillLog(stack.eventLog, generateEvents(eventCount, Date.now()));
 
@@ -80,7 +80,7 @@ async function measure(stack: AlertsStack): Promise<Measured> {
   return measured;
 }
 
-/** Bytes of the heap and of array buffers that are still in use, once what was in flight is gone. */
+/** Bytes of the heap and of array buffers in use, after work in flight has finished. */
 async function heldBytes(): Promise<number> {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;

@@ -8,11 +8,11 @@ import { whole } from './statistics.ts';
 /** The workspace with nearly all records. */
 export const LARGE_WORKSPACE = provenTenantId('ws_large');
 export const ACTORS = 200;
-/** Of each type. Every tenth record is about the first one. */
+/** Targets per type. Every tenth record is about the first one. */
 export const TARGETS = 20_000;
-/** One in a hundred thousand records has it. */
+/** The action of one in a hundred thousand records. */
 export const RARE_ACTION = 'workspace.update';
-/** Only the oldest record of the large workspace has it. */
+/** The action of only the oldest record of the large workspace. */
 export const FIRST_ACTION = 'workspace.create';
 export const END = Date.parse('2026-11-24T00:00:00Z');
 export const SPAN_MS = 390 * 86_400_000;
@@ -21,9 +21,9 @@ const BATCH = 5_000;
 const OTHER_WORKSPACES = 500;
 
 /**
- * Writes `count` records of the large workspace straight into a database of audit, and a twentieth as many of 500
- * others: what the consumer of the log would store, made by the same functions, but without the log, without
- * transactions, and with the indexes made last.
+ * Writes `count` records of the large workspace, and a twentieth as many of 500 others, directly into a database of
+ * audit. The documents are made by the functions of the consumer, but without the log or transactions, and indexes are
+ * created last.
  */
 export async function loadRecords(
   { uri, database }: { uri: string; database: string },

@@ -27,7 +27,7 @@ const { values } = parseArgs({
   options: {
     records: { type: 'string', default: '10000000' },
     rounds: { type: 'string', default: '1000' },
-    /** Kept and used again: loading takes long, and leaves memory behind that hides what an export takes. */
+    /** Kept and reused, because loading is slow and leaves memory that hides the memory of an export. */
     data: { type: 'string' },
     'skip-walks': { type: 'boolean', default: false },
   },
@@ -44,7 +44,7 @@ const BUSY_TARGET = 'key_0';
 
 type Query = Record<string, string>;
 
-/** What a page asks for. Those of two filters without a record have many records of each. */
+/** The filters of pages. The two filters of a combination without records each match many. */
 const QUESTIONS: readonly (readonly [string, (url: string) => Query | Promise<Query>])[] = [
   ['the newest', () => ({})],
   ['the next page, at a random place', randomPlace],
@@ -119,7 +119,7 @@ async function withService(use: (url: string) => Promise<void>): Promise<void> {
   }
 }
 
-/** Pages of each kind in turn, and beside them what the driver alone takes for as many records in a row. */
+/** Reports pages of each kind in turn, and the driver's own time for as many consecutive records. */
 async function reportPages(url: string): Promise<void> {
   const records = mongo.connection.collection('records');
   const bare = async () => {
@@ -192,7 +192,7 @@ async function reportVerification(): Promise<void> {
   );
 }
 
-/** From 0 to `below`, without it; spread evenly. */
+/** Evenly distributed integers from 0 to `below`, exclusive. */
 function randomOf(below: number): number {
   return randomBytes(6).readUIntBE(0, 6) % below;
 }

@@ -13,9 +13,9 @@ export interface BulkTarget {
 const BATCH = 10_000;
 
 /**
- * Writes the traffic of one workspace straight into a dashboard's database: the documents that the consumer of the log
- * would write, made by the same functions, but without the log, without transactions, in batches of {@link BATCH}, and
- * without asking which events are known (each is generated once).
+ * Writes the traffic of one workspace directly into a dashboard's database. The documents are made by the functions of
+ * the consumer, but without the log or transactions, in batches of {@link BATCH}, and without a check for known events
+ * (each is generated once).
  */
 export async function loadInBulk(
   target: BulkTarget,
@@ -28,7 +28,7 @@ export async function loadInBulk(
   const { recorder } = createStores(connection, retentionSeconds);
   await connection.asPromise();
   try {
-    // Known starts of runs are found by an index.
+    // The look-up of known starts of runs needs an index.
     await ensureIndexes(Object.values(connection.models));
     const fresh = { ...recorder, knownIdentities: async () => new Set<string>() };
     let loaded = 0;

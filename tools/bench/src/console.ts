@@ -1,4 +1,4 @@
-// How fast the console's first page is there, and whether long lists scroll.
+// How fast the console's first page loads, and whether long lists scroll smoothly.
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -67,7 +67,7 @@ try {
   await removeDataDirectory(dataDirectory);
 }
 
-/** The overview, in a browser that has nothing of it, beside the page of the API's documentation. */
+/** The overview, in a browser with an empty cache, and the page of the API's documentation. */
 async function reportFirstPage(browser: Browser): Promise<void> {
   const paints = new Map<string, number[]>(Object.keys(PAGES).map((name) => [name, []]));
   const shifts = new Map<string, number[]>(Object.keys(PAGES).map((name) => [name, []]));
@@ -121,7 +121,7 @@ async function reportLighthouse(browser: Browser): Promise<void> {
   console.log(`\n${markdownTable(['Lighthouse, desktop', ...CATEGORIES], rows)}`);
 }
 
-/** A table of every agent, and a list of blocked calls that loads as it is scrolled, both from top to end. */
+/** A table of every agent, and a list of blocked calls that loads while scrolling, both from top to end. */
 async function reportLongLists(browser: Browser): Promise<void> {
   await post(agents, (index) => {
     const call = { run_id: `run-${index}`, agent_id: `agent-${index}` };
@@ -135,7 +135,7 @@ async function reportLongLists(browser: Browser): Promise<void> {
   const context = await browser.newContext({ baseURL: standalone.baseUrl, viewport: VIEWPORT });
   await context.addCookies(await logIn(browser));
   await context.addInitScript('localStorage.setItem("tollkeeper.session", "yes")');
-  // Later ones would stand before the first page.
+  // Later events would come before the first page.
   for (let total = 0; total < blocked;) {
     const answer = await context.request.get('/w/demo/api/v1/dashboard/budget-blocked?range=3m&limit=1');
     ({ total } = (await answer.json()) as { total: number });

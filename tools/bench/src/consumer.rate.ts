@@ -5,18 +5,18 @@ import { fillLog } from './evaluator.traffic.ts';
 import { cpuSeconds } from './processor.time.ts';
 import { generateSpend } from './spend.traffic.ts';
 
-/** What a consumer of the dashboard took over a full log. */
+/** The time of a dashboard's consumer over a full log. */
 export interface ConsumerCost {
   eventsPerSecond: number;
-  /** Processor time of the dashboard's process, in microseconds an event. */
+  /** Processor time of the dashboard's process, in microseconds per event. */
   cpuMicros: number;
-  /** The same of its `mongod`, with reading the log, which is in it. */
+  /** Processor time of its `mongod`, which includes reads of the log in it. */
   mongodMicros: number;
 }
 
 /**
- * The dashboard's consumer with batches of each of the given sizes, and one that parses events and does no more: all
- * over the same full log of six partitions.
+ * The dashboard's consumer with each of the batch sizes, and a consumer that only parses events, over the same full log
+ * of six partitions.
  */
 export async function measureConsumer(
   stack: DashboardStack,

@@ -11,8 +11,8 @@ export interface ConsumingService extends Component {
 }
 
 /**
- * From the first events that the service is handed until all are applied and that is stored. The service is left
- * running, and is asked nothing before it was handed everything.
+ * Measures from the first events that the service receives until all are applied and stored. The service stays running,
+ * and gets no requests until it has received everything.
  */
 export async function runService<T extends ConsumingService>(
   eventLog: EventLog,
@@ -35,7 +35,7 @@ export async function runService<T extends ConsumingService>(
   return { ...stopwatch.read(eventCount), service };
 }
 
-/** The log as it is, that tells how many events it hands out. */
+/** A log that reports how many events it passes on. */
 function watchedLog(eventLog: EventLog, onHanded: (records: number) => void): EventLog {
   return {
     ...eventLog,
@@ -50,7 +50,7 @@ function watchedLog(eventLog: EventLog, onHanded: (records: number) => void): Ev
   };
 }
 
-/** A consumer of the same log that parses each event and does nothing with it. */
+/** A consumer of the same log that only parses each event. */
 export async function runBareConsumer(eventLog: EventLog, eventCount: number): Promise<Run> {
   const positions = new Map<number, number>();
   const finished = Promise.withResolvers<void>();

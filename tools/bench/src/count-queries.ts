@@ -12,8 +12,8 @@ export interface CountQueriesOptions {
 }
 
 /**
- * Events a second of the evaluation that needs no windows: every event is stored, and for each rule that it matches an
- * indexed query counts the events in the window.
+ * Events per second of an evaluation without windows: it stores every event, and for each matching rule counts the
+ * events in the window with an indexed query.
  */
 export async function rateOfCountQueries({ mongodbUri, events, rules }: CountQueriesOptions): Promise<number> {
   const logger = createLogger({ service: 'bench', level: 'warn' });

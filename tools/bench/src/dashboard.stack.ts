@@ -12,27 +12,25 @@ import type { Clock, TenantId } from '@tollkeeper/kernel';
 import { createLogger, createMetrics, loadConfig, type Component, type Logger } from '@tollkeeper/runtime';
 import { mongo } from 'mongoose';
 
-/**
- * A managed `mongod` of its own, the real identity and budgets services, and as many dashboards on it as are asked for.
- */
+/** Its own managed `mongod`, the real identity and budgets services, and any number of dashboards on it. */
 export interface DashboardStack {
   readonly uri: string;
   readonly mongodPid: number;
   readonly logger: Logger;
   readonly tenantId: TenantId;
   readonly retentionSeconds: number;
-  /** An event log in a database of that name, started. */
+  /** Opens and starts an event log in a database of that name. */
   openLog(database: string): Promise<EventLog>;
-  /** A dashboard service, not started, that tells the time by `clock`. */
+  /** Creates a dashboard service that uses `clock`, without starting it. */
   createDashboard(database: string, eventLog: EventLog, clock?: Clock): DashboardService;
-  /** What a database takes on the disk, indexes included. */
+  /** Size of a database on disk, including indexes. */
   storedBytes(database: string): Promise<number>;
-  /** Milliseconds that a GET of the dashboard takes, answer read to its end. */
+  /** Milliseconds of a GET to the dashboard until the answer is read. */
   timeGet(dashboard: DashboardService, path: string): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** As a small production server has; the standalone's own cache is made for the data of one team. */
+/** The size on a small production server; the standalone's own cache is for the data of one team. */
 const CACHE_SIZE_MB = 1_024;
 const SECRET = randomBytes(32).toString('base64url');
 

@@ -26,7 +26,7 @@ const agents = Number(values.agents);
 const PATHS = ['spend?', 'spend/series?', 'top-agents?', 'top-agents/details?agent_id=agent-7&'].map(
   (question) => `/api/v1/dashboard/${question}range=3m`,
 );
-/** The consumer's own, and a smaller one. */
+/** The consumer's own batch size, and a smaller one. */
 const BATCHES = [5_000, 1_000];
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
@@ -34,11 +34,11 @@ const WARM_UP_QUERIES = 20;
 const TRICKLE_PER_SECOND = 500;
 const TRICKLE_SECONDS = 20;
 
-/** A dashboard over a number of events, and what its queries took in milliseconds, by path. */
+/** A dashboard with a number of events, and its query times in milliseconds, by path. */
 interface Sized {
   count: number;
   dashboard: DashboardService;
-  /** On the disk, indexes included. */
+  /** Size on disk, including indexes. */
   bytes: number;
   times: Map<string, number[]>;
 }
@@ -54,8 +54,8 @@ try {
 }
 
 async function reportQueries(stack: DashboardStack): Promise<void> {
-  // The last second of a quarter of an hour is the worst moment to ask: both ends of the window are read from raw
-  // events.
+  // The last second of a quarter of an hour is the most expensive time for queries: both ends of the window are read
+  // from raw events.
   const now = Math.floor(Date.now() / QUARTER_MS) * QUARTER_MS - 1_000;
   const sized: Sized[] = [];
   for (const count of sizes) sized.push(await openSized(stack, count, now));

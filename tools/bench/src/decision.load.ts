@@ -2,15 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Decider } from './deciders/decider.ts';
 import { percentile } from './statistics.ts';
 
-/** Decisions are asked for until there are enough of them, or the time is over. */
+/** Requests decisions until there are enough, or the time is over. */
 export interface DecisionLoad {
-  /** Callers that each wait for their answer before they ask again. */
+  /** Callers, each of which waits for its answer before the next request. */
   callers: number;
   seconds: number;
   decisions: number;
-  /** Each reservation is settled before its caller asks again. */
+  /** Whether each reservation is settled before its caller's next request. */
   settles?: boolean;
-  /** Asked for at this rate, with up to 250 calls in flight, in place of callers that wait. */
+  /** Request rate with up to 250 calls in flight, instead of waiting callers. */
   perSecond?: number;
 }
 
@@ -19,14 +19,14 @@ export interface DecisionResult {
   perSecond: number;
   p50Ms: number;
   p99Ms: number;
-  /** Processor time of the process that asks, in seconds. */
+  /** Processor time of the calling process, in seconds. */
   cpuSeconds: number;
 }
 
-/** Asks a decider, and frees what it has granted. */
+/** Sends requests to a decider, and releases what it granted. */
 export interface DecisionLoader {
   run(load: DecisionLoad): Promise<DecisionResult>;
-  /** Frees all that is held, so that the next run meets the same state. */
+  /** Releases all reservations, so that the next run starts in the same state. */
   free(callers: number): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ const TICK_MS = 1;
 /** The enforcer answers 256 requests of a workspace at a time, and refuses more. */
 const MOST_IN_FLIGHT = 250;
 
-/** Request ids begin with `prefix`, which no other loader may use. */
+/** Request ids start with `prefix`, which no other loader may use. */
 export function createDecisionLoader(decider: Decider, prefix: string): DecisionLoader {
   let asked = 0;
   let held: string[] = [];
@@ -56,8 +56,8 @@ export function createDecisionLoader(decider: Decider, prefix: string): Decision
   }
 
   /**
-   * Times count from when a call was due, so that a decider which falls behind shows it, also by the calls that wait
-   * here until fewer are in progress.
+   * Times count from when a call was due, so that they show a decider that falls behind, even by calls that wait here
+   * until fewer are in flight.
    */
   async function atRate({ seconds, decisions, settles = false }: DecisionLoad, perSecond: number, times: number[]) {
     const startedAt = performance.now();

@@ -8,7 +8,7 @@ import { newDataDirectory, OWNER, removeDataDirectory, startStandalone } from '@
 import { generate } from 'selfsigned';
 import { eventNow, postEvents, settledNow, UNLIMITED_EVENTS } from './posted.events.ts';
 
-/** Milliseconds from the 202 of the event that fires an alert to its webhook, one for each alert. */
+/** Milliseconds from the 202 of the event that fires an alert to its webhook, one per alert. */
 export interface DeliveryLatencies {
   milliseconds: number[];
   /** Alerts whose webhook did not arrive in time. */
@@ -18,16 +18,14 @@ export interface DeliveryLatencies {
 
 const ALERTS = 200;
 const PAUSE_MS = 150;
-/** Each rule has a type of its own and is quiet for longer than its window before it fires again. */
+/** Each rule has its own event type, and pauses for longer than its window before it fires again. */
 const RULES = 20;
 const CHANNELS = 5;
 const BACKGROUND_PER_SECOND = 200;
 const BACKGROUND_EVERY_MS = 100;
 const LAST_MS = 10_000;
 
-/**
- * Fires alerts one by one on a standalone while other events flow, and times their webhooks to a receiver on loopback.
- */
+/** Fires alerts one by one on a standalone during other traffic, and measures the time to their webhooks. */
 export async function measureDeliveries(): Promise<DeliveryLatencies> {
   const receiver = await startReceiver();
   const dataDirectory = await newDataDirectory();
@@ -93,7 +91,7 @@ function post(body: object, headers: Record<string, string> = {}): RequestInit {
   return { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
 }
 
-/** An https destination with a certificate of its own, that notes when the webhook of each event came first. */
+/** An https destination with a self-signed certificate, which notes when each event's first webhook arrived. */
 async function startReceiver() {
   const { private: key, cert } = await generate([{ name: 'commonName', value: 'bench destination' }], {
     keyType: 'ec',

@@ -11,31 +11,31 @@ import { redisVersion, startRedis } from './redis.process.ts';
 import { startServer } from './server.process.ts';
 import type { DecisionRequest } from './servers/decision.worker.ts';
 
-/** Something that decides, with the processes that it works in and its callers. */
+/** A decider, with its processes and its callers. */
 export interface Contender {
   name: string;
   settings: DeciderSettings;
-  /** Processes that decide. Empty where the callers do it themselves. */
+  /** Processes of the decider. Empty if the callers decide themselves. */
   servicePids: number[];
   usesMongo: boolean;
   callers: Callers;
 }
 
-/** Callers of a decider, in a process of their own. */
+/** Callers of a decider, in a separate process. */
 interface Callers {
   readonly pid: number;
   run(load: DecisionLoad): Promise<DecisionResult>;
-  /** Frees all that is held. */
+  /** Releases all reservations. */
   free(callers: number): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface EnforcerStack {
   mongodPid: number;
-  /** Null where this machine has no `redis-server`. */
+  /** Null if this machine has no `redis-server`. */
   redisVersion: string | null;
   contenders: Contender[];
-  /** The contenders over gRPC with one replica, call by call and in batches, when only that replica runs. */
+  /** The gRPC contenders with only one running replica, by single calls and in batches. */
   keepOneReplica(): Promise<{ byCall: Contender; inBatches: Contender; pid: number }>;
   stop(): Promise<void>;
 }
@@ -46,12 +46,12 @@ export const ONE_REPLICA_BATCHES = 'gRPC in batches, 1 replica';
 export const THREE_REPLICAS_BATCHES = 'gRPC in batches, 3 replicas';
 export const REDIS_ALWAYS = 'Redis, Lua script, appendfsync always';
 
-/** Far above what any machine does, so that the quota of a workspace is not what is measured. */
+/** Far above what any machine achieves, so that a workspace's quota is not measured. */
 const QUOTA = '10000000';
-/** What would only take processor time from what is measured. */
+/** Services that would only take processor time. */
 const NOT_ASKED: ServiceName[] = ['dashboard', 'alerts', 'notifier', 'ingest'];
 
-/** A fleet with three replicas of the enforcer, what it is compared with, and callers of each. */
+/** A fleet with three replicas of the enforcer, its contenders, and callers for each. */
 export async function startEnforcerStack(workspaceCount: number): Promise<EnforcerStack> {
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {

@@ -22,7 +22,7 @@ const { values } = parseArgs({
     callers: { type: 'string', default: '64' },
     workspaces: { type: 'string', default: '50' },
     decisions: { type: 'string', default: '1000000' },
-    /** A regular expression for the names of what is measured. */
+    /** A regular expression for the names of the contenders. */
     only: { type: 'string', default: '' },
   },
 });
@@ -32,14 +32,14 @@ const callers = Number(values.callers);
 const workspaces = Number(values.workspaces);
 const decisions = Number(values.decisions);
 
-/** A workspace has room for 25,000 open reservations, and all of a round are open until it is over. */
+/** A workspace may have 25,000 open reservations, and those of a round stay open until its end. */
 const MOST_OF_A_ROUND = 20_000;
 const WARM_UP = { callers, seconds: 2, decisions: 10_000 };
 const MEMORY_STEPS = 4;
-/** No limit of time, as a number that a message between processes can carry. */
+/** Effectively unlimited, but a number that messages between processes can carry. */
 const DAY_SECONDS = 86_400;
 
-/** A round of a contender, with processor time in microseconds a decision. */
+/** A round of a contender, with processor time in microseconds per decision. */
 interface Round extends DecisionResult {
   serviceMicros: number;
   mongodMicros: number;
@@ -58,7 +58,7 @@ try {
   await stack.stop();
 }
 
-/** Rounds interleave the contenders, and each begins with another one, so noise of the machine meets all alike. */
+/** Rounds interleave the contenders, each starting with another one, so that noise affects all alike. */
 async function measureRates({ contenders: all, mongodPid }: EnforcerStack): Promise<Map<string, Round[]>> {
   const contenders = all.filter(({ name }) => new RegExp(values.only).test(name));
   const measured = new Map<string, Round[]>(contenders.map(({ name }) => [name, []]));

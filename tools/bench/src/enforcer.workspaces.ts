@@ -3,11 +3,11 @@ import { AGENT_ID, DAILY_BUDGET_MICROS, PLAN_KEY } from './deciders/call.ts';
 
 export interface BudgetedWorkspace {
   tenantId: string;
-  /** Of a developer. */
+  /** A key with role `developer`. */
   apiKey: string;
 }
 
-/** Makes workspaces with the three limits that apply to the call of the benchmark, through the fleet's API. */
+/** Creates workspaces with the three limits that apply to the benchmark's call, through the fleet's API. */
 export async function makeBudgetedWorkspaces(
   { baseUrl, owner }: Pick<Fleet, 'baseUrl' | 'owner'>,
   count: number,

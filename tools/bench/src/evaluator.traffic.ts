@@ -13,7 +13,7 @@ import { whole } from './statistics.ts';
 export const WORKSPACES = 50;
 export const RULES_PER_WORKSPACE = 20;
 export const MATCHING_TYPE = 'tool.failed';
-/** One event in so many is of the type that all rules of its workspace count. */
+/** One event in this many has the type that all rules of its workspace count. */
 export const ONE_IN = 10;
 const EVENTS_PER_SECOND = 1_000;
 const APPENDED_AT_ONCE = 5_000;
@@ -24,15 +24,12 @@ export interface TenantEvent {
   event: GatewayEvent;
 }
 
-/** The ids of workspaces that exist nowhere but in the benchmark. */
+/** Ids of workspaces that exist only in the benchmark. */
 function tenants(): TenantId[] {
   return Array.from({ length: WORKSPACES }, (_, index) => provenTenantId(`ws_bench${index}`));
 }
 
-/**
- * Events number `first` to `first + count - 1`, of the workspaces in turn. The times follow one another from `start`
- * on.
- */
+/** Events number `first` to `first + count - 1`, of the workspaces in turn, with consecutive times from `start` on. */
 export function* generateEvents(
   count: number,
   start: number,
@@ -49,7 +46,7 @@ export function* generateEvents(
   }
 }
 
-/** Gives every workspace its rules, in the database of that name. */
+/** Creates the rules of every workspace in the database of that name. */
 export async function makeRules(stack: AlertsStack, database: string, rule: RuleSettings): Promise<void> {
   const alerts = stack.createAlerts(database);
   await alerts.start();
@@ -59,7 +56,7 @@ export async function makeRules(stack: AlertsStack, database: string, rule: Rule
   await alerts.stop();
 }
 
-/** Appends the events to the topic, which it makes. */
+/** Creates the topic and appends the events. */
 export async function fillLog(eventLog: EventLog, events: Iterable<TenantEvent>): Promise<void> {
   await eventLog.ensureTopic(GATEWAY_EVENTS_TOPIC_OPTIONS);
   let records: { key: string; value: Buffer }[] = [];

@@ -3,12 +3,12 @@ import type { GatewayEvent } from '@tollkeeper/contracts';
 
 export interface GeneratedTraffic {
   count: number;
-  /** Epoch milliseconds; the events are spread evenly over `[start, end)`. */
+  /** Epoch milliseconds; the events are evenly distributed over `[start, end)`. */
   start: number;
   end: number;
-  /** Ids as UUIDs of version 4 are, which are random, instead of sequences. */
+  /** Random ids like UUIDs of version 4, instead of sequences. */
   randomIds?: boolean;
-  /** 50 unless told. Runs go to them in turn. */
+  /** Number of agents, by default 50, with runs in turn. */
   agents?: number;
 }
 
@@ -18,7 +18,7 @@ const MODELS = ['small', 'medium', 'large', 'frontier'];
 
 /**
  * Event number `index` of the traffic: of a hundred, 97 settle spend and three are blocked. The same number always
- * gives the same event, and the ten events of a run follow one another.
+ * gives the same event, and the ten events of a run are consecutive.
  */
 export function generateEvent(traffic: GeneratedTraffic, index: number): GatewayEvent {
   const { count, start, end, randomIds, agents = DEFAULT_AGENTS } = traffic;
@@ -59,7 +59,7 @@ export function generateEvent(traffic: GeneratedTraffic, index: number): Gateway
   };
 }
 
-/** The same for the same name. */
+/** Deterministic by name. */
 function randomId(name: string): string {
   return hash('sha256', name).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-a$4-$5');
 }

@@ -96,7 +96,7 @@ async function compare(
   return compared;
 }
 
-/** A dashboard that consumes; nobody asks it anything, so it asks nobody either. */
+/** A dashboard that only consumes. It gets no requests, so it needs no peers. */
 function createCounter({ mongodbUri }: AlertsStack, database: string, eventLog: EventLog) {
   const config = loadConfig(dashboardConfig, {
     ...{ HOST: '127.0.0.1', HTTP_PORT: '0', MONGODB_URI: mongodbUri, MONGODB_DATABASE: database },

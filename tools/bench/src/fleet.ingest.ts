@@ -10,29 +10,29 @@ import type { ProduceRequest, ProduceResult } from './servers/producer.worker.ts
 import { whole } from './statistics.ts';
 
 export interface IngestRounds {
-  /** Events a second through the edge, by round, and the milliseconds that half of the requests took at most. */
+  /** Events per second through the edge, by round, with the median and the 99th percentile of request times. */
   edge: { eventsPerSecond: number; p50Ms: number; p99Ms: number }[];
-  /** Records a second of the kafkajs producer, by round. */
+  /** Records per second of the kafkajs producer, by round. */
   direct: ProduceResult[];
-  /** Processor time in microseconds an event, over all rounds, of each process on the way. */
+  /** Processor time in microseconds per event, over all rounds, of each process on the way. */
   cpuMicros: Map<string, number>;
 }
 
 export interface IngestOptions {
   rounds: number;
   seconds: number;
-  /** Requests, or sends of the producer, in flight at a time. */
+  /** Concurrent requests, or sends of the producer. */
   connections: number;
 }
 
-/** As many as a gateway sends at once. */
+/** The batch size of a gateway. */
 export const BATCH = 100;
-/** Different batches, so that nothing on the way can profit from seeing the same again at once. */
+/** Different batches, so that no process benefits from repeated data. */
 const BATCHES = 200;
 const WARM_UP_SECONDS = 3;
 const HOUR_MS = 3_600_000;
 
-/** In turn: batches through gateway and ingest to Kafka, and the records that these make produced directly. */
+/** Alternates between batches through gateway and ingest to Kafka, and their records produced directly. */
 export async function measureIngest(fleet: Fleet, options: IngestOptions): Promise<IngestRounds> {
   const { rounds, seconds, connections } = options;
   const now = Date.now();
@@ -78,7 +78,7 @@ export async function measureIngest(fleet: Fleet, options: IngestOptions): Promi
   }
 }
 
-/** Those that an event passes on its way into the log. */
+/** The processes through which an event passes into the log. */
 function processesOf({ services, kafka }: Fleet): { name: string; pid: number }[] {
   const replicas = [...services.gateway, ...services.ingest].map(({ name, pid = 0 }) => ({ name, pid }));
   return kafka === null ? replicas : [...replicas, { name: 'Kafka', pid: kafka.pid }];

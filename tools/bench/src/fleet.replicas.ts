@@ -5,13 +5,13 @@ import type { Fleet, Replica } from '@tollkeeper/fleet';
 import { fillLog, type TenantEvent } from './evaluator.traffic.ts';
 import { cpuSeconds } from './processor.time.ts';
 
-/** How fast a number of replicas of a service worked off the same number of events. */
+/** How fast a number of replicas of a service processed the same number of events. */
 export interface Drained {
   replicas: number;
   eventsPerSecond: number;
-  /** Processor time of all replicas, in microseconds an event. */
+  /** Processor time of all replicas, in microseconds per event. */
   cpuMicros: number;
-  /** That of the managed `mongod` meanwhile, which other services write to as well. */
+  /** Processor time of the managed `mongod` meanwhile, to which other services write as well. */
   mongodMicros: number;
   /** Replicas that got a share of the partitions. */
   working: number;
@@ -27,7 +27,7 @@ export interface ReplicasOptions {
 
 const POLL_MS = 100;
 
-/** One replica and then three, each from a standing start over a topic that was filled while none ran. */
+/** One replica and then three, each started over a topic that was filled while none ran. */
 export async function measureReplicas(fleet: Fleet, options: ReplicasOptions): Promise<Drained[]> {
   const { service, eventLog, count, events } = options;
   const [first] = fleet.services[service];
@@ -41,7 +41,7 @@ export async function measureReplicas(fleet: Fleet, options: ReplicasOptions): P
   return [one, await drain(fleet, three, count)];
 }
 
-/** From the first records that any of them applied to the last one, by their own reports. */
+/** From the first records that any replica applied to the last one, by their own reports. */
 async function drain({ mongo }: Fleet, replicas: readonly Replica[], count: number): Promise<Drained> {
   for (const replica of replicas) replica.launch();
   let started: { at: number; done: number; cpu: number; mongodCpu: number } | undefined;
@@ -65,7 +65,7 @@ async function drain({ mongo }: Fleet, replicas: readonly Replica[], count: numb
   }
 }
 
-/** Records of the topic that the replica has applied since it was launched; 0 before it answers. */
+/** Records of the topic that the replica has applied since its launch; 0 before it answers. */
 async function consumedBy({ service, opsUrl }: Replica): Promise<number> {
   const page = await fetch(`${opsUrl}/metrics`).then(
     (answer) => answer.text(),

@@ -57,7 +57,7 @@ function replicasOfAlerts(): Promise<[string, Drained][]> {
     const rules = Array.from({ length: RULES_PER_WORKSPACE }, () => RULE);
     const tenantIds = await makeWorkspaces(fleet, WORKSPACES, rules);
     const start = Date.now();
-    // Each continues in time where the one before ended, a millisecond an event.
+    // Each batch continues in time after the previous one, a millisecond per event.
     const events = (count: number, first: number) => generateEvents(count, start + first, { first, tenantIds });
     const drained = await measureReplicas(fleet, { service: 'alerts', eventLog, count: alertsEvents, events });
     return drained.map((each) => ['alerts, 1,000 rules', each]);
@@ -83,13 +83,13 @@ function replicasOfIdentity(): Promise<[string, Drained][]> {
   });
 }
 
-/** A fleet of its own for each measurement, so that nobody works off what another one left in the log. */
+/** A separate fleet for each measurement, so that none processes what another left in the log. */
 async function withFleet<T>(work: (fleet: Fleet, eventLog: EventLog) => Promise<T>): Promise<T> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'tollkeeper-bench-fleet-'));
   try {
     const fleet = await startFleet({
       dataDirectory,
-      // All that is sent is of one workspace, and its quota is not what is measured.
+      // All events belong to one workspace, and its quota is not measured.
       env: { LOG_LEVEL: 'warn', ...UNLIMITED_EVENTS },
       onProgress: (line) => console.error(line),
     });
@@ -110,7 +110,10 @@ async function withFleet<T>(work: (fleet: Fleet, eventLog: EventLog) => Promise<
   }
 }
 
-/** Who reads gateway events takes processor time from what is measured. Identity stays: people log in. */
+/**
+ * Readers of gateway events would take processor time from the measurement. Identity stays, because it is needed to log
+ * in.
+ */
 async function stopReaders({ services: replicas }: Fleet, measured?: ServiceName): Promise<void> {
   const readers = SERVICES.filter((service) => TOPOLOGY[service].reads.includes(GATEWAY_EVENTS_TOPIC));
   const others = readers.filter((service) => service !== 'identity' && service !== measured);

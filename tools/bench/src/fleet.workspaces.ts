@@ -2,7 +2,7 @@ import type { Fleet } from '@tollkeeper/fleet';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { type RuleSettings, toRuleBody } from './rule.settings.ts';
 
-/** Makes workspaces with the same rules through the fleet's API, as their owner would. */
+/** Creates workspaces with the same rules through the fleet's API, as their owner would. */
 export async function makeWorkspaces(
   { baseUrl, owner }: Fleet,
   workspaces: number,

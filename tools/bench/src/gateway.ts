@@ -18,10 +18,10 @@ interface Contender {
   name: string;
   url: string;
   headers: Record<string, string>;
-  /** The process that proxies. */
+  /** The process of the proxy. */
   pid: number;
   rounds: LoadResult[];
-  /** Processor time of `pid` in microseconds a request, over all rounds. */
+  /** Processor time of `pid` in microseconds per request, over all rounds. */
   cpuMicros: number[];
 }
 
@@ -100,9 +100,7 @@ async function logIn(gatewayUrl: string, { email, password }: IdentityAddress): 
   return cookie.split(';', 1)[0] ?? '';
 }
 
-/**
- * Rounds interleave the contenders, each round beginning with another, so that noise of the machine meets all alike.
- */
+/** Rounds interleave the contenders, each starting with another one, so that noise affects all alike. */
 async function measure(contenders: Contender[]): Promise<void> {
   const load = await startServer('load.worker.ts');
   stops.push(load.stop);

@@ -8,8 +8,8 @@ function connect(brokers: string): kafkajs.Kafka {
 }
 
 /**
- * A kafkajs consumer whose `eachBatch` counts the messages, and does no more than `work` with them. Times from the
- * first batch to the last message.
+ * A kafkajs consumer whose `eachBatch` only counts the messages and calls `work` with them. Times are from the first
+ * batch to the last message.
  */
 export async function runBareEachBatch(
   brokers: string,
@@ -37,9 +37,7 @@ export async function runBareEachBatch(
   return run;
 }
 
-/**
- * Sends with a kafkajs producer that is set up as the event log's: idempotent, acknowledged by all in-sync replicas.
- */
+/** Sends with a kafkajs producer configured like the event log's: idempotent, acknowledged by all in-sync replicas. */
 export async function openBareProducer(
   brokers: string,
 ): Promise<{ send(messages: kafkajs.Message[]): Promise<void>; close(): Promise<void> }> {

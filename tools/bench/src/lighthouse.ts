@@ -9,15 +9,15 @@ import { type BrowserContext, chromium } from 'playwright-core';
 
 const run = promisify(execFile);
 
-/** Not among the dependencies: it is 185 MB, and nothing else needs it. npm keeps it in its cache. */
+/** Not a dependency, because it is 185 MB and nothing else needs it. npm keeps it in its cache. */
 const LIGHTHOUSE = 'lighthouse@12.8.2';
 export const CATEGORIES = ['performance', 'accessibility', 'best-practices'];
 const MAX_REPORT_BYTES = 64 * 1024 * 1024;
 const MAX_MS = 300_000;
 
 /**
- * Lighthouse's scores of a page on a desktop, 0 to 100, in the order of the categories, in a browser that `prepare` has
- * made ready. Rejects where npm cannot get Lighthouse.
+ * Lighthouse's desktop scores of a page, 0 to 100, in the order of the categories, in a browser prepared by `prepare`.
+ * Rejects if npm cannot get Lighthouse.
  */
 export async function lighthouseScores(
   url: string,
@@ -36,7 +36,7 @@ export async function lighthouseScores(
         ...['exec', '--yes', `--package=${LIGHTHOUSE}`, '--', 'lighthouse', url, ...options],
         `--only-categories=${CATEGORIES.join()}`,
       ],
-      // Of npm, the project is elsewhere: its workspaces are not asked for the command.
+      // Runs npm outside of this project, whose workspaces are irrelevant for the command.
       { cwd: directory, maxBuffer: MAX_REPORT_BYTES, timeout: MAX_MS },
     );
     const { categories } = JSON.parse(stdout) as { categories: Record<string, { score: number }> };

@@ -1,6 +1,6 @@
 import { cpus, release, totalmem, type } from 'node:os';
 
-/** The lines that every result begins with: figures mean nothing without the machine they were taken on. */
+/** The first lines of every result, because figures mean nothing without their machine. */
 export function describeMachine(): string {
   const [cpu] = cpus();
   const memoryGiB = Math.round(totalmem() / 2 ** 30);

@@ -8,12 +8,14 @@ import { stopProcess } from './server.process.ts';
 
 export interface NginxProcess {
   url: string;
-  /** Of the only process there is: without a master, nginx works in the one that was started. */
+  /** The only process: without a master, nginx works in the process that was started. */
   pid: number;
   stop(): Promise<void>;
 }
 
-/** nginx, one worker, that asks the upstream about every request (`auth_request`) before it proxies it there. */
+/**
+ * nginx with one worker, which asks the upstream about every request (`auth_request`) before it proxies the request.
+ */
 export async function startNginx(upstream: string): Promise<NginxProcess | null> {
   if (!canAuthorize()) return null;
   const directory = await mkdtemp(join(tmpdir(), 'tollkeeper-nginx-'));

@@ -10,7 +10,7 @@ export async function postEvents(url: string, key: string, events: object[]): Pr
   if (response.status !== 202) throw new Error(`posting events answered ${response.status}: ${await response.text()}`);
 }
 
-/** What lets one workspace post as fast as it can: settings of a standalone or of a fleet. */
+/** Settings of a standalone or a fleet that let one workspace post as fast as it can. */
 export const UNLIMITED_EVENTS = {
   WORKSPACE_EVENTS_PER_SECOND: '10000000',
   WORKSPACE_BURST_EVENTS: '10000000',
@@ -18,7 +18,7 @@ export const UNLIMITED_EVENTS = {
   WORKSPACE_BURST_BYTES: '1000000000',
 };
 
-/** Settled spend of one call, just now; `index` spreads calls over runs and agents. */
+/** The settled spend of one call, just now; `index` distributes calls over runs and agents. */
 export function settledNow(index: number): object {
   return eventNow('spend.settled', {
     settlement_id: newId('stl'),

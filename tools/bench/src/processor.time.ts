@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Of Linux on every processor that Node runs on. */
+/** Linux's value on every processor that Node supports. */
 const CLOCK_TICKS_PER_SECOND = 100;
 
-/** Processor time of a process so far; NaN where there is no /proc. */
+/** Processor time of a process so far; NaN without /proc. */
 export function cpuSeconds(pid: number): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
@@ -13,7 +13,7 @@ export function cpuSeconds(pid: number): number {
   }
 }
 
-/** Memory of a process that is in RAM, in MB; NaN where there is no /proc. */
+/** Resident memory of a process in MB; NaN without /proc. */
 export function residentMb(pid: number): number {
   try {
     const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

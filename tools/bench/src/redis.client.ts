@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** One connection to Redis. Commands of the same turn of the event loop travel together. */
+/** One connection to Redis. Commands of the same turn of the event loop are pipelined. */
 export interface RedisClient {
   /** Resolves to an answer without line breaks: a status, a number or a short string. */
   send(...command: string[]): Promise<string>;
@@ -19,7 +19,7 @@ export async function connectRedis(port: number): Promise<RedisClient> {
     const lines = (received + chunk).split('\r\n');
     received = lines.pop() ?? '';
     for (const line of lines) {
-      // The length of a string, whose text is the next line.
+      // The length of a string, which is in the next line.
       if (line.startsWith('$')) continue;
       const next = waiting.shift();
       if (line.startsWith('-')) next?.reject(new Error(line.slice(1)));

@@ -1,11 +1,11 @@
-/** The rules that a benchmark gives its workspaces. */
+/** The rules of a benchmark's workspaces. */
 export interface RuleSettings {
   eventType: string;
   threshold: number;
   windowSeconds: number;
 }
 
-/** A rule over all events of a type in the workspace, as the API takes it. */
+/** The API's body for a rule over all events of a type in the workspace. */
 export function toRuleBody(tenantId: string, { eventType, threshold, windowSeconds }: RuleSettings): object {
   return {
     name: `${threshold} times ${eventType}`,

@@ -8,9 +8,7 @@ export interface ServerProcess<Address> {
   stop(): Promise<void>;
 }
 
-/**
- * Starts a script of `servers/` as a process of its own, with flags of Node; resolves once it says where it listens.
- */
+/** Starts a script of `servers/` as a separate process, with Node flags. Resolves once it reports its address. */
 export async function startServer<Address>(
   script: string,
   env: Record<string, string> = {},
@@ -27,7 +25,7 @@ export async function startServer<Address>(
   return { address, process: child, stop: () => stopProcess(child) };
 }
 
-/** Asks the process to end and waits until it has. */
+/** Stops the process and waits until it has ended. */
 export async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');

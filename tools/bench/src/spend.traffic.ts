@@ -6,8 +6,8 @@ const HOUR_MS = 3_600_000;
 const WORKSPACES = 16;
 
 /**
- * Settled spend, mostly, of the last hour: events number `first` to `first + count - 1`, of 16 workspaces in turn, each
- * with so many `agents`.
+ * Mostly settled spend of the last hour: events number `first` to `first + count - 1`, of 16 workspaces in turn, each
+ * with this many `agents`.
  */
 export function* generateSpend(count: number, first = 0, agents?: number): Generator<TenantEvent> {
   const end = Date.now();

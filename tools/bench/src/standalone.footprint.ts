@@ -11,7 +11,7 @@ export interface Footprint {
 
 const BATCHES = 20;
 
-/** Starts the standalone as `npm start` does and takes its memory when it is ready and after events were posted. */
+/** Starts the standalone as `npm start` does. Measures its memory when it is ready and after posting events. */
 export async function measureStandalone(): Promise<Footprint[]> {
   const dataDirectory = await newDataDirectory();
   const env = { ...UNLIMITED_EVENTS, TOLLKEEPER_DEMO: 'true' };

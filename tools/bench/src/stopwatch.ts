@@ -1,11 +1,11 @@
-/** What one run over a number of events came to. */
+/** The result of one run over a number of events. */
 export interface Run {
   eventsPerSecond: number;
-  /** Processor time of this process, in microseconds an event. */
+  /** Processor time of this process, in microseconds per event. */
   cpuMicros: number;
 }
 
-/** Times a run from its first events on: how long a consumer takes to join its group is no matter of its rate. */
+/** Measures a run from its first events on, because the time to join a consumer group is not part of the rate. */
 export interface Stopwatch {
   /** Only the first call counts. */
   start(): void;

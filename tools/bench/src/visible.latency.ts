@@ -9,7 +9,7 @@ const SENT = 'bench-sent';
 
 /**
  * Milliseconds from the append of an event to the commit of the transaction that counts it: `perSecond` events of 16
- * workspaces for some seconds, each appended alone.
+ * workspaces for some seconds, each appended separately.
  */
 export async function measureVisible(stack: DashboardStack, perSecond: number, seconds: number): Promise<number[]> {
   const eventLog = await stack.openLog('visible_log');
@@ -35,7 +35,7 @@ export async function measureVisible(stack: DashboardStack, perSecond: number, s
   return milliseconds;
 }
 
-/** The log as it is, that tells which of the sent events were applied. */
+/** A log that reports which of the sent events were applied. */
 function watchedLog(eventLog: EventLog, onApplied: (index: number) => void): EventLog {
   return {
     ...eventLog,

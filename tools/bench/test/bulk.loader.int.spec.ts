@@ -29,7 +29,7 @@ describe('the bulk path of the benchmark', () => {
     });
     const dashboard = createDashboard({ config, eventLog, logger, metrics });
     await eventLog.start();
-    // The dashboard makes it in the background.
+    // Otherwise the dashboard creates it in the background.
     await eventLog.ensureTopic(GATEWAY_EVENTS_TOPIC_OPTIONS);
     await dashboard.start();
     const receivedAt = new Date().toISOString();
@@ -52,7 +52,7 @@ describe('the bulk path of the benchmark', () => {
       expect(expected?.length).toBeGreaterThan(0);
       expect(actual).toEqual(expected);
     }
-    // The batches differ, and so do chunks. What lies in them does not.
+    // Batches and chunks differ, but not their contents.
     const [expected, actual] = await Promise.all(
       inBoth('chunks').map(async (chunks) => {
         const stored = await chunks.find().toArray();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createCallGatherer } from '../src/deciders/call.gatherer.ts';
 
-/** Batches as they were sent, each of which waits for its answers. */
+/** The sent batches, each of which waits for its answers. */
 function gatherer() {
   const sent: { requests: number[]; answer(refused?: Record<number, string>): void; fail(error: Error): void }[] = [];
   const ask = createCallGatherer<number, { id: number; error: { code: string; message: string } | null }>(

@@ -1,8 +1,6 @@
 import { NX_ALONE, runCommand } from './command.ts';
 
-/**
- * The projects that the changes since `base` reach, by the names in their package.json. Rejects without such a commit.
- */
+/** The projects affected by the changes since `base`, by their package.json names. Rejects if `base` does not exist. */
 export async function affectedSince(base: string): Promise<string[]> {
   const commit = await runCommand('git', ['rev-parse', '--verify', '--quiet', `${base}^{commit}`], {
     output: 'capture',

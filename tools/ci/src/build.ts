@@ -5,22 +5,22 @@ import { basename, join } from 'node:path';
 import { runCommand, workspaceRoot } from './command.ts';
 
 /**
- * Bundles the app in the working directory into `dist/`, which needs nothing else but Node, and proves that it starts:
- * with a port that is none it must stop at its configuration and name the variable. Each of its `scripts/` becomes a
- * bundle of its own beside it, for its operators.
+ * Bundles the app in the working directory into `dist/`, which then needs only Node, and checks that it starts: with an
+ * invalid port it must stop at its configuration and name the variable. Each of its `scripts/` becomes a separate
+ * bundle for its operators.
  */
 const BUNDLE = 'dist/main.js';
 const app = process.cwd();
-/** Makes pages for browsers, in an app that has them. */
+/** Builds the pages of an app that has them. */
 const PAGES = join(app, 'scripts/build-web.ts');
 const commands = globSync('scripts/*.ts', { cwd: app }).map((script) => join(app, script));
 
-// What packages written as CommonJS expect to find around them.
+// Globals that CommonJS packages expect.
 const BANNER = `import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 const __dirname = import.meta.dirname;`;
 
-/** grpc-health-check reads its .proto beside its own sources; in a bundle it lies beside the bundle. */
+/** grpc-health-check reads its .proto beside its own sources; for a bundle, the file must be beside the bundle. */
 const healthProto: Plugin = {
   name: 'health-proto',
   setup({ onLoad }) {
@@ -34,7 +34,7 @@ const healthProto: Plugin = {
 };
 
 interface Asset {
-  /** Part of the path of a source; the bundles that hold it read the files at run time. */
+  /** Part of the path of a source. Bundles that contain such a source read the files at run time. */
   usedBy: string;
   from: string;
   files: string[];

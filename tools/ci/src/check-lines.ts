@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runCommand, workspaceRoot } from './command.ts';
 import { longLines, MAX_COLUMNS } from './line-lengths.ts';
 
-/** Part of `npm run lint`: names every line of a document or a comment that is too long, and fails if there is one. */
+/** Part of `npm run lint`: lists every document or comment line that is too long, and fails if there is one. */
 const NOT_OURS = /^LICENSE|\/gen\/|CHANGELOG\.md$/;
 
 const { exitCode, output } = await runCommand(

@@ -15,7 +15,7 @@ const CHECKS: Check[] = [
   ['build', build],
 ];
 
-/** With a base (`NX_BASE`, a commit) the projects that the changes since then reach; without one all of them. */
+/** With a base (`NX_BASE`, a commit) the projects affected since then; without one all of them. */
 async function chooseProjects(): Promise<string[] | undefined> {
   const base = process.env.NX_BASE ?? '';
   if (base === '') return undefined;
@@ -37,14 +37,17 @@ async function build(): Promise<CommandResult> {
   return runCommand('nx', ['run-many', '-t', 'build', ...chosen, '--output-style=static'], { env, ...CAPTURED });
 }
 
-/** Known vulnerabilities of what ships. A registry that has no audit endpoint is said, not failed. */
+/**
+ * Checks shipped dependencies for known vulnerabilities. A registry without an audit endpoint is reported, not a
+ * failure.
+ */
 async function audit(): Promise<CommandResult> {
   const result = await runCommand('npm', ['audit', '--omit=dev', '--audit-level=high'], CAPTURED);
   if (!/\bnpm (error|warn) audit\b|audit endpoint returned an error/.test(result.output)) return result;
   return { exitCode: 0, output: 'Not checked: this registry answers no audit requests.' };
 }
 
-/** Runs the checks one after another, and shows what each has said once it is through. */
+/** Runs the checks one after another, and prints the output of each when it has finished. */
 async function runChecks(checks: Check[]): Promise<TestReport> {
   const report: TestReport = { passed: 0, failures: [] };
   for (const [name, run] of checks) {
@@ -55,10 +58,7 @@ async function runChecks(checks: Check[]): Promise<TestReport> {
   return report;
 }
 
-/**
- * What the edge and the standalone cost after this change: to be read, never judged, since machines and their load
- * differ.
- */
+/** The cost of the edge and the standalone after this change. It only informs, since machines and their load differ. */
 async function reportCosts(): Promise<void> {
   if (projects?.includes('@tollkeeper/bench') === false) return;
   console.log('\n=== bench:gateway, a report and no check');

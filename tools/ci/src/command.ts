@@ -3,7 +3,7 @@ import { delimiter, resolve } from 'node:path';
 
 export const workspaceRoot = resolve(import.meta.dirname, '../../..');
 
-/** For an Nx that starts no daemon, and no process for each of its plugins: those cost it more than its work does. */
+/** Runs Nx without its daemon and without a process per plugin, which cost more than the work itself. */
 export const NX_ALONE = { NX_DAEMON: 'false', NX_ISOLATE_PLUGINS: 'false' };
 
 export interface CommandOptions {

@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * Jest reporter that leaves a project's `ProjectResult` in its folder, in `resultsFile`, where the run adds them up.
+ * A Jest reporter that writes a project's `ProjectResult` to `resultsFile` in its folder, where the run adds them up.
  */
 export default class CountReporter {
   constructor({ rootDir }, { resultsFile = '.test-results.json' } = {}) {

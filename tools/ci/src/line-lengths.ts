@@ -1,19 +1,19 @@
 import { basename, extname } from 'node:path';
 
-/** Columns of a line of a document or of a comment. Code is prettier's to wrap. */
+/** Most columns of a line of a document or of a comment. Prettier wraps code. */
 export const MAX_COLUMNS = 120;
 
 const CODE = new Set(['.ts', '.tsx', '.css', '.js', '.mjs', '.proto']);
 const SCRIPTS = new Set(['.yaml', '.yml', '.sh', '.properties']);
 const COMMENT_OF_CODE = /^\s*(\/\/|\/?\*)/;
 const COMMENT_OF_SCRIPT = /^\s*#/;
-/** Opens or closes a block of code in Markdown. */
+/** The start or the end of a block of code in Markdown. */
 const FENCE = /^\s*(```|~~~)/;
 const TABLE_ROW = /^\s*\|/;
 
 /**
  * Numbers, from 1, of the lines of a file that are longer than {@link MAX_COLUMNS}: prose of Markdown, and whole lines
- * of comment in code and scripts. Tables, blocks of code, and lines that end in something without a space, such as a
+ * of comment in code and scripts. Tables, blocks of code, and lines that end with something without a space, such as a
  * link, may be longer. Other kinds of files have none.
  */
 export function longLines(path: string, text: string): number[] {
@@ -23,7 +23,7 @@ export function longLines(path: string, text: string): number[] {
     .flatMap((line, index) => (isProse(line) && line.length > MAX_COLUMNS && canBeWrapped(line) ? [index + 1] : []));
 }
 
-/** Whether lines are prose, asked in the order of the file. */
+/** Whether lines are prose. The function must be called in the order of the file. */
 function proseOf(path: string): (line: string) => boolean {
   const kind = extname(path);
   if (SCRIPTS.has(kind) || basename(path) === 'Dockerfile') return (line) => COMMENT_OF_SCRIPT.test(line);
@@ -36,7 +36,7 @@ function proseOf(path: string): (line: string) => boolean {
   };
 }
 
-/** Whether what is beyond the last column could stand on a line of its own. */
+/** Whether the text beyond the last column could be wrapped. */
 function canBeWrapped(line: string): boolean {
   const start = line.search(/[^\s/*#>-]/);
   return line.lastIndexOf(' ', MAX_COLUMNS) > start;

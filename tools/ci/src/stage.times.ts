@@ -1,8 +1,8 @@
 /** How long the parts of a run take. */
 export interface StageTimes {
-  /** Runs it, and remembers under its name how long it took, whatever came of it. */
+  /** Runs a stage and records its time, whether it succeeds or fails. */
   time<T>(stage: string, run: () => Promise<T>): Promise<T>;
-  /** A line for each stage, in the order of their ends. Some may have run side by side. */
+  /** A line for each stage, in the order of their ends. Stages may have run concurrently. */
   table(): string;
 }
 

@@ -1,16 +1,16 @@
 import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { join, sep } from 'node:path';
 
-/** A kind of run over all projects: which suites it takes, and the file in which a project leaves its totals. */
+/** A kind of test run: its suites, and the file in which each project leaves its totals. */
 export interface RunKind {
   resultsFile: string;
   takes(suite: string): boolean;
 }
 
-/** On Apache Kafka, on tools that npm does not bring, or on a machine that does nothing else. */
+/** Suites that need Apache Kafka, tools that npm does not install, or an otherwise idle machine. */
 const INTEGRATION_SUITE = /\.(kafka|tools|alone)\.spec\.ts$/;
 
-/** `npm test`: every suite that needs nothing but what `npm ci` brings, and may share the machine. */
+/** `npm test`: every suite that needs only `npm ci` and may share the machine. */
 export const STANDARD_RUN: RunKind = {
   resultsFile: '.test-results.json',
   takes: (suite) => !INTEGRATION_SUITE.test(suite),
@@ -22,23 +22,23 @@ export const INTEGRATION_RUN: RunKind = {
   takes: (suite) => INTEGRATION_SUITE.test(suite),
 };
 
-/** The tests of one or more projects. A suite that could not run is one failure. */
+/** The results of one or more projects. A suite that could not run is one failure. */
 export interface TestReport {
   passed: number;
-  /** Where each failure is, and what it says. */
+  /** The location and message of each failure. */
   failures: string[];
 }
 
-/** What `count-reporter.js` leaves in a project. */
+/** What `count-reporter.js` writes for a project. */
 interface ProjectResult extends TestReport {
   /** The suites that ran, by their paths in the project. */
   suites: string[];
 }
 
-/** Lines of a failure that the report repeats; the rest stands where the suite ran. */
+/** Lines of a failure that the report repeats. The suite's own output has the rest. */
 const FAILURE_LINES = 12;
 
-/** Folders of the npm workspaces below `root`, as the root package.json names them. */
+/** Folders of the npm workspaces below `root`, from the root package.json. */
 export function projectFolders(root: string): string[] {
   const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { workspaces: string[] };
   return workspaces
@@ -47,19 +47,19 @@ export function projectFolders(root: string): string[] {
     .sort();
 }
 
-/** Name of the project in `folder`, as its package.json says it. */
+/** Name of the project in `folder`, from its package.json. */
 export function packageName(folder: string): string {
   return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string }).name;
 }
 
-/** Removes what earlier runs left, so that a run that breaks off is not counted by an old result. */
+/** Removes the results of earlier runs, so that an interrupted run does not count an old result. */
 export function removeResults({ resultsFile }: RunKind, folders: string[]): void {
   for (const folder of folders) rmSync(join(folder, resultsFile), { force: true });
 }
 
 /**
- * Adds up what the projects left. Every suite on disk that no result accounts for is one failure: the run broke off,
- * or the suite lies where jest does not look.
+ * Adds up the projects' results. Every suite on disk without a result is one failure: the run was interrupted, or jest
+ * does not find the suite.
  */
 export function sumResults(kind: RunKind, folders: string[]): TestReport {
   const report: TestReport = { passed: 0, failures: [] };
@@ -73,7 +73,7 @@ export function sumResults(kind: RunKind, folders: string[]): TestReport {
   return report;
 }
 
-/** Prints every failure once more, so that the end of a long run says what to mend, and the sum as the last line. */
+/** Prints every failure again, so that the end of a long run says what to fix, and the totals as the last line. */
 export function printReport({ passed, failures }: TestReport): void {
   for (const failure of failures) console.error(`\n✕ ${failure}`);
   console.log(`\n${passed} passed, ${failures.length} failed`);

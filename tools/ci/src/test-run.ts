@@ -14,15 +14,15 @@ import {
 /** Its suites run whole processes, one suite at a time, and take half as long as those of all other projects. */
 const LONG_PROJECT = '@tollkeeper/e2e';
 
-/** Their suites on Kafka and tools wait for brokers, or are short. */
+/** Their suites on Kafka and tools mostly wait for brokers, or are short. */
 const IDLE_PROJECTS = ['@tollkeeper/embedded-kafka', '@tollkeeper/event-log', '@tollkeeper/deployment'];
 
 /**
- * Runs the suites of every project, or of those named, but those on Apache Kafka, with their output passed through, and
- * adds up what they left.
+ * Runs the suites of all projects or of the named ones, except those on Apache Kafka. Passes their output through, and
+ * adds up the results.
  */
 export function runTests(projects?: string[]): Promise<TestReport> {
-  // Beside the others, as Nx would run it last and alone.
+  // Started with the others, because Nx would run it last and alone.
   return runTarget(STANDARD_RUN, ['test'], projects, (names) => [
     names.filter((name) => name === LONG_PROJECT),
     names.filter((name) => name !== LONG_PROJECT),
@@ -30,20 +30,20 @@ export function runTests(projects?: string[]): Promise<TestReport> {
 }
 
 /**
- * The same for the suites on Apache Kafka, of all projects or of those named (`@tollkeeper/event-log`). What they need
- * must be there: without Java or Maven the run is one failure.
+ * The same for the suites on Apache Kafka, of all projects or of the named ones (`@tollkeeper/event-log`). Requirements
+ * must be installed: without Java or Maven the run is one failure.
  */
 export async function runIntegrationTests(projects?: string[]): Promise<TestReport> {
   if (projects?.length === 0) return { passed: 0, failures: [] };
   const { exitCode } = await runCommand('node', ['libs/embedded-kafka/scripts/prepare.ts']);
   if (exitCode !== 0) return { passed: 0, failures: ['Apache Kafka could not be prepared; its output above says why'] };
-  // Reported as it goes: the first time it takes minutes. A suite that needs what could not be built fails, and says
-  // why.
+  // Shows progress, because the first time takes minutes. A suite whose requirements could not be built fails with the
+  // reason.
   if (projects?.includes('@tollkeeper/cluster') ?? true) await runCommand('node', ['tools/cluster/src/prepare.ts']);
   const names = projects ?? projectFolders(workspaceRoot).map(packageName);
   const idle = names.filter((name) => IDLE_PROJECTS.includes(name));
   const sideBySide = await runTarget(INTEGRATION_RUN, ['test:integration', `--parallel=${IDLE_PROJECTS.length}`], idle);
-  // One after another: several suites overload what they run, and the others must be answered anyway.
+  // One after another: several suites overload what they test, while others need answers.
   const others = names.filter((name) => !IDLE_PROJECTS.includes(name));
   const inTurn = await runTarget(INTEGRATION_RUN, ['test:integration', '--parallel=1'], others);
   return {
@@ -52,7 +52,7 @@ export async function runIntegrationTests(projects?: string[]): Promise<TestRepo
   };
 }
 
-/** `inRuns` divides the projects into runs of Nx that go on side by side. */
+/** `inRuns` divides the projects into concurrent runs of Nx. */
 async function runTarget(
   kind: RunKind,
   target: string[],
@@ -76,9 +76,9 @@ function runNx(target: string[], projects: string[]): Promise<CommandResult> {
   return runCommand('nx', ['run-many', '-t', ...target, `--projects=${projects.join(',')}`, '--output-style=static'], {
     env: {
       ...process.env,
-      // The daemon may not have noticed yet that the results are gone, and would not restore them from the cache.
+      // The daemon may not have noticed that the results are gone, and would not restore them from the cache.
       ...NX_ALONE,
-      // Suites start the same processes from their TypeScript again and again; compiling is half of such a start.
+      // Suites start the same processes from TypeScript repeatedly, and compiling takes half of such a start.
       NODE_COMPILE_CACHE: join(workspaceRoot, 'node_modules/.cache/node'),
       NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
     },

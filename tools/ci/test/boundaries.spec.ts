@@ -42,7 +42,7 @@ describe('import boundaries', () => {
   let eslint: ESLint;
 
   beforeAll(() => {
-    // The probes exist only as text at a path, so the rules that need types, which read the disk, are off.
+    // The probes exist only as text at a path, so rules with types, which read the disk, are off.
     eslint = new ESLint({ cwd: workspace, ignore: false, overrideConfig: tseslint.configs.disableTypeChecked });
   });
 

@@ -33,7 +33,7 @@ describe('texts of the console', () => {
   let eslint: ESLint;
 
   beforeAll(() => {
-    // The probes exist only as text at a path, so the rules that need types, which read the disk, are off.
+    // The probes exist only as text at a path, so rules with types, which read the disk, are off.
     eslint = new ESLint({ cwd: workspace, overrideConfig: tseslint.configs.disableTypeChecked });
   });
 

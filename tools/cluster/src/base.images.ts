@@ -25,15 +25,15 @@ export const NODE_IMAGES = [
 
 interface Surroundings {
   engine: Engine;
-  /** Keeps root file systems from run to run. */
+  /** Keeps root file systems between runs. */
   directory: string;
   onProgress: OnProgress;
 }
 
 /**
- * Makes what images are built from and run with, under the names that the Dockerfile, docker-compose.yml and the
- * manifests use, from Debian's packages and what the suites use: so that no registry of images is needed. The real ones
- * of MongoDB and Kafka stay untested.
+ * Makes the base images and server images, under the names in the Dockerfile, docker-compose.yml and the manifests.
+ * They come from Debian's packages and the suites' own tools, so that no image registry is needed. The real images of
+ * MongoDB and Kafka are not tested.
  */
 export async function makeBaseImages(surroundings: Surroundings): Promise<void> {
   const { engine, onProgress } = surroundings;
@@ -64,7 +64,7 @@ async function nodeImage({ engine, directory, onProgress }: Surroundings, name: 
   const root = await debian({ directory, onProgress }, ['libstdc++6'], name);
   await addNode(root);
   const modules = join(root, 'usr/local/lib/node_modules');
-  // The npm of this machine: any from Node 20 on will do.
+  // This machine's npm, which works from Node 20 on.
   const npm = dirname(dirname(realpathSync((await command('/bin/sh', ['-c', 'command -v npm'])).trim())));
   await cp(npm, join(modules, 'npm'), { recursive: true, dereference: true });
   for (const program of ['npm', 'npx']) {
@@ -108,7 +108,7 @@ async function kafkaImage({ engine, directory, onProgress }: Surroundings, name:
     '--mode=0777',
     join(root, 'var/lib/kafka/data'),
   ]);
-  // The cache is its owner's alone; the broker is another user.
+  // Only its owner can read the cache, but the broker runs as another user.
   await command('chmod', ['--recursive', 'a+rX', join(root, 'opt')]);
   await engine.importImage(name, root, [PATH, 'ENTRYPOINT ["/opt/kafka/start.sh"]']);
 }
@@ -125,7 +125,7 @@ async function corednsImage({ engine, directory, onProgress }: Surroundings, nam
   await engine.importImage(name, root, ['ENTRYPOINT ["/coredns"]']);
 }
 
-/** A copy, for one image, of a small Debian with these packages. */
+/** A copy of a small Debian with these packages, for one image. */
 async function debian(
   { directory, onProgress }: Pick<Surroundings, 'directory' | 'onProgress'>,
   packages: string[],
@@ -147,7 +147,7 @@ async function debian(
   }
   const root = await emptyFolder(directory, name);
   await command('cp', ['--archive', `${system}/.`, root]);
-  // Builds trust whom this machine trusts.
+  // Builds trust the same certificates as this machine.
   await cp(CERTIFICATES, join(root, CERTIFICATES));
   return root;
 }
@@ -159,7 +159,7 @@ async function emptyFolder(directory: string, name: string): Promise<string> {
   return folder;
 }
 
-/** The Node that `npm ci` brought, which is of the version that the Dockerfile names. */
+/** The Node from `npm ci`, in the version that the Dockerfile names. */
 async function addNode(root: string): Promise<void> {
   await mkdir(join(root, 'usr/local/bin'), { recursive: true });
   await mkdir(join(root, 'usr/local/lib/node_modules'), { recursive: true });

@@ -8,7 +8,7 @@ import type { Report } from './report.ts';
 const WALK_EVENTS = 3;
 const REPLICAS = 3;
 const NAMES_CACHED_MS = 30_000;
-/** What services stand on; each has one pod. */
+/** The servers that services need, one pod each. */
 const STATEFUL = ['kafka', 'mongodb'];
 
 export interface Cluster {
@@ -18,7 +18,7 @@ export interface Cluster {
   report: Report;
 }
 
-/** What can be asked for by name, in the order in which a whole run does it. */
+/** The checks by name, in the order of a whole run. */
 export const CHECKS: Record<string, (cluster: Cluster) => Promise<void>> = {
   walk,
   kill,
@@ -27,7 +27,7 @@ export const CHECKS: Record<string, (cluster: Cluster) => Promise<void>> = {
   'rollout-3': (cluster) => rollOut(cluster, REPLICAS),
 };
 
-/** The README's first look: log in, report events and see them counted, get told. */
+/** The README's first steps: log in, report events, see them counted, and get an alert. */
 async function walk({ installation, client, receiverUrl, report }: Cluster): Promise<void> {
   await report.measure('walk', 'log in, report, count', async () => {
     await connect(await installation.gatewayUrl(), client.owner);
@@ -47,7 +47,7 @@ async function kill({ installation, report }: Cluster): Promise<void> {
   }
 }
 
-/** As a drain of the node does it: all services at once, then what they stand on. */
+/** Like a drain of the node: all services at once, then the servers that they need. */
 async function evict({ installation, report }: Cluster): Promise<void> {
   const pods = await installation.pods();
   const services = pods.filter((pod) => !STATEFUL.includes(appOf(pod)));
@@ -59,14 +59,14 @@ async function evict({ installation, report }: Cluster): Promise<void> {
   }
 }
 
-/** Every service in turn, just after the name server has put the addresses of its pods into its cache. */
+/** Restarts every service in turn, right after the name server has cached the addresses of its pods. */
 async function rollOut({ installation, report }: Cluster, replicas: number): Promise<void> {
   await installation.scale(replicas);
   const services = [...new Set((await installation.pods()).map(appOf))].filter((app) => !STATEFUL.includes(app));
   for (const service of services) {
     await report.measure(`roll-out, ${replicas} replica${replicas > 1 ? 's' : ''}`, service, async () => {
       await lookUp(service);
-      // A client that keeps calling the old pods must show in this row.
+      // Long enough that this row shows a client that keeps calling the old pods.
       await Promise.all([installation.restart(service), setTimeout(NAMES_CACHED_MS)]);
     });
   }
@@ -75,6 +75,6 @@ async function rollOut({ installation, report }: Cluster, replicas: number): Pro
 async function lookUp(service: string): Promise<void> {
   const resolver = new Resolver();
   resolver.setServers([NAME_SERVER]);
-  // Not every service has one.
+  // Some services have no such name.
   await resolver.resolve4(`tollkeeper-grpc-${service}.tollkeeper.svc.cluster.local`).catch(() => []);
 }

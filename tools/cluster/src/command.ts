@@ -5,7 +5,7 @@ const run = promisify(execFile);
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const KEPT_CHARACTERS = 2_000;
 
-/** Runs a program to its end; resolves to its stdout, rejects with the end of what it said. */
+/** Runs a program to its end. Resolves to its stdout, rejects with the end of its output. */
 export async function command(program: string, args: string[], env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const { stdout } = await run(program, args, { env, maxBuffer: MAX_OUTPUT_BYTES }).catch(
     (error: Error & { stdout?: string; stderr?: string }) => {

@@ -6,8 +6,7 @@ import { connect } from './product.client.ts';
 import { say } from './say.ts';
 
 /**
- * `docker compose up` and the first steps of the README, in namespaces of its own (sandbox.ts): `compose.main.ts
- * <home>`.
+ * `docker compose up` and the first steps of the README, in separate namespaces (sandbox.ts): `compose.main.ts <home>`.
  */
 const [home = ''] = process.argv.slice(2);
 const EVENTS = 3;

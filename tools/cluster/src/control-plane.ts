@@ -9,7 +9,7 @@ import { waitFor } from './wait.ts';
 
 const START_TIMEOUT_MS = 120_000;
 
-/** Who may call the API server; the names and groups are those that its built-in roles are bound to. */
+/** Users of the API server, with the names and groups to which its built-in roles are bound. */
 const USERS = {
   admin: { name: 'admin', group: 'system:masters' },
   'controller-manager': { name: 'system:kube-controller-manager', group: 'system:authenticated' },
@@ -21,32 +21,32 @@ const USERS = {
 type User = keyof typeof USERS;
 
 export interface ControlPlaneOptions {
-  /** Holds keys, tokens, logs and the data of etcd. Made when missing. */
+  /** Holds keys, tokens, logs and the data of etcd. Created if missing. */
   directory: string;
   onProgress: OnProgress;
-  /** Address of this machine at which the API server listens; loopback unless given. */
+  /** Address of this machine at which the API server listens; loopback by default. */
   host?: string;
-  /** Addresses that Services and pods get. Nothing routes to them unless a node does. */
+  /** Address range of Services and pods. Only a node routes to it. */
   serviceNetwork?: string;
   podNetwork?: string;
 }
 
 /**
- * A real Kubernetes API server with its store and its controllers. Without a node: pods are made and admitted, and stay
- * pending.
+ * A real Kubernetes API server with its store and its controllers, but without a node: pods are created and admitted,
+ * and stay pending.
  */
 export interface ControlPlane {
   api: KubernetesApi;
   url: string;
-  /** Writes the file by which a component calls the API server as `user`, and returns its path. */
+  /** Writes the kubeconfig with which a component calls the API server as `user`, and returns its path. */
   kubeconfig(user: User): Promise<string>;
   /** Idempotent. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts etcd, kube-apiserver and kube-controller-manager as children of this process, which end with it; resolves once
- * the API server is ready. Rejects with the last lines of a part that does not start. Needs no root.
+ * Starts etcd, kube-apiserver and kube-controller-manager as children of this process, which end with it. Resolves once
+ * the API server is ready. If a part does not start, rejects with its last log lines. Needs no root.
  */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { directory, onProgress, host = '127.0.0.1' } = options;
@@ -76,7 +76,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   }
 
   async function stop(): Promise<void> {
-    // The store last: what writes to it would complain.
+    // The store last, because its clients would report errors.
     for (const server of [...servers].reverse()) await server.stop();
   }
 
@@ -94,7 +94,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       `--service-cluster-ip-range=${serviceNetwork}`,
       '--authorization-mode=Node,RBAC',
       '--enable-admission-plugins=NodeRestriction',
-      // Whether a pod may be privileged is for admission to say, not for a switch before it.
+      // Admission decides whether a pod may be privileged, not this switch.
       '--allow-privileged=true',
       ...(host === '127.0.0.1' ? ['--endpoint-reconciler-type=none'] : [`--advertise-address=${host}`]),
     ]);
@@ -127,7 +127,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   }
 }
 
-/** Starts etcd on loopback; returns where. Its data is discarded, so it need not wait for the disk. */
+/** Starts etcd on loopback and returns its address. Its data is discarded, so it need not wait for the disk. */
 async function startStore(start: (name: string, args: string[]) => ServerProcess, directory: string): Promise<string> {
   const [client, peer] = [await freePort(), await freePort()].map((port) => `http://127.0.0.1:${port}`);
   start('etcd', [
@@ -148,7 +148,7 @@ async function untilReady(server: ServerProcess, address: () => Promise<ApiAddre
   void server.exited.then((reason) => (problem = reason));
   return waitFor('the API server to be ready', START_TIMEOUT_MS, async () => {
     if (problem !== '') throw new Error(`The API server did not start: ${problem}`);
-    // Its certificate, which it makes itself, is there before it listens.
+    // Its certificate, which it generates, exists before it listens.
     const api = await address().then(createKubernetesApi, () => undefined);
     const ready = await api?.call('GET', '/api/v1/namespaces/kube-system').then(
       () => true,
@@ -193,7 +193,7 @@ async function makeCredentials(directory: string): Promise<Credentials> {
   };
 }
 
-/** JSON, which is YAML too. */
+/** JSON, which is also valid YAML. */
 function kubeconfigOf({ url, certificate, token }: { url: string; certificate: string; token: string }): string {
   return JSON.stringify({
     apiVersion: 'v1',

@@ -12,14 +12,14 @@ import { waitFor } from './wait.ts';
 
 const START_TIMEOUT_MS = 60_000;
 
-/** A container engine of its own, beside any other of the machine. */
+/** A container engine of its own, separate from any other on the machine. */
 export interface Engine {
-  /** Makes an image of a root file system; `changes` are instructions of a Dockerfile, such as `ENV A=b`. */
+  /** Makes an image from a root file system; `changes` are instructions of a Dockerfile, such as `ENV A=b`. */
   importImage(name: string, rootFileSystem: string, changes: string[]): Promise<void>;
   hasImage(name: string): Promise<boolean>;
-  /** Writes images, with what they are made of, to a tar file. */
+  /** Writes images with all their layers to a tar file. */
   saveImages(names: string[], file: string): Promise<void>;
-  /** `docker compose`, its output passed through. */
+  /** `docker compose`, with its output passed through. */
   compose(args: string[], env: NodeJS.ProcessEnv): Promise<void>;
   stop(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface EngineOptions {
   directory: string;
   /**
    * Whether containers get a network: the engine then changes interfaces and the packet filter of this network
-   * namespace. Without, builds use the network of the machine.
+   * namespace. Otherwise builds use the machine's network.
    */
   network: boolean;
   onProgress: OnProgress;

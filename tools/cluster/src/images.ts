@@ -6,16 +6,16 @@ import { makeBaseImages, NODE_IMAGES } from './base.images.ts';
 import { startEngine } from './engine.ts';
 import { say } from './say.ts';
 
-/** Laid over docker-compose.yml: builds reach the registry of packages by the network of this machine. */
+/** Merged with docker-compose.yml: builds reach the package registry through this machine's network. */
 const BUILD_NETWORK = {
   services: Object.fromEntries(SERVICES.map((service) => [service, { build: { network: 'host' } }])),
 };
 
-/** What a node needs, in the folder that `buildImages` was given. */
+/** The files that a node needs, in the folder passed to `buildImages`. */
 export const IMAGE_FILES = ['base-images.tar', 'service-images.tar'];
 
 /**
- * Builds the image of every service as docs/deployment.md says and leaves them, with those that they need, in
+ * Builds the image of every service as docs/deployment.md says, and writes them and the images that they need to
  * `IMAGE_FILES`.
  */
 export async function buildImages(home: string): Promise<void> {
@@ -26,7 +26,7 @@ export async function buildImages(home: string): Promise<void> {
     await writeFile(override, JSON.stringify(BUILD_NETWORK));
     say('Building the images of the services…');
     const files = ['--file', join(ROOT, 'docker-compose.yml'), '--file', override];
-    // One after the other: each takes a gigabyte and both cores.
+    // One after the other, because each needs a gigabyte and both cores.
     for (const service of SERVICES) {
       await engine.compose([...files, '--progress', 'quiet', 'build', service], SAMPLE_SECRETS);
       say(`tollkeeper/${service}:local is built.`);

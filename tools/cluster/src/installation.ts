@@ -21,21 +21,20 @@ interface Workload {
 }
 
 /**
- * What is installed in the cluster, as an operator works on it. Apps are named as their label `app.kubernetes.io/name`
- * says.
+ * The installation in the cluster, for an operator's actions. Apps are named by their label `app.kubernetes.io/name`.
  */
 export interface Installation {
   pods(app?: string): Promise<Pod[]>;
-  /** `http://<address of its Service>:8080`, as the pods reach it. */
+  /** `http://<address of its Service>:8080`, as pods reach it. */
   gatewayUrl(): Promise<string>;
-  /** Resolves once every workload, or the app's, has its replicas, all of the newest version and ready. */
+  /** Resolves once every workload, or only that of the app, has all replicas in the newest version and ready. */
   settled(app?: string): Promise<void>;
   scale(replicas: number): Promise<void>;
-  /** As `kubectl rollout restart` does; resolves once the new pods are ready and the old ones gone. */
+  /** Like `kubectl rollout restart`; resolves once the new pods are ready and the old ones gone. */
   restart(app: string): Promise<void>;
   /** Ends the processes of a pod with SIGKILL; resolves once it is ready again. */
   kill(pod: Pod): Promise<void>;
-  /** Asks for its eviction, as a drain of the node does; resolves once another one is ready and this one gone. */
+  /** Evicts the pod, as a drain of the node does; resolves once another one is ready and this one gone. */
   evict(pod: Pod): Promise<void>;
 }
 

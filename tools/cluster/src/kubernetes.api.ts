@@ -1,17 +1,17 @@
 import { Agent, request } from 'node:https';
 
 const REQUEST_TIMEOUT_MS = 60_000;
-/** Who owns the fields that are applied here. */
+/** Owner of the applied fields. */
 const FIELD_MANAGER = 'tollkeeper-cluster';
 
-/** Any object of the API; what is not named here is read by code that knows the kind. */
+/** Any object of the API. Code that knows the kind reads further fields. */
 export interface KubernetesObject {
   apiVersion: string;
   kind: string;
   metadata: { name: string; namespace?: string; uid?: string; generation?: number; labels?: Record<string, string> };
 }
 
-/** The API server refused; the message is its own. */
+/** The API server refused; the message is the server's. */
 class KubernetesError extends Error {
   readonly status: number;
 
@@ -24,29 +24,29 @@ class KubernetesError extends Error {
 
 interface Applied<T> {
   object: T;
-  /** What the server warns of: deprecated versions, pods that a policy would refuse, and the like. */
+  /** The server's warnings: deprecated versions, pods that a policy would refuse, and the like. */
   warnings: string[];
 }
 
 export interface KubernetesApi {
-  /** Server-side apply with strict validation: an unknown or double field is refused, not dropped. */
+  /** Server-side apply with strict validation: an unknown or duplicate field is refused, not dropped. */
   apply<T extends KubernetesObject>(manifest: T): Promise<Applied<T>>;
   /**
-   * Kinds by their plural, such as `apps/v1` and `deployments`; in all namespaces without one. Throws
+   * Lists objects of a kind by its plural, such as `apps/v1` and `deployments`, in one namespace or in all. Throws
    * `KubernetesError`.
    */
   list<T>(apiVersion: string, resource: string, namespace?: string): Promise<T[]>;
   get<T>(apiVersion: string, resource: string, name: string, namespace?: string): Promise<T>;
   /** A call with a JSON body to any path. */
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
-  /** Lays `change` over the object at a path (RFC 7396). */
+  /** Merges `change` into the object at a path (RFC 7396). */
   merge(path: string, change: unknown): Promise<void>;
   close(): void;
 }
 
 export interface ApiAddress {
   url: string;
-  /** PEM of who signed its certificate. */
+  /** PEM of the CA of its certificate. */
   ca: string;
   token: string;
 }
@@ -85,7 +85,7 @@ export function createKubernetesApi({ url, ca, token }: ApiAddress): KubernetesA
     return parse<T>(await send(method, path, body));
   }
 
-  /** The path of the collection that holds objects of this kind. */
+  /** The path of the collection for objects of this kind. */
   async function collectionOf({ apiVersion, kind, metadata }: KubernetesObject): Promise<string> {
     const { resources } = await call<{ resources: { name: string; kind: string; namespaced: boolean }[] }>(
       'GET',
@@ -140,7 +140,7 @@ function parse<T>({ status, text }: Answer): T {
   throw new KubernetesError(status, message);
 }
 
-/** RFC 9111 had them as `299 - "text"`, separated by commas; quotes in the text are escaped. */
+/** Formatted as `299 - "text"` (RFC 9111), separated by commas; quotes in the text are escaped. */
 function warningsOf(header: string | string[] | undefined): string[] {
   const text = [header ?? []].flat().join(', ');
   return [...text.matchAll(/\d{3} \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, warning = '']) => warning.replaceAll('\\"', '"'));

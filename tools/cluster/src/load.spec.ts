@@ -11,7 +11,7 @@ const OWNER = { email: 'owner@example.com', password: 'secret' };
 describe('the load on a cluster', () => {
   let server: Server;
   let url: string;
-  /** Ids of events in the order in which they came; the first `refusals` of them are refused. */
+  /** Ids of events in the order of arrival; the first `refusals` of them are refused. */
   let ids: string[];
   let refusals: number;
 

@@ -3,11 +3,11 @@ import type { Answer, ProductClient } from './product.client.ts';
 const PER_SECOND = 8;
 const RETRY_MS = 500;
 
-/** A small steady load: events of one agent, each sent until it is accepted, and reads of three services. */
+/** A small steady load: events of one agent, each sent until it is accepted, and reads from three services. */
 export interface Load {
-  /** What failed of what was sent since the last call: first attempts only, with what was answered. */
+  /** The requests since the last call and their failures: first attempts only, with the answers. */
   take(): { sent: number; failed: Failure[] };
-  /** Sends no more; resolves to the number of events, once all are accepted. */
+  /** Stops sending; resolves to the number of events, once all are accepted. */
   stop(): Promise<number>;
 }
 

@@ -3,7 +3,7 @@ import type { Receiver } from './receiver.ts';
 
 const CERTIFICATE = { configMap: 'receiver-certificate', folder: '/receiver', file: 'certificate.pem' };
 
-/** k8s/overlays/local, whose notifier may send to `receiver`, on a private address, and trusts it. */
+/** k8s/overlays/local, with a notifier that trusts `receiver` and may send to its private address. */
 export async function localManifests(receiver: Receiver, namespace: string): Promise<Manifest[]> {
   const { manifests } = await renderOverlay('local');
   const cidr = `${new URL(receiver.url).hostname}/32`;

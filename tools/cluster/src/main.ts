@@ -11,8 +11,7 @@ import { runInSandbox } from './sandbox.ts';
 import { say } from './say.ts';
 
 /**
- * `npm run test:cluster -- [images] [compose] [<check> …]`: all of it, or the stages that are named. README.md says
- * what each does.
+ * `npm run test:cluster -- [images] [compose] [<check> …]`: all stages, or the named ones. README.md describes them.
  */
 const STAGES = ['images', 'compose', ...Object.keys(CHECKS)];
 const home = resolve(process.env['CLUSTER_HOME'] || join(defaultCacheDirectory(), 'cluster'));
@@ -27,14 +26,14 @@ async function run(): Promise<number> {
   const unlock = await lockFile(join(home, 'lock.json'));
   try {
     const stages = named.length === 0 ? STAGES : named;
-    // The sandboxes have no way out, so nothing can be fetched there.
+    // Downloads before the sandboxes, which have no internet access.
     for (const set of [DOCKER, COMPOSE, RUNC, CONTROL_PLANE, NODE]) await findPrograms(set, say);
     await kustomize(['version']);
     if (stages.includes('images') || !IMAGE_FILES.every((file) => existsSync(join(home, file))))
       await buildImages(home);
     const compose = stages.includes('compose') ? await runInSandbox('compose.main.ts', [home]) : 0;
     const checks = stages.filter((stage) => stage in CHECKS);
-    // The last run's: its logs were there to be read.
+    // Removes the files of the last run, which were kept for their logs.
     await rm(join(home, 'node'), { recursive: true, force: true });
     const node = checks.length > 0 ? await runInSandbox('node.main.ts', [home, ...checks]) : 0;
     return compose || node;

@@ -6,7 +6,7 @@ import type { Node } from './node.ts';
 const SAMPLE_MS = 3_000;
 const MIB = 2 ** 20;
 
-/** The most that a container of an app took at any time, and what it may take, in MiB. */
+/** The peak memory of a container of an app, and its limit, in MiB. */
 export interface Peak {
   peakMib: number;
   limitMib: number;
@@ -20,7 +20,7 @@ export function watchMemory(node: Node, installation: Installation): { stop(): P
   async function sample(): Promise<void> {
     for (const pod of await installation.pods()) {
       const container = pod.status.containerStatuses?.[0]?.containerID?.replace('containerd://', '') ?? '';
-      // A container that ends meanwhile has none any more.
+      // A container that ends meanwhile has no cgroup any more.
       const found = await readPeak(() => node.cgroupOf('memory', pod.metadata.uid, container)).catch(() => undefined);
       if (found === undefined) continue;
       const app = appOf(pod);
@@ -45,7 +45,7 @@ export function watchMemory(node: Node, installation: Installation): { stop(): P
   };
 }
 
-/** The kernel keeps the peak itself: in cgroup v1 with the cache of files, of which a service has little. */
+/** The kernel records the peak. In cgroup v1 it includes the cache of files, of which a service has little. */
 async function readPeak(cgroup: () => string): Promise<Peak> {
   const read = async (...names: string[]): Promise<number> => {
     const texts = names.map((name) => readFile(join(cgroup(), name), 'utf8').catch(() => ''));

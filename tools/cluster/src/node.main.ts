@@ -13,7 +13,7 @@ import { startReceiver } from './receiver.ts';
 import { createReport } from './report.ts';
 import { say } from './say.ts';
 
-/** Runs in namespaces of its own (sandbox.ts): `node.main.ts <home> <check> …`. */
+/** Runs in separate namespaces (sandbox.ts): `node.main.ts <home> <check> …`. */
 const [home = '', ...names] = process.argv.slice(2);
 
 const directory = join(home, 'node');

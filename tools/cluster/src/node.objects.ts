@@ -3,10 +3,7 @@ import type { KubernetesObject } from './kubernetes.api.ts';
 export const NAME_SERVER = '10.96.0.10';
 const NAMESPACE = 'kube-system';
 
-/**
- * Answers are kept for 30 s, those that are no longer true as well: the default of many clusters, and the worst case
- * for a roll-out.
- */
+/** Answers are cached for 30 s, even outdated ones: the default of many clusters, and the worst case for a roll-out. */
 const COREFILE = `.:53 {
     errors
     health
@@ -19,7 +16,7 @@ const COREFILE = `.:53 {
 }
 `;
 
-/** What a cluster has before anything is installed: a name server, and a volume for each of these folders. */
+/** The initial objects of a cluster: a name server, and a volume for each of these folders. */
 export function clusterObjects(volumes: string[]): KubernetesObject[] {
   return [...nameServer(), ...volumes.map(volume)];
 }

@@ -8,7 +8,7 @@ import { findPrograms, NODE, type OnProgress, RUNC } from './programs.ts';
 import { type ServerProcess, startServer } from './server.process.ts';
 import { waitFor } from './wait.ts';
 
-/** Of this machine in the pods' network: where the API server listens, and from where the checks call. */
+/** This machine's address in the pods' network, at which the API server listens and from which the checks call. */
 export const HOST_ADDRESS = '10.244.0.1';
 const SERVICE_NETWORK = '10.96.0.0/16';
 const CGROUP = 'tollkeeper-cluster';
@@ -29,8 +29,8 @@ export interface NodeOptions {
 }
 
 /**
- * Makes a Kubernetes of one node of this network namespace, whose interfaces, routes and packet filter it changes.
- * Needs root. Everything ends with this process where it is the first one of a process namespace.
+ * Makes this network namespace a Kubernetes of one node, which changes its interfaces, routes and packet filter. Needs
+ * root. If this process is the first one of a process namespace, everything ends with it.
  */
 export async function startNode({ directory, images, onProgress }: NodeOptions): Promise<Node> {
   const [programs, runc] = [await findPrograms(NODE, onProgress), await findPrograms(RUNC, onProgress)];
@@ -80,7 +80,7 @@ export async function startNode({ directory, images, onProgress }: NodeOptions):
     `--kubeconfig=${await control.kubeconfig('proxy')}`,
     '--hostname-override=node',
     '--proxy-mode=iptables',
-    // Of the whole machine, and not this namespace's to set.
+    // A setting of the whole machine, which this namespace may not change.
     '--conntrack-max-per-core=0',
     '--conntrack-tcp-timeout-established=0',
     '--conntrack-tcp-timeout-close-wait=0',
@@ -88,7 +88,7 @@ export async function startNode({ directory, images, onProgress }: NodeOptions):
   ]);
   for (const volume of ['volumes/a', 'volumes/b']) {
     await mkdir(path(volume), { recursive: true });
-    // A volume of a host's path is nobody's: fsGroup is not applied to it.
+    // fsGroup does not apply to a hostPath volume.
     await chmod(path(volume), 0o777);
   }
   for (const object of clusterObjects([path('volumes/a'), path('volumes/b')])) await control.api.apply(object);
@@ -110,7 +110,7 @@ async function prepareNetwork(): Promise<void> {
   await command('ip', ['link', 'add', 'cni0', 'type', 'bridge']);
   await command('ip', ['address', 'add', `${HOST_ADDRESS}/24`, 'dev', 'cni0']);
   await command('ip', ['link', 'set', 'cni0', 'up']);
-  // Addresses of Services are rewritten on their way out, but there must be a way.
+  // Addresses of Services are rewritten on their way out, which requires a route.
   await command('ip', ['route', 'add', 'default', 'dev', 'cni0']);
   const settings = ['net.ipv4.ip_forward=1', 'net.bridge.bridge-nf-call-iptables=1'];
   await command('sysctl', ['--quiet', '--write', ...settings]);
@@ -199,7 +199,7 @@ function kubeletConfiguration(directory: string): object {
     evictionHard: { 'memory.available': '200Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
     failCgroupV1: false,
     failSwapOn: false,
-    // The images are all there is: none can be fetched again.
+    // Never removes images, because they cannot be downloaded again.
     imageGCHighThresholdPercent: 100,
     podLogsDir: join(directory, 'pod-logs'),
     resolvConf: '',

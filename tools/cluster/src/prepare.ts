@@ -1,6 +1,6 @@
 import { CONTROL_PLANE, findPrograms } from './programs.ts';
 
-/** Builds what the suites need, or says what to install: for runs that shall not find out in the middle. */
+/** Builds what the suites need, or says what to install, so that runs do not fail halfway. */
 try {
   await findPrograms(CONTROL_PLANE, (line) => console.error(line));
 } catch (error) {

@@ -14,7 +14,7 @@ const PROGRAMS: Record<string, string> = {
   unshare: 'util-linux',
 };
 
-/** What is missing to run containers here, a sentence each, with the way out. */
+/** What is missing to run containers here: a sentence each, with how to fix it. */
 export function missingPrerequisites(): string[] {
   const problems: string[] = [];
   if (process.platform !== 'linux') return ['Containers need Linux.'];

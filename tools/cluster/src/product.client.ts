@@ -6,27 +6,27 @@ const NOTIFIED_TIMEOUT_MS = 60_000;
 const COUNTED_TIMEOUT_MS = 120_000;
 
 export interface Answer {
-  /** 0 where no answer came. */
+  /** 0 without an answer. */
   status: number;
   text: string;
 }
 
-/** Tollkeeper, as its users and their gateways see it. */
+/** Tollkeeper as its users and their gateways see it. */
 export interface ProductClient {
   readonly owner: { email: string; password: string };
-  /** A read of the dashboard, of the rules, or of the keys: each a service of its own. */
+  /** Reads from the dashboard, the rules or the keys, each from a different service. */
   read(path: '/dashboard/spend?range=today' | '/alerts/rules' | '/management/workspace-keys'): Promise<Answer>;
   /** Reports a settled call of `agent`, once. */
   report(agent: string, id: string): Promise<Answer>;
-  /** Settled calls of `agent` that are counted. */
+  /** Number of counted settled calls of `agent`. */
   counted(agent: string): Promise<number>;
-  /** Resolves once `number` of them are; rejects with how many were instead. */
+  /** Resolves once `number` of them are counted; rejects with the actual number. */
   waitUntilCounted(agent: string, number: number): Promise<void>;
-  /** Makes a channel to `url` and a rule, fires it, and resolves once its notification is delivered. */
+  /** Creates a channel to `url` and a rule, fires it, and resolves once its notification is delivered. */
   fireAlert(url: string): Promise<void>;
 }
 
-/** Logs in and makes a key. `keepAlive` false makes a connection for each request. */
+/** Logs in and creates a key. With `keepAlive` false, each request gets a new connection. */
 export async function connect(baseUrl: string, owner: { email: string; password: string }): Promise<ProductClient> {
   const send = senderTo(baseUrl);
   const json = { 'content-type': 'application/json' };

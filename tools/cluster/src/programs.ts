@@ -10,32 +10,32 @@ const run = promisify(execFile);
 const MODULES = resolve(import.meta.dirname, '..', 'programs');
 const BUILD_TIMEOUT_MS = 45 * 60_000;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
-/** Lines of what Go says that a problem repeats. */
+/** Lines of Go's output that a problem repeats. */
 const KEPT_LINES = 5;
 
 export type OnProgress = (line: string) => void;
 
-/** Programs that are built from Go modules, at the versions that a go.mod below `programs/` locks. */
+/** Programs that are built from Go modules, in the versions locked by a go.mod below `programs/`. */
 export interface ProgramSet {
-  /** As it stands in the cache and in the report of the build. */
+  /** The name in the cache and in messages of the build. */
   name: string;
   /** Folder below `programs/` with go.mod and go.sum. */
   module: string;
-  /** Which package becomes which program. */
+  /** The package of each program. */
   packages: Record<string, string>;
-  /** Linked into all of them: `-X` and the like. */
+  /** Flags for all of them: `-X` and the like. */
   linkerFlags?: string;
-  /** With C, and with these build tags. */
+  /** Builds with cgo and these build tags. */
   cgoTags?: string;
 }
 
-/** Not inlined and not to be debugged: that takes a quarter less to build, and nobody measures these programs. */
+/** Without inlining and debug information, builds take a quarter less time. Nobody measures these programs. */
 const COMPILER_FLAGS = '-gcflags=all=-l -dwarf=false';
 
 const KUBERNETES_VERSION = 'v1.33.13';
 const KUBERNETES_FLAGS = `-X k8s.io/component-base/version.gitVersion=${KUBERNETES_VERSION}`;
 
-/** What an API server consists of, with the controllers that make pods of workloads. */
+/** The parts of an API server, with the controllers that create pods for workloads. */
 export const CONTROL_PLANE = {
   name: 'kubernetes-control-plane',
   module: 'kubernetes',
@@ -47,7 +47,7 @@ export const CONTROL_PLANE = {
   linkerFlags: KUBERNETES_FLAGS,
 } satisfies ProgramSet;
 
-/** What makes a node of a machine, beside containerd. */
+/** The parts of a node, besides containerd. */
 export const NODE = {
   name: 'kubernetes-node',
   module: 'kubernetes',
@@ -85,8 +85,8 @@ export const COMPOSE: ProgramSet = {
 };
 
 /**
- * The directory that holds the programs of a set. They are built on the first call, and stay in the user's cache until
- * go.mod or the set changes. Rejects, with what to install, where Go is missing.
+ * The directory with the programs of a set. They are built on the first call, and stay in the user's cache until go.mod
+ * or the set changes. Rejects, with what to install, if Go is missing.
  */
 export async function findPrograms(set: ProgramSet, onProgress: OnProgress): Promise<string> {
   const folder = join(MODULES, set.module);

@@ -2,10 +2,10 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { generate } from 'selfsigned';
 
-/** A destination of notifications that takes them all. */
+/** A destination that accepts all notifications. */
 export interface Receiver {
   url: string;
-  /** PEM of who signed its certificate. */
+  /** PEM of the CA of its certificate. */
   certificate: string;
   stop(): void;
 }

@@ -1,14 +1,14 @@
 import type { Failure, Load } from './load.ts';
 import type { Peak } from './memory.ts';
 
-/** Collects what was seen, as rows of a table for docs/faults.md. */
+/** Collects observations as rows of a table for docs/faults.md. */
 export interface Report {
-  /** Does something while the load continues, and notes how long it took and what failed meanwhile. Never rejects. */
+  /** Acts while the load continues, and records the time and the failures. Never rejects. */
   measure(check: string, subject: string, act: () => Promise<void>): Promise<void>;
-  /** From now on requests are counted with this load. */
+  /** From now on, requests of this load are counted. */
   watch(load: Load): void;
   memory(peaks: Map<string, Peak>): void;
-  /** Whether everything that was done came to its end. */
+  /** Whether all actions succeeded. */
   readonly complete: boolean;
   toString(): string;
 }
@@ -55,7 +55,7 @@ export function createReport(onRow: (text: string) => void): Report {
   };
 }
 
-/** The same for failures of one kind. */
+/** A text that is equal for failures of one kind. */
 function describe({ what, status, text }: Failure): string {
   return `${what}: ${status === 0 ? '' : `${status} `}${text.replace(/,?"request_id":.*/, '')}`;
 }

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { killWithOwner } from '@tollkeeper/managed-process';
 
 const CGROUPS = /^tollkeeper-cluster/;
-/** What a kubelet sets for the whole machine. */
+/** Settings of the whole machine that a kubelet changes. */
 const KERNEL_SETTINGS = [
   ...['vm/overcommit_memory', 'vm/panic_on_oom', 'kernel/panic', 'kernel/panic_on_oops'],
   ...['kernel/keys/root_maxkeys', 'kernel/keys/root_maxbytes'],
 ];
 
 /**
- * Runs a script of this folder in a network, mount and process namespace of its own: its interfaces, packet filter and
- * mounts are nobody else's, and with it ends whatever it started. Resolves to its exit code.
+ * Runs a script of this folder in separate network, mount and process namespaces: its interfaces, packet filter and
+ * mounts are private, and all its processes end with it. Resolves to its exit code.
  */
 export async function runInSandbox(script: string, args: string[]): Promise<number> {
   const restoreKernelSettings = await keepKernelSettings();
@@ -21,7 +21,7 @@ export async function runInSandbox(script: string, args: string[]): Promise<numb
   const child = spawn('unshare', [...namespaces, process.execPath, join(import.meta.dirname, script), ...args], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
-  // It ignores what asks it to end; its child goes with it.
+  // It ignores SIGTERM; SIGKILL also ends its child.
   const end = () => child.kill('SIGKILL');
   process.once('SIGINT', end).once('SIGTERM', end);
   const stopWatching = child.pid === undefined ? () => undefined : killWithOwner(child.pid, 'SIGKILL');
@@ -36,7 +36,7 @@ export async function runInSandbox(script: string, args: string[]): Promise<numb
   return exitCode;
 }
 
-/** Remembers the settings; returns what puts them back. */
+/** Saves the settings; returns a function that restores them. */
 async function keepKernelSettings(): Promise<() => Promise<void>> {
   const files = KERNEL_SETTINGS.map((name) => join('/proc/sys', name)).filter((file) => existsSync(file));
   const values = await Promise.all(files.map((file) => readFile(file, 'utf8')));
@@ -45,7 +45,7 @@ async function keepKernelSettings(): Promise<() => Promise<void>> {
   };
 }
 
-/** Control groups are of the whole machine, and outlive their processes. */
+/** Control groups belong to the whole machine, and outlive their processes. */
 async function removeCgroups(): Promise<void> {
   const root = '/sys/fs/cgroup';
   const hierarchies = existsSync(join(root, 'cgroup.controllers'))

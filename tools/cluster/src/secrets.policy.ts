@@ -4,7 +4,9 @@ const NAME = 'no-secret-in-a-variable';
 const VARIABLES = 'c.?env.orValue([]).all(v, !v.?valueFrom.?secretKeyRef.hasValue())';
 const WHOLE_SECRETS = 'c.?envFrom.orValue([]).all(f, !f.?secretRef.hasValue())';
 
-/** What a cluster has that admits no pod with a secret in its environment: any process and every dump shows that. */
+/**
+ * A cluster policy that refuses pods with secrets in their environment, where any process and every dump shows them.
+ */
 export const SECRETS_POLICY: KubernetesObject[] = [
   policyObject('ValidatingAdmissionPolicy', {
     failurePolicy: 'Fail',

@@ -7,25 +7,25 @@ import { killWithOwner } from '@tollkeeper/managed-process';
 const STOP_TIMEOUT_MS = 20_000;
 const KEPT_LINES = 5;
 
-/** A program that runs until it is stopped, and no longer than this process. */
+/** A program that runs until it is stopped, but no longer than this process. */
 export interface ServerProcess {
   readonly name: string;
   readonly pid: number;
-  /** Resolves, with a sentence that says how and with its last lines, once the process is gone for whatever reason. */
+  /** Resolves once the process has ended for any reason, to a sentence that says how, with its last lines. */
   readonly exited: Promise<string>;
-  /** Asks it to stop, kills it after 20 s, and resolves once it is gone. Idempotent. */
+  /** Stops it, kills it after 20 s, and resolves once it is gone. Idempotent. */
   stop(): Promise<void>;
 }
 
 export interface ServerOptions {
   program: string;
   args: string[];
-  /** Takes stdout and stderr. */
+  /** Gets stdout and stderr. */
   logFile: string;
   env?: NodeJS.ProcessEnv;
 }
 
-/** Starts it as a direct child, in a process group of its own: Ctrl-C in the terminal reaches only who started it. */
+/** Starts it as a direct child in its own process group, so that Ctrl-C in the terminal reaches only its owner. */
 export function startServer({ program, args, logFile, env = process.env }: ServerOptions): ServerProcess {
   const name = basename(program);
   const log = openSync(logFile, 'a');

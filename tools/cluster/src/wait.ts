@@ -1,7 +1,7 @@
 const POLL_MS = 200;
 
 /**
- * Looks again and again until `look` finds something, and resolves to it. Rejects when `look` does, or after
+ * Calls `look` repeatedly until it finds something, and resolves to that. Rejects when `look` does, or after
  * `timeoutMs`, with what it waited for.
  */
 export async function waitFor<T>(

@@ -30,7 +30,7 @@ interface Pod extends KubernetesObject {
   status: { phase: string };
 }
 
-/** An overlay in a namespace of its own, since all of them are applied to one cluster. */
+/** An overlay in its own namespace, since all overlays are applied to one cluster. */
 interface Installation {
   overlay: string;
   namespace: string;
@@ -41,7 +41,7 @@ let directory: string;
 let cluster: ControlPlane;
 let installations: Installation[];
 
-/** Every component of k8s/components that the production overlay does not have by itself. */
+/** Every component of k8s/components that the production overlay does not include. */
 async function componentsBesideProduction(): Promise<string[]> {
   const { components } = parse(await readFile(join(ROOT, 'k8s/overlays/production/kustomization.yaml'), 'utf8')) as {
     components: string[];
@@ -84,7 +84,7 @@ afterAll(async () => {
 
 const SECRET_VARIABLE = { name: 'PASSWORD', valueFrom: { secretKeyRef: { name: 'any', key: 'PASSWORD' } } };
 
-/** A pod of the kind that a restricted namespace admits, with `more` in its container. */
+/** A pod that a restricted namespace admits, with `more` in its container. */
 function podWith(more: object): object {
   const securityContext = {
     ...{ allowPrivilegeEscalation: false, runAsNonRoot: true, capabilities: { drop: ['ALL'] } },
@@ -95,7 +95,7 @@ function podWith(more: object): object {
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'intruder' }, spec };
 }
 
-/** What the API server says when it refuses a pod; empty if it would take it. Makes nothing. */
+/** The API server's refusal of a pod; empty if it would accept the pod. Creates nothing. */
 function refusalOf(pod: object): Promise<string> {
   return cluster.api.call('POST', '/api/v1/namespaces/default/pods?dryRun=All', pod).then(
     () => '',
@@ -103,7 +103,7 @@ function refusalOf(pod: object): Promise<string> {
   );
 }
 
-/** Why a workload has not all its pods; undefined while that is open, empty where it has them. */
+/** Why a workload lacks pods; undefined while that is open, empty if it has all of them. */
 function missingPods({ metadata, spec, status }: Workload): string | undefined {
   const failure = status.conditions?.find(({ type, status: state }) => type === 'ReplicaFailure' && state === 'True');
   if (failure !== undefined) return `${metadata.name}: ${failure.message}`;
@@ -116,7 +116,7 @@ async function workloads(namespace: string): Promise<Workload[]> {
   return (await Promise.all(kinds)).flat();
 }
 
-/** What kept workloads of a namespace from getting their pods. */
+/** Why workloads of a namespace could not get their pods. */
 function refusedPods(namespace: string): Promise<string[]> {
   return waitFor(`the pods of ${namespace}`, PODS_TIMEOUT_MS, async () => {
     const states = (await workloads(namespace)).map(missingPods);

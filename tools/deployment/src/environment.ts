@@ -1,10 +1,10 @@
 import { type Labels, type Manifest, ofKind, type PodSpec } from './manifest.ts';
 
 /**
- * What the kubelet would give to the one container of a pod: variables of its own over those of whole ConfigMaps.
- * `<name>_FILE` that leads to a mounted key of a Secret is there as `<name>`, with what is in the file. `secrets`
- * stands in for Secrets that are made apart from the manifests. Throws on a reference that leads nowhere and is not
- * optional, and on a file that is not mounted.
+ * The environment that the kubelet would give to the single container of a pod: its own variables over those of whole
+ * ConfigMaps. `<name>_FILE` with the path of a mounted key of a Secret becomes `<name>` with the content of the file.
+ * `secrets` has the Secrets that are created outside of the manifests. Throws on a required reference without a target,
+ * and on a file that is not mounted.
  */
 export function environmentOf(pod: PodSpec, manifests: Manifest[], secrets: Record<string, Labels>): Labels {
   const [container] = pod.containers;
@@ -36,7 +36,7 @@ function withFilesRead(environment: Labels, files: Map<string, string | null>): 
   );
 }
 
-/** What is in each file that a pod mounts from Secrets, by its path; null where a key is not there and may be so. */
+/** The content of each file that a pod mounts from Secrets, by path; null for an optional key that does not exist. */
 function secretFiles({ containers: [container], volumes = [] }: PodSpec, secrets: Record<string, Labels>) {
   const files = new Map<string, string | null>();
   for (const { name, secret } of volumes) {

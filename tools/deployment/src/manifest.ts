@@ -1,7 +1,4 @@
-/**
- * The parts of Kubernetes objects that are looked at here; `kubernetes-validate` has checked that they are what they
- * say.
- */
+/** The parts of Kubernetes objects that are used here; `kubernetes-validate` has checked their types. */
 export interface Manifest {
   apiVersion: string;
   kind: string;
@@ -108,7 +105,7 @@ export interface DisruptionBudget extends Manifest {
   spec: { maxUnavailable?: number; selector: Selector };
 }
 
-/** Which kind has which type. */
+/** The type of each kind. */
 interface Kinds {
   Deployment: Workload;
   StatefulSet: Workload;
@@ -126,7 +123,7 @@ export function ofKind<K extends keyof Kinds>(manifests: Manifest[], kind: K): K
   return manifests.filter((manifest) => manifest.kind === kind) as Kinds[K][];
 }
 
-/** The name that `app.kubernetes.io/name` gives to what an object belongs to. */
+/** The `app.kubernetes.io/name` of an object. */
 export function appOf({ metadata }: { metadata: { labels?: Labels } }): string {
   return metadata.labels?.['app.kubernetes.io/name'] ?? '';
 }
@@ -141,7 +138,7 @@ export function selects({ matchLabels = {}, matchExpressions = [] }: Selector, l
   );
 }
 
-/** The number behind a port that is given by name or number. */
+/** The number of a port that is given by name or number. */
 export function portNumber({ ports = [] }: Container, port: string | number): number | undefined {
   return typeof port === 'number' ? port : ports.find(({ name }) => name === port)?.containerPort;
 }

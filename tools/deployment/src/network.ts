@@ -18,7 +18,7 @@ export function workloadsOf(manifests: Manifest[]): Workload[] {
   return [...ofKind(manifests, 'Deployment'), ...ofKind(manifests, 'StatefulSet')];
 }
 
-/** Every call between the workloads of one namespace that the policies of both ends let through. */
+/** Every call between the workloads of one namespace that the policies on both ends allow. */
 export function allowedCalls(manifests: Manifest[]): Call[] {
   const policies = ofKind(manifests, 'NetworkPolicy');
   const workloads = workloadsOf(manifests);
@@ -31,7 +31,7 @@ export function allowedCalls(manifests: Manifest[]): Call[] {
   );
 }
 
-/** Whether the policies let a workload call `address` at `port`, an address outside of the cluster. */
+/** Whether the policies let a workload call `address` at `port`, outside of the cluster. */
 export function reaches(manifests: Manifest[], from: Workload, address: string, port: number): boolean {
   const rules = rulesFor(ofKind(manifests, 'NetworkPolicy'), 'egress', from);
   return (
@@ -49,7 +49,7 @@ function portsOf({ spec }: Workload): number[] {
   return spec.template.spec.containers.flatMap(({ ports = [] }) => ports.map(({ containerPort }) => containerPort));
 }
 
-/** The rules of all policies that select the workload; `all` when none does, which leaves it open. */
+/** The rules of all policies that select the workload; `all` if none does, which allows every call. */
 function rulesFor(policies: NetworkPolicy[], direction: Direction, { spec }: Workload): PolicyRule[] | 'all' {
   const type = direction === 'ingress' ? 'Ingress' : 'Egress';
   const own = policies.filter(
@@ -68,7 +68,7 @@ function lets(policies: NetworkPolicy[], direction: Direction, at: Workload, pee
 
 function namesPod(rule: PolicyRule, direction: Direction, labels: Labels): boolean {
   const peers = direction === 'ingress' ? rule.from : rule.to;
-  // A peer in another namespace is none of the workloads here.
+  // A peer in another namespace is not one of the workloads here.
   return peers === undefined || peers.some((peer) => isHere(peer.namespaceSelector) && selectsPod(peer, labels));
 }
 

@@ -1,4 +1,4 @@
-/** The rows of the first table below a text of a page, without its head, each as the text of its cells. */
+/** The rows of the first table after a text of a page, without its head, as texts of cells. */
 export function tableOf(page: string, text: string): string[][] {
   const [, below = ''] = page.split(text);
   const [table = ''] = /^\|.*?(?=\n\n)/ms.exec(below) ?? [];
@@ -13,7 +13,7 @@ export function tableOf(page: string, text: string): string[][] {
     );
 }
 
-/** The names that stand in a text as code, in an order of their own. */
+/** The sorted names in a text that are formatted as code. */
 export function namesIn(text: string): string[] {
   return [...text.matchAll(/`([\w.*]+)`/g)].map(([, name = '']) => name).sort();
 }

@@ -7,7 +7,7 @@ import { composeSpec, kustomize } from './tools.ts';
 
 export const ROOT = resolve(import.meta.dirname, '../../..');
 
-/** What docs/deployment.md has everybody put into .env and secrets.env. Random to nobody: for rendering only. */
+/** The secrets that docs/deployment.md puts into .env and secrets.env. Not random, for rendering only. */
 export const SAMPLE_SECRETS: Labels = {
   CALLER_TOKEN_SECRET: 'c'.repeat(44),
   CHANNEL_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
@@ -15,7 +15,7 @@ export const SAMPLE_SECRETS: Labels = {
   FIRST_OWNER_PASSWORD: 'random-to-nobody-24-long',
 };
 
-/** What may be left out of them. */
+/** The optional ones. */
 export const OPTIONAL_SECRETS: Labels = {
   OIDC_PROVIDERS: '[]',
   SMTP_URL: 'smtps://tollkeeper:secret@mail.example.com',
@@ -26,7 +26,7 @@ export interface Rendered {
   yaml: string;
 }
 
-/** Builds an overlay, with `components` of k8s/components on top, in a copy that has secrets.env. */
+/** Builds an overlay with further `components` of k8s/components, in a copy that has secrets.env. */
 export async function renderOverlay(overlay: string, components: string[] = []): Promise<Rendered> {
   const copy = await mkdtemp(join(tmpdir(), 'tollkeeper-k8s-'));
   try {
@@ -38,7 +38,7 @@ export async function renderOverlay(overlay: string, components: string[] = []):
       await writeFile(join(folder, 'kustomization.yaml'), toKustomization(overlay, components));
     }
     const { exitCode, stdout, stderr } = await kustomize(['build', folder]);
-    // Kustomize tells deprecations only as warnings.
+    // Kustomize reports deprecations only as warnings.
     if (exitCode !== 0 || stderr !== '') throw new Error(`kustomize build k8s/overlays/${overlay}: ${stderr}`);
     return { manifests: parseAllDocuments(stdout).map((document) => document.toJS() as Manifest), yaml: stdout };
   } finally {
@@ -61,7 +61,7 @@ function toKustomization(overlay: string, components: string[]): string {
   });
 }
 
-/** The parts of a Compose service that are looked at here, in the normal form of the specification. */
+/** The parts of a Compose service that are used here, in the normal form of the specification. */
 export interface ComposeService {
   image: string;
   build?: { args: Labels };
@@ -76,7 +76,7 @@ export interface ComposeService {
   stop_grace_period?: string;
 }
 
-/** docker-compose.yml with `environment` in place of its variables, as `docker compose config` would print it. */
+/** docker-compose.yml with `environment` for its variables, as `docker compose config` would print it. */
 export async function renderCompose(environment: Labels): Promise<Record<string, ComposeService>> {
   const source = await readFile(join(ROOT, 'docker-compose.yml'), 'utf8');
   const folder = await mkdtemp(join(tmpdir(), 'tollkeeper-compose-'));
@@ -93,7 +93,7 @@ export async function renderCompose(environment: Labels): Promise<Record<string,
 
 const VARIABLE = /\$\{(\w+)(?::([-?])([^}]*))?\}/g;
 
-/** Puts values in place of `${NAME:-default}` and `${NAME:?problem}`; throws on a required one that is missing. */
+/** Replaces `${NAME:-default}` and `${NAME:?problem}` by values; throws on a required one that is missing. */
 function substitute(text: string, environment: Labels): string {
   return text.replace(VARIABLE, (_match, name: string, kind?: string, rest = '') => {
     const value = environment[name] ?? (kind === '-' ? rest : undefined);

@@ -4,7 +4,7 @@ import { PARTS } from '@tollkeeper/standalone';
 import { SERVICES, type ServiceName, usesLog } from '@tollkeeper/topology';
 import type { z } from 'zod';
 
-/** The environment of each service in a process of its own: what its config.ts says, and the log's where it has one. */
+/** The environment of each service in its own process: its config.ts, and the log's settings if it uses the log. */
 export const SERVICE_CONFIGS = Object.fromEntries(
   SERVICES.map((service) => {
     const { config }: { config: z.ZodObject } = PARTS[service];
@@ -17,16 +17,16 @@ export function isService(name: string): name is ServiceName {
   return Object.hasOwn(SERVICE_CONFIGS, name);
 }
 
-/** Whether a service takes a setting at all. */
+/** Whether a service has this setting. */
 export function takes(service: ServiceName, setting: string): boolean {
   return Object.hasOwn(SERVICE_CONFIGS[service].shape, setting);
 }
 
-/** The settings that a service makes of an environment. Throws what the service would print when they are of no use. */
+/** The settings that a service reads from an environment. Throws the error that the service would print. */
 export function readSettings(service: ServiceName, environment: Record<string, string>): Record<string, unknown> {
   const config = loadConfig(SERVICE_CONFIGS[service], environment);
   if (usesLog(service)) {
-    // Settings that go together are looked at here; nothing connects before a start.
+    // Checks settings that depend on each other; it connects only when started.
     createConfiguredEventLog({
       config,
       logger: createLogger({ service, level: 'silent' }),
@@ -43,12 +43,12 @@ export interface Call {
   port: number;
 }
 
-/** In an order of their own, so that two sets of calls can be compared. */
+/** Sorted, so that two sets of calls can be compared. */
 export function inOrder(calls: Call[]): string[] {
   return calls.map(({ from, to, port }) => `${from} -> ${to}:${port}`).sort();
 }
 
-/** What settings such as `IDENTITY_GRPC` and `KEYS_HTTP` lead to. */
+/** The addresses in settings such as `IDENTITY_GRPC` and `KEYS_HTTP`. */
 export function calledAddresses(environment: Record<string, string>): Address[] {
   return Object.entries(environment).flatMap(([name, value]) => {
     const protocol = /_(GRPC|HTTP)$/.exec(name)?.[1]?.toLowerCase();

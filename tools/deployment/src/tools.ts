@@ -11,13 +11,13 @@ const INSTALL_TIMEOUT_MS = 9 * 60_000;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const REQUIREMENTS = resolve(import.meta.dirname, '..', 'requirements.txt');
 
-/** The version that kubectl carries too, from 1.33 on: what is built here is what `kubectl apply -k` builds. */
+/** The version in kubectl from 1.33 on, so that this builds what `kubectl apply -k` builds. */
 const KUSTOMIZE: GoProgram = {
   program: 'kustomize',
   name: 'kustomize',
   module: 'sigs.k8s.io/kustomize/kustomize/v5@v5.6.0',
 };
-/** The reference implementation of the Compose specification, as `docker compose` has it inside. */
+/** The reference implementation of the Compose specification, which `docker compose` uses. */
 const COMPOSE_SPEC: GoProgram = {
   program: 'cmd',
   name: 'compose-spec',
@@ -26,7 +26,7 @@ const COMPOSE_SPEC: GoProgram = {
 
 interface GoProgram {
   name: string;
-  /** File that the module makes. */
+  /** The executable of the module. */
   program: string;
   module: string;
 }
@@ -42,7 +42,7 @@ export async function kustomize(args: string[]): Promise<ToolResult> {
   return execute(await findGoProgram(KUSTOMIZE), args);
 }
 
-/** Loads a Compose file as `docker compose` does; it takes the file as it is, without environment. */
+/** Loads a Compose file as `docker compose` does, without substituting variables. */
 export async function composeSpec(args: string[]): Promise<ToolResult> {
   return execute(await findGoProgram(COMPOSE_SPEC), args);
 }
@@ -58,7 +58,7 @@ export async function hadolint(args: string[]): Promise<ToolResult> {
   return execute(join(await findPythonPackages(), 'bin', 'hadolint'), args);
 }
 
-/** Go checks what it fetches against its public checksum database. */
+/** Go checks downloads against its public checksum database. */
 async function findGoProgram({ name, program, module }: GoProgram): Promise<string> {
   const directory = await findInCache(`go-${name}`, module, async (staging) => {
     await install('go', ['install', module], { GOBIN: staging }, GO_MISSING);
@@ -83,7 +83,7 @@ async function findPythonPackages(): Promise<string> {
   });
 }
 
-/** A directory that `fill` filled to the end, now or at an earlier time. */
+/** A directory that `fill` has completed, now or earlier. */
 async function findInCache(kind: string, content: string, fill: (staging: string) => Promise<void>): Promise<string> {
   const version = createHash('sha256').update(content).digest('hex').slice(0, 12);
   const target = join(defaultCacheDirectory(), 'tools', `${kind}-${version}`);

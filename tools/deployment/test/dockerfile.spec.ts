@@ -15,7 +15,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const manifest = (path: string) => JSON.parse(read(path)) as Manifest;
 const dockerfile = read('Dockerfile');
 
-/** Whether a file of the workspace is left out of the build; `.dockerignore` here has no exceptions. */
+/** Whether the build ignores a file of the workspace; our `.dockerignore` has no exceptions. */
 function isIgnored(path: string): boolean {
   const patterns = read('.dockerignore')
     .split('\n')
@@ -78,7 +78,7 @@ describe('the Dockerfile', () => {
 
   it('ends as a user that is not root, named by number so that a cluster can check it', () => {
     const [, user] = [...dockerfile.matchAll(/^USER (\d+):\d+$/gm)].at(-1) ?? [];
-    // Below are users that a machine may have.
+    // A machine may have users with lower ids.
     expect(Number(user)).toBeGreaterThanOrEqual(10_000);
     expect(read('k8s/base/shared/service/deployment.yaml')).toContain(`runAsUser: ${user}`);
   });

@@ -14,11 +14,11 @@ import { OPTIONAL_SECRETS, renderOverlay, type Rendered, ROOT, SAMPLE_SECRETS } 
 import { isService, readSettings, SERVICE_CONFIGS, takes } from '../src/services.ts';
 import { kubernetesValidate } from '../src/tools.ts';
 
-/** The oldest and the newest minor version that manifests are checked against. */
+/** The oldest and the newest minor version for which manifests are checked. */
 const KUBERNETES_VERSIONS = ['1.29', '1.34'];
-/** For how long CoreDNS keeps an answer, as kubeadm and most distributions set it up. */
+/** How long CoreDNS caches an answer, as set up by kubeadm and most distributions. */
 const DNS_CACHED_MS = 30_000;
-/** Those that read every event; identity looks for the few with an agent that is new. */
+/** The services that process every event; identity needs only the few events of new agents. */
 const COUNTING = SERVICES.filter(
   (service) => service !== 'identity' && TOPOLOGY[service].reads.includes(GATEWAY_EVENTS_TOPIC),
 );
@@ -51,7 +51,7 @@ function overlays(): { name: string; manifests: Manifest[]; secrets: Record<stri
   ];
 }
 
-/** The deployment of each service of the table, and its one container. */
+/** The deployment of each service of the table, and its only container. */
 function deployments(manifests: Manifest[]): { service: ServiceName; deployment: Workload; container: Container }[] {
   return ofKind(manifests, 'Deployment').map((deployment) => {
     const [container, ...others] = deployment.spec.template.spec.containers;
@@ -198,7 +198,7 @@ describe('each overlay', () => {
         const [container] = pods[0]?.spec.template.spec.containers ?? [];
         for (const { port, targetPort } of spec.ports) {
           expect(container && portNumber(container, targetPort)).toBe(port);
-          // Clients of gRPC balance over the addresses of all pods; a virtual address would hide them.
+          // gRPC clients balance over the addresses of all pods; a virtual address would hide them.
           if (targetPort === 'grpc') expect(spec.clusterIP).toBe('None');
         }
       }
@@ -288,7 +288,7 @@ describe('production', () => {
     for (const { deployment } of deployments(production.manifests)) {
       const minimum = scaled.get(deployment.metadata.name) ?? deployment.spec.replicas;
       expect(minimum).toBeGreaterThan(1);
-      // Else each `kubectl apply` would undo what the autoscaler did.
+      // Otherwise each `kubectl apply` would undo the autoscaler's changes.
       if (scaled.has(deployment.metadata.name)) expect(deployment.spec.replicas).toBeUndefined();
     }
   });

@@ -14,7 +14,7 @@ const SPECIAL_ADDRESSES = [
   ...['198.18.0.1', '224.0.0.1', '240.0.0.1', '255.255.255.255'],
   ...['::1', 'fd00::1', 'fe80::1', 'ff02::1', '64:ff9b::a00:1', '2001::a00:1', '2002:a00:1::', '::ffff:10.0.0.1'],
 ];
-/** In the networks that the production overlay has as an example. */
+/** An address in the example networks of the production overlay. */
 const BACKING_SERVICE = '10.20.30.40';
 const SECRETS = {
   'tollkeeper-secrets': {
@@ -41,7 +41,7 @@ function environment(workload: Workload, manifests: Manifest[]): Labels {
   return environmentOf(workload.spec.template.spec, manifests, { ...SECRETS, ...generated });
 }
 
-/** The calls between services that their settings name. */
+/** The calls between services according to their settings. */
 function callsOfSettings(manifests: Manifest[]): Call[] {
   return ofKind(manifests, 'Deployment').flatMap((from) =>
     calledAddresses(environment(from, manifests)).map(({ protocol, host, port }) => {
@@ -65,7 +65,7 @@ describe('the network policies', () => {
       ...(TOPOLOGY[from].mongodb ? [{ from, to: 'mongodb', port: 27017 }] : []),
       ...(usesLog(from) ? [{ from, to: 'kafka', port: 9092 }] : []),
     ]);
-    // The public port of the gateway is open to all, but no service is let out to it.
+    // The gateway's public port is open to all, but policies let no service call it.
     const calls = allowedCalls(local).filter(({ from }) => isService(from));
     expect(inOrder(calls)).toEqual(inOrder([...toServices, ...backing]));
     expect(inOrder(allowedCalls(production))).toEqual(inOrder(toServices));

@@ -21,7 +21,7 @@ const manifest = (path: string) =>
 const INSTALLATION_SECRETS = Object.keys({ ...SAMPLE_SECRETS, ...OPTIONAL_SECRETS });
 const PACKAGES = SERVICES.map((service) => `@tollkeeper/${service}`).sort();
 
-/** The settings of a service that stand for something in the table. */
+/** The settings of a service that correspond to entries of the table. */
 function settingsOfTable(settings: string[]): string[] {
   const named = ['MONGODB_URI', 'KAFKA_BROKERS', 'HTTP_PORT', 'GRPC_PORT', ...INSTALLATION_SECRETS];
   const shared = Object.values(TOPOLOGY).flatMap((entry) => entry.settings);
@@ -123,20 +123,20 @@ describe('the documentation', () => {
   });
 });
 
-/** What the table of secrets calls several services by. */
+/** The names in the table of secrets that stand for several services. */
 const READERS: Record<string, ServiceName[]> = {
   'all but console': SERVICES.filter((service) => service !== 'console'),
   'those with a database': SERVICES.filter((service) => TOPOLOGY[service].mongodb),
   'those that use the log': SERVICES.filter(usesLog),
 };
 
-/** The name by which the consumers of a service share the work. */
+/** The consumer group of a service. */
 function consumerGroupOf(service: ServiceName): string {
   const sources = globSync(`apps/${service}/src/consumers/*.ts`, { cwd: ROOT }).map(read).join('\n');
   return /^export const CONSUMER_GROUP = '(.+)';$/m.exec(sources)?.[1] ?? '';
 }
 
-/** The arrows between services, and between them and the log, in the picture of docs/architecture.md. */
+/** The arrows between services, and between them and the log, in the diagram of docs/architecture.md. */
 function arrowsOf(page: string): string[] {
   const [, picture = ''] = /```mermaid\n(.*?)```/s.exec(page) ?? [];
   const names = (text: string) => text.split('&').map((name) => name.trim().replace('log[(event log)]', 'log'));

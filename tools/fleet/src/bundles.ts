@@ -6,18 +6,17 @@ import { waitForLock } from '@tollkeeper/managed-process';
 import { SERVICES, type ServiceName } from '@tollkeeper/topology';
 
 const ROOT = resolve(import.meta.dirname, '..', '..', '..');
-/** Of the lock. Even when nothing has changed, Nx removes the bundles and puts them back from its cache. */
+/** The directory of the lock. Even without changes, Nx removes the bundles and restores them from its cache. */
 const LOCK_DIRECTORY = join(ROOT, '.nx');
 
-/** What runs a service: its bundle, as its image has it, below a directory that `buildBundles` filled. */
+/** The bundle of a service, as in its image, in a directory filled by `buildBundles`. */
 export function bundleOf(service: ServiceName, directory: string): string {
   return join(directory, service, 'main.js');
 }
 
 /**
- * Builds what has changed since it was built last, and copies all of it to `directory`, in place of what is there: what
- * runs from there is not touched by a later build, and several processes may do this at once. Rejects with what the
- * build has printed.
+ * Builds what has changed, and replaces `directory` by a copy. So later builds do not affect running services, and
+ * several processes may do this concurrently. Rejects with the output of the build.
  */
 export async function buildBundles(directory: string): Promise<void> {
   await mkdir(LOCK_DIRECTORY, { recursive: true });
@@ -37,7 +36,7 @@ export async function buildBundles(directory: string): Promise<void> {
 async function build(): Promise<void> {
   const projects = SERVICES.map((service) => `@tollkeeper/${service}`).join();
   const args = ['run-many', '--target', 'build', '--projects', projects, '--output-style', 'static'];
-  // Not from the parent process: inside of a target of Nx, these would say that the target runs itself.
+  // Removed, because inside of an Nx target they would say that the target runs itself.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(NX_|NODE_OPTIONS$)/.test(name)));
   const child = spawn(join(ROOT, 'node_modules', '.bin', 'nx'), args, {
     cwd: ROOT,

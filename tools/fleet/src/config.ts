@@ -3,7 +3,7 @@ import { integerField, mongodbUriField, portField, secret, serviceConfig } from 
 import { OPTIONAL_FOR_IDENTITY, TOPOLOGY } from '@tollkeeper/topology';
 import { z } from 'zod';
 
-/** Identity checks them. */
+/** Identity validates them. */
 const optionalForIdentity = Object.fromEntries(
   OPTIONAL_FOR_IDENTITY.map((name) => {
     const field = z.string().optional().describe('as identity takes it (apps/identity/README.md)');
@@ -12,7 +12,7 @@ const optionalForIdentity = Object.fromEntries(
   }),
 ) as Record<(typeof OPTIONAL_FOR_IDENTITY)[number], z.ZodOptional<z.ZodString>>;
 
-/** Environment of `npm run fleet`. `MONGOD_BINARY` is read where `mongod` is looked for, `JAVA_HOME` where Java is. */
+/** Environment of `npm run fleet`. `MONGOD_BINARY` and `JAVA_HOME` are read where `mongod` and Java are located. */
 export const fleetConfig = z.object({
   PORT: portField().prefault('8080').describe('port of the API; 0 for a free one; default 8080'),
   TOLLKEEPER_DATA_DIR: z
@@ -52,12 +52,12 @@ export const fleetConfig = z.object({
 });
 
 /**
- * What the services read without the fleet's help: private certificate authorities, where traces go, and how much a
- * workspace may send.
+ * Variables that services read directly: private certificate authorities, the destination of traces, and the quotas of
+ * workspaces.
  */
 const PASSED_ON = /^(NODE_EXTRA_CA_CERTS|OTEL_.+|WORKSPACE_(EVENTS|BYTES)_PER_SECOND|WORKSPACE_BURST_(EVENTS|BYTES))$/;
 
-/** The part of the environment that the services get as it is. */
+/** The part of the environment that services get unchanged. */
 export function passedOn(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => PASSED_ON.test(name)));
 }

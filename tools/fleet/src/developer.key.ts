@@ -8,13 +8,11 @@ export interface KeyOptions {
   owner: { email: string; password: string };
   /** Slug of the owner's workspace. */
   workspace: string;
-  /** Keeps the key in `developer.key`, for its owner's eyes only. */
+  /** Contains the key in `developer.key`, readable only by its owner. */
   dataDirectory: string;
 }
 
-/**
- * The key of the data directory where the workspace has it, or else a new one, made as any client of the API makes it.
- */
+/** The key in the data directory if it is valid in the workspace, else a new one, created through the API. */
 export async function findOrCreateKey(options: KeyOptions): Promise<{ apiKey: string; created: boolean }> {
   const { baseUrl, owner, workspace, dataDirectory } = options;
   const cookie = await logIn(baseUrl, owner);
@@ -31,7 +29,7 @@ export async function findOrCreateKey(options: KeyOptions): Promise<{ apiKey: st
 
   const body = JSON.stringify({ name: KEY_NAME, role: 'developer' });
   const { api_key: apiKey } = await json<{ api_key: string }>(await fetch(keysUrl, { method: 'POST', headers, body }));
-  // The mode counts for a new file only, and an old one may be open to others: never write a secret into that.
+  // The mode applies to new files only. An old file may be readable by others: never write a secret into that.
   await rm(file, { force: true });
   await writeFile(file, `${apiKey}\n`, { mode: 0o600 });
   return { apiKey, created: true };

@@ -14,73 +14,72 @@ const WORKSPACE = 'demo';
 
 export interface FleetOptions {
   /**
-   * Holds secrets, the bundles that run, and what the managed `mongod` and Kafka store. Created when missing; one fleet
-   * at a time works on it.
+   * Holds secrets, the running bundles, and the data of the managed `mongod` and Kafka. Created if missing. Only one
+   * fleet at a time may use it.
    */
   dataDirectory: string;
-  /** Port of the gateway on loopback; a free one unless given. */
+  /** The gateway's port on loopback; a free one by default. */
   port?: number;
-  /** A MongoDB replica set to use in place of a managed one. */
+  /** A MongoDB replica set to use instead of a managed one. */
   mongodbUri?: string;
-  /** Members of the managed replica set: 1, or 3 so that it outlives the loss of its primary. 1 unless given. */
+  /** Members of the managed replica set, by default 1. With 3, it survives the loss of its primary. */
   mongoMembers?: 1 | 3;
-  /** `host:port,host:port` of an Apache Kafka to use in place of a managed one. */
+  /** `host:port,host:port` of an Apache Kafka to use instead of a managed one. */
   kafkaBrokers?: string;
-  /** Copies of each record that a Kafka of one's own keeps, 1 unless given. */
+  /** Replication factor on a user's own Kafka, by default 1. */
   kafkaReplicationFactor?: number;
-  /** Who is made the owner while there is no user at all; the password is a random one unless given. */
+  /** The owner to create if there is no user at all; the password is random by default. */
   firstOwner?: { email: string; password?: string };
-  /** Networks, with commas between, that alert channels may lead to though their addresses are special. */
+  /** Comma-separated networks with special addresses that alert channels may use. */
   allowCidrs?: string;
-  /** Settings that identity can do without: of single sign-on and of mail. */
+  /** Optional settings of identity, for single sign-on and mail. */
   identity?: Installation['values'];
-  /** More environment variables of every service, such as `LOG_LEVEL`. */
+  /** Further environment variables of every service, such as `LOG_LEVEL`. */
   env?: NodeJS.ProcessEnv;
-  /** One line for a person, each time something takes long. */
+  /** Gets a readable line whenever something takes long. */
   onProgress?: (line: string) => void;
-  /** Each line that a service prints. */
+  /** Gets each line that a service prints. */
   onLine?: (replica: string, line: string) => void;
   /**
-   * Called when a replica ends that nobody has stopped, with a sentence that says how and the last lines that it
-   * printed. The others keep running.
+   * Called when a replica ends unexpectedly, with a sentence that says how and the last lines that it printed. The
+   * others keep running.
    */
   onUnexpectedExit?: (replica: Replica, reason: string, lastLines: readonly string[]) => void;
-  /** Called with a sentence that says how when the managed MongoDB ends that nobody has stopped. */
+  /** Called when the managed MongoDB ends unexpectedly, with a sentence that says how. */
   onMongoLost?: (reason: string) => void;
 }
 
 /** A running Tollkeeper of separate processes, with real HTTP, gRPC, Kafka and MongoDB between them. */
 export interface Fleet {
-  /** Where the gateway answers, such as `http://localhost:8080`. */
+  /** The gateway's URL, such as `http://localhost:8080`. */
   readonly baseUrl: string;
   readonly owner: { email: string; password: string };
-  /** Slug of the workspace that was made at the first start. */
+  /** Slug of the workspace that was created at the first start. */
   readonly workspace: string;
   /** A `developer` key of that workspace. */
   readonly apiKey: string;
-  /** Whether this start has made the key. */
+  /** Whether this start created the key. */
   readonly firstStart: boolean;
   /**
-   * The replicas of each service. The first one has the address that the others know; those that were added take their
-   * share of the log's partitions, but neither HTTP nor gRPC calls.
+   * The replicas of each service. The first one has the address that other services use. Added ones take their share of
+   * the log's partitions, but get neither HTTP nor gRPC calls.
    */
   readonly services: Readonly<Record<ServiceName, readonly Replica[]>>;
-  /** Null where the fleet uses a Kafka of one's own. */
+  /** Null if the fleet uses the user's own Kafka. */
   readonly kafka: KafkaBroker | null;
-  /** Null where the fleet uses a MongoDB of one's own. */
+  /** Null if the fleet uses the user's own MongoDB. */
   readonly mongo: EmbeddedMongo | null;
-  /** One more replica of the service; resolves once it is ready. */
+  /** Adds a replica of the service; resolves once it is ready. */
   addReplica(service: ServiceName): Promise<Replica>;
-  /** Lets all services drain, then stops what the fleet manages. Idempotent. */
+  /** Drains all services, then stops the managed servers. Idempotent. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts every service from its bundle as a process of its own, and resolves once all are ready and the first workspace
- * has an owner and a key. When something fails, what has been started is stopped and the promise rejects with what to
- * do.
+ * Starts every service from its bundle as a separate process. Resolves once all are ready and the first workspace has
+ * an owner and a key. If something fails, what has been started is stopped and the promise rejects with what to do.
  *
- * No process outlives the one that calls this, even one that is ended with SIGKILL.
+ * No process outlives the calling one, even if that is ended with SIGKILL.
  */
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const { onProgress = () => undefined } = options;
@@ -184,7 +183,7 @@ function startBroker({ onProgress }: FleetOptions, dataDirectory: string): Promi
 
 type Ports = Record<Port | 'ops', number>;
 
-/** One replica of each service, not launched yet, and the way to more. */
+/** One replica of each service, not launched yet, and a function to add more. */
 async function createReplicas(
   options: FleetOptions,
   gatewayPort: number,
@@ -231,7 +230,7 @@ async function createReplicas(
       await replica.ready();
       return replica;
     },
-    /** The edge first, so that nobody asks a service that is gone. */
+    /** The edge first, so that no request reaches a stopped service. */
     async stop(): Promise<void> {
       const { gateway, ...others } = services;
       await Promise.all(gateway.map((replica) => replica.stop()));

@@ -5,7 +5,7 @@ import { fleetConfig, passedOn } from './config.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { createTerminal } from './terminal.ts';
 
-/** As an orchestrator has it: a process that dies is started again, not so fast that it takes all the machine. */
+/** Restarts dead processes as an orchestrator does, but not so fast that they use up the machine. */
 const RESTART_DELAY_MS = 2_000;
 
 const terminal = createTerminal(process.stdout, process.stderr);
@@ -46,10 +46,7 @@ try {
   end(error);
 }
 
-/**
- * A second signal gives up waiting; the services are stopped anyway, as they are after any end of this
- * process.
- */
+/** A second signal gives up waiting. The services are stopped anyway, as after any end of this process. */
 function stop(starting: Promise<Fleet>): void {
   if (stopping) process.exit(1);
   stopping = true;

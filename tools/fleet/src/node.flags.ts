@@ -20,8 +20,8 @@ export const NODE_FLAGS = [
 ];
 
 /**
- * Holds the heap of a service to what V8 takes in its pod: half of the memory. Without it V8 goes by the whole machine,
- * and leaves more garbage lying than the pod has room for.
+ * Limits the heap of a service to V8's share in its pod: half of the memory. Otherwise V8 uses the size of the whole
+ * machine, and leaves more garbage than the pod has room for.
  */
 export function heapFlag(service: ServiceName): string {
   return `--max-old-space-size=${TOPOLOGY[service].memoryMib / 2}`;

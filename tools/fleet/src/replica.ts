@@ -7,34 +7,35 @@ import { heapFlag, NODE_FLAGS } from './node.flags.ts';
 
 const READY_TIMEOUT_MS = 120_000;
 const READY_POLL_MS = 100;
-/** Longer than a service takes for its drain before it gives up itself. */
+/** Longer than a service drains before it gives up itself. */
 const STOP_TIMEOUT_MS = 40_000;
 const LAST_LINES = 20;
 
-/** A service in a process of its own, which keeps its ports over all restarts. */
+/** A service in its own process, which keeps its ports over all restarts. */
 export interface Replica {
   readonly service: ServiceName;
-  /** `alerts`, and `alerts-2` and so on for the replicas that were added. */
+  /** `alerts`, and `alerts-2` and so on for added replicas. */
   readonly name: string;
-  /** Another one after each start; undefined while the process does not run. */
+  /** Changes at each start; undefined while the process does not run. */
   readonly pid: number | undefined;
-  /** Origin of its HTTP server, where the service has one. */
+  /** Origin of its HTTP server, if it has one. */
   readonly httpUrl: string;
-  /** `host:port` of its gRPC server, where the service has one. */
+  /** `host:port` of its gRPC server, if it has one. */
   readonly grpcAddress: string;
   /** Origin of `/healthz`, `/readyz` and `/metrics`. */
   readonly opsUrl: string;
-  /** Starts the process unless it runs; whether it gets on is for `ready` to say. */
+  /** Starts the process unless it runs. `ready` reports whether it works. */
   launch(): void;
   /**
-   * Resolves once `/readyz` says so. Rejects with the reason when the process ends, or is not ready within two minutes.
+   * Resolves once `/readyz` reports ready. Rejects with the reason if the process ends, or is not ready within two
+   * minutes.
    */
   ready(): Promise<void>;
-  /** Resolves, once the process is gone, to its exit code (null when a signal ended it, or it did not run). */
+  /** Resolves to the exit code once the process is gone (null if a signal ended it, or it did not run). */
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>;
-  /** Lets a process that runs drain first, and resolves once the new one is ready. */
+  /** Drains a running process first, and resolves once the new one is ready. */
   restart(): Promise<void>;
-  /** Lets it drain, and resolves once it is gone. */
+  /** Drains it, and resolves once it is gone. */
   stop(): Promise<void>;
 }
 
@@ -43,25 +44,25 @@ export interface ReplicaOptions {
   name: string;
   /** The JavaScript file that Node runs. */
   bundle: string;
-  /** The process's whole environment. */
+  /** The complete environment of the process. */
   env: NodeJS.ProcessEnv;
   httpUrl: string;
   grpcAddress: string;
   opsUrl: string;
   /** Each line that the process prints. */
   onLine: (line: string) => void;
-  /** Called when the process ends without having been asked to, with a sentence that says how and its last lines. */
+  /** Called when the process ends unexpectedly, with a sentence that says how and its last lines. */
   onUnexpectedExit: (reason: string, lastLines: readonly string[]) => void;
 }
 
 interface Running {
   child: ChildProcessByStdio<null, Readable, Readable>;
-  /** Resolves to how it ended, once all that it printed has been read. */
+  /** Resolves to how it ended, once all of its output has been read. */
   exited: Promise<{ code: number | null; reason: string }>;
   asked: boolean;
 }
 
-/** Not started yet. */
+/** Creates a replica without starting it. */
 export function createReplica({
   service,
   name,
@@ -78,7 +79,7 @@ export function createReplica({
 
   function launch(): void {
     if (running !== undefined) return;
-    // A process group of its own: Ctrl-C in the terminal must reach nobody but the fleet, which stops them in order.
+    // Its own process group, so that Ctrl-C in the terminal reaches only the fleet, which stops them in order.
     const child = spawn(process.execPath, [...NODE_FLAGS, heapFlag(service), bundle], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -145,7 +146,7 @@ export function createReplica({
   };
 }
 
-/** Null when the service is ready. */
+/** Null if the service is ready. */
 async function reasonNotReady(opsUrl: string): Promise<string | null> {
   try {
     const answer = await fetch(`${opsUrl}/readyz`, { signal: AbortSignal.timeout(10_000) });

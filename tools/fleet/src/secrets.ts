@@ -5,10 +5,10 @@ import { readOrCreateSecretFile } from '@tollkeeper/runtime';
 
 const PASSWORD_LENGTH = 24;
 
-/** What a fleet makes for itself at its first start and keeps in its data directory, for the owner's eyes only. */
+/** Secrets that a fleet generates at its first start and stores in its data directory, readable only by the owner. */
 export interface FleetSecrets {
   callerTokenSecret: string;
-  /** Base64 of 32 bytes; channel secrets can't be read without it. */
+  /** Base64 of 32 bytes; channel secrets cannot be read without it. */
   channelEncryptionKey: string;
   ownerPassword: string;
 }

@@ -2,14 +2,14 @@ import { styleText } from 'node:util';
 import { SERVICES } from '@tollkeeper/topology';
 import type { Fleet } from './fleet.ts';
 
-/** What the person at the terminal reads. Colours only where it is one (and as `NO_COLOR` says). */
+/** Output for a person at a terminal. Colors are used only on a terminal (and unless `NO_COLOR` is set). */
 export interface Terminal {
   progress(line: string): void;
-  /** A line that a replica has printed, under its name. */
+  /** A line that a replica has printed, with its name. */
   line(replica: string, text: string): void;
-  /** Something that needs a look, among the lines of the services. */
+  /** A problem that needs attention, among the lines of the services. */
   problem(text: string): void;
-  /** The one line that says that everything works, and below it what a first start has made. */
+  /** One line that says that everything works, and below it what a first start has created. */
   ready(fleet: Fleet, facts: { seconds: number; dataDirectory: string; passwordChosen: boolean }): void;
   failure(error: unknown): void;
 }

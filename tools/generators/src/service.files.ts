@@ -1,6 +1,6 @@
 import { lines, type NewService, typeName } from './service.ts';
 
-/** The files of `apps/<name>`, by their paths below it. */
+/** The files of `apps/<name>`, by relative path. */
 export function appFiles(service: NewService): Record<string, string> {
   const { name } = service;
   return {

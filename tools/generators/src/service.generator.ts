@@ -3,14 +3,14 @@ import { appFiles } from './service.files.ts';
 import { addToPlaces, type Texts } from './service.places.ts';
 import type { NewService } from './service.ts';
 
-/** The part of Nx's tree of files that is used here. Nothing is written to the disk before the generator has ended. */
+/** The part of Nx's file tree that is used here. Changes reach the disk only when the generator has ended. */
 export interface Tree {
   exists(path: string): boolean;
   read(path: string, encoding: 'utf-8'): string | null;
   write(path: string, text: string): void;
 }
 
-/** As service.schema.json has them. */
+/** As defined in service.schema.json. */
 export interface ServiceOptions {
   name: string;
   purpose: string;
@@ -21,8 +21,8 @@ export interface ServiceOptions {
 }
 
 /**
- * Makes a service's skeleton and puts it at every place that names all services. Throws, before it writes, where it
- * can't.
+ * Creates a service's skeleton and adds it to every file that lists all services. If that is impossible, throws before
+ * writing.
  */
 export default async function generateService(tree: Tree, options: ServiceOptions): Promise<() => void> {
   const service = toService(tree, options);

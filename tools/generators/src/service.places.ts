@@ -1,12 +1,12 @@
 import { lines, type NewService, typeName } from './service.ts';
 
-/** Texts of the workspace, by their paths. Throws where one is asked for that is not there. */
+/** Texts of the workspace, by path. Throws if a requested one does not exist. */
 export interface Texts {
   read(path: string): string;
   write(path: string, text: string): void;
 }
 
-/** Puts the service at every place that names all services. */
+/** Adds the service to every file that lists all services. */
 export function addToPlaces(texts: Texts, service: NewService): void {
   const edit = (path: string, ...changes: ((text: string) => string)[]) => {
     const text = changes.reduce((before, change) => change(before), texts.read(path));
@@ -79,7 +79,7 @@ export function addToPlaces(texts: Texts, service: NewService): void {
   );
 }
 
-/** A change that puts `added` before the one place of `mark`. Throws where that is not there once. */
+/** A change that inserts `added` before `mark`. Throws unless `mark` occurs exactly once. */
 function before(mark: string, added: string): (text: string) => string {
   return (text) => {
     const parts = text.split(mark);
@@ -180,7 +180,7 @@ function networkPolicy({ name, calls }: NewService): string {
   );
 }
 
-/** The callers that a network policy lets to the gRPC port. */
+/** The callers that a network policy allows on the gRPC port. */
 const GRPC_CALLERS = /( {2}ingress:(?:(?!\n {2}\w)[\s\S])*?values: \[)([a-z, ]+)(\],?\s*\}\s+ports:\s+- port: grpc)/;
 
 function letIn(name: string, peer: string): (text: string) => string {
@@ -198,7 +198,7 @@ function letIn(name: string, peer: string): (text: string) => string {
   };
 }
 
-/** In the tests of the alert rules, where each series of ingest stands for a fleet that is whole. */
+/** In the tests of the alert rules, each series of ingest represents a complete fleet. */
 const INGEST_SERIES = /^ {6}- \{\s+series: 'tollkeeper_build_info\{service="ingest"[^}]*\}',\s+values: '\w+',\s+\}\n/gm;
 
 function addSeries(name: string): (series: string) => string {

@@ -1,7 +1,7 @@
-/** What the generator is asked for. */
+/** The input of the generator. */
 export interface NewService {
   name: string;
-  /** A sentence without its full stop. */
+  /** A sentence without its period. */
   purpose: string;
   http: boolean;
   grpc: boolean;
@@ -10,12 +10,12 @@ export interface NewService {
   calls: readonly string[];
 }
 
-/** `enforcement` as it is in names of types and functions: `Enforcement`. */
+/** `enforcement` as in names of types and functions: `Enforcement`. */
 export function typeName(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-/** Lines that are there when their condition holds. */
+/** The lines whose condition holds. */
 export function lines(...all: (string | false)[]): string {
   return all.filter((line) => line !== false).join('\n');
 }

@@ -20,7 +20,7 @@ const LEFT_OUT = ['node_modules', 'dist', '.git', '.nx', '.tollkeeper', '.cache'
 export interface Copy {
   root: string;
   tree: Tree;
-  /** What `npm install` does for a workspace of npm that is new. */
+  /** Does what `npm install` does for a new npm workspace. */
   link(app: string): void;
   remove(): void;
 }
@@ -44,7 +44,7 @@ export function copyWorkspace(): Copy {
   };
 }
 
-/** The packages of npm as they are here, those of the workspace as they are in the copy. */
+/** Links npm's packages to those here, and the workspace's packages to those of the copy. */
 function linkPackages(root: string): void {
   const [from, to] = [join(ROOT, 'node_modules'), join(root, 'node_modules')];
   mkdirSync(join(to, '@tollkeeper'), { recursive: true });

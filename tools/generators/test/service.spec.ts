@@ -11,7 +11,7 @@ const run = promisify(execFile);
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
-/** One with everything that can be asked for, its purpose as long as it may be, and one with the least. */
+/** One service with every option and the longest purpose, and one with the minimum. */
 const SERVICES: ServiceOptions[] = [
   {
     name: 'enforcement',
@@ -69,7 +69,7 @@ describe('a new service', () => {
 
   it.each(SERVICES)('has a suite that passes: $name', async ({ name }) => {
     const NODE_OPTIONS = '--experimental-vm-modules --disable-warning=ExperimentalWarning';
-    // Nx asks for colours, whose codes would stand between the words below.
+    // Nx turns colors on, whose codes would separate the words below.
     const env = { ...process.env, NODE_OPTIONS, FORCE_COLOR: '0' };
     const jest = join(copy.root, 'node_modules/jest/bin/jest.js');
     const { stderr } = await run(process.execPath, [jest, '--silent'], { cwd: join(copy.root, 'apps', name), env });

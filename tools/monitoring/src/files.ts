@@ -55,8 +55,8 @@ export function readRunbook(): string {
 }
 
 /**
- * Labels of each series by its name, as a scrape yields it: those that docs/metrics.md lists, which a running
- * installation is compared with, and those that every Node process has.
+ * Labels of each series by name, as in a scrape: those in docs/metrics.md, which is compared with a running
+ * installation, and those of every Node process.
  */
 export async function knownSeries(): Promise<Map<string, Set<string>>> {
   const series = new Map<string, Set<string>>();
@@ -76,5 +76,5 @@ export async function knownSeries(): Promise<Map<string, Set<string>>> {
   return series;
 }
 
-/** What Prometheus adds to every series of a scrape. */
+/** The labels that Prometheus adds to every scraped series. */
 export const LABELS_OF_SCRAPE = ['job', 'instance', 'namespace', 'pod'];

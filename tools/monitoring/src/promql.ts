@@ -1,15 +1,15 @@
 import type { SyntaxNode } from '@lezer/common';
 import { parser } from '@prometheus-io/lezer-promql';
 
-/** What a PromQL expression asks for. */
+/** What a PromQL expression refers to. */
 export interface Query {
-  /** Each metric that it reads, with the labels that it selects by and the values of those with a literal match. */
+  /** Each metric that it reads, with its label matchers and the values of literal ones. */
   selectors: { metric: string; labels: Record<string, string> }[];
-  /** Labels that it groups, joins or matches by. */
+  /** Labels by which it groups, joins or matches. */
   groupings: string[];
 }
 
-/** Reads an expression. Throws at the first place that is not PromQL. */
+/** Parses an expression. Throws at the first position that is not PromQL. */
 export function readQuery(expression: string): Query {
   const query: Query = { selectors: [], groupings: [] };
   const textOf = (node: SyntaxNode) => expression.slice(node.from, node.to);

@@ -10,7 +10,7 @@ const MISSING =
   'The alert rules are tested with promtool, which is not on the PATH and could not be had as a Debian package. Install ' +
   'Prometheus (Debian and Ubuntu: `apt-get install prometheus`, macOS: `brew install prometheus`) and start again.';
 
-/** The output of promtool. Rejects with it when promtool is not content, or with what to do when there is none. */
+/** The output of promtool. Rejects with the output if promtool fails, or with what to do if there is no promtool. */
 export async function promtool(args: string[], cwd: string): Promise<string> {
   const program = await findPromtool();
   try {
@@ -22,7 +22,7 @@ export async function promtool(args: string[], cwd: string): Promise<string> {
   }
 }
 
-/** The one on the PATH, or else that of the Debian package, unpacked into the cache and installed nowhere. */
+/** The one on the PATH, or else that of the Debian package, unpacked into the cache without installing it. */
 async function findPromtool(): Promise<string> {
   if (await works('promtool')) return 'promtool';
   const directory = join(defaultCacheDirectory(), 'tools', 'prometheus');

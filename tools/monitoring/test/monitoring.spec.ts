@@ -15,7 +15,7 @@ beforeAll(async () => {
   series = await knownSeries();
 });
 
-/** What an expression names that no scrape yields. */
+/** The names in an expression that no scrape has. */
 function unknownIn(expression: string): string[] {
   const { selectors, groupings } = readQuery(expression);
   const labelsOf = selectors.map(({ metric }) => series.get(metric));

@@ -1,17 +1,15 @@
 import type { Circus } from '@jest/types';
 import { TestEnvironment } from 'jest-environment-node';
 
-/** A mutant that leaves a promise open is found by its test's timeout: as short as a busy machine allows. */
+/** A mutant that leaves a promise open is found by its test's timeout, which is as short as a busy machine allows. */
 const TEST_TIMEOUT_MS = 5_000;
-/** What a suite whose test has failed has for its end. */
+/** Time for a suite to end after a failed test. */
 const END_TIMEOUT_MS = 1_000;
 
-/** The mutant that a test has found; the suites of a run come one after the other and share it. */
+/** The mutant that a test has found. The suites of a run follow one another and share it. */
 let found: string | undefined;
 
-/**
- * Lets the run of a mutant end with the first test that fails, over all of its suites: it needs to be found only once.
- */
+/** Ends the run of a mutant at the first failing test of all its suites, because one failure is enough. */
 export default class FailFastEnvironment extends TestEnvironment {
   handleTestEvent(event: Circus.AsyncEvent | Circus.SyncEvent, state: Circus.State): void {
     const mutant = process.env['__STRYKER_ACTIVE_MUTANT__'];
@@ -25,7 +23,7 @@ export default class FailFastEnvironment extends TestEnvironment {
       found = mutant;
       state.testTimeout = END_TIMEOUT_MS;
     } else if (event.name === 'run_finish') {
-      // Jest has the failure of an `afterAll` apart from its tests, where Stryker would not take it for one.
+      // Jest reports a failed `afterAll` separately from its tests, where Stryker would not count it as a failure.
       const ran = testsOf(state.rootDescribeBlock).find(({ status }) => status === 'done');
       ran?.errors.push(...state.unhandledErrors.splice(0));
     }

@@ -1,8 +1,8 @@
 import { cpSync, globSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-// Runs in a copy of the workspace, `.cache/mutation/copies/<copy>`. Packages are found in the workspace above it, but
-// for those that a project has for itself; the links of the projects to each other must lead to those of the copy.
+// Runs in a copy of the workspace, `.cache/mutation/copies/<copy>`. Packages are found in the workspace above it,
+// except those that only one project has. Links between projects must point into the copy.
 const workspace = resolve('../../../..');
 const LINKS = 'node_modules/@tollkeeper';
 cpSync(join(workspace, LINKS), LINKS, { recursive: true, verbatimSymlinks: true });

@@ -21,7 +21,7 @@ if (project === undefined || others.length > 0) {
 process.chdir(ROOT);
 process.env['NODE_OPTIONS'] = '--experimental-vm-modules --disable-warning=ExperimentalWarning';
 const jest = (await import(join(ROOT, project, 'jest.config.js'))) as { default: JestConfig };
-// What a run of the suites starts for itself, a mongod, serves the runs of all mutants.
+// The suites' global set-up, such as a mongod, serves the runs of all mutants.
 await runHook(jest.default.globalSetup);
 try {
   await new Stryker({
@@ -39,7 +39,7 @@ try {
       },
     },
     coverageAnalysis: 'perTest',
-    // The mutated copy is a workspace of its own: what its projects import from each other is the copy's.
+    // The mutated copy is a complete workspace, whose projects import from each other within the copy.
     tempDirName: `${CACHE}/copies`,
     symlinkNodeModules: false,
     buildCommand: 'node tools/mutation/src/link-workspaces.ts',

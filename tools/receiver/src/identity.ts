@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 
-/** What makes a receiver the same one from run to run, so that Tollkeeper is configured only once. */
+/** Makes a receiver the same from run to run, so that Tollkeeper is configured only once. */
 export interface Identity {
   /** PEM. */
   key: string;
@@ -18,7 +18,7 @@ export interface Identity {
 const SECRET_BYTES = 32;
 const VALID_DAYS = 3650;
 
-/** The identity that is kept in `directory`, made there where it is missing; nobody else may read it. */
+/** The identity stored in `directory`, created if missing and readable only by its owner. */
 export async function loadIdentity(directory: string): Promise<Identity> {
   const file = join(directory, 'identity.json');
   const certificateFile = join(directory, 'certificate.pem');

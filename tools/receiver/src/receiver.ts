@@ -11,15 +11,14 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
-/** The body of a notification, as far as a line about it needs it. */
+/** The part of a notification's body that a line about it needs. */
 interface Notification {
   type: string;
   data: { rule_name: string; severity: string; event_count: number; url: string };
 }
 
 /**
- * Takes webhooks on loopback: 204 for one whose signature is right by Standard Webhooks, 401 for any other. `say` is
- * given a line about each.
+ * Accepts webhooks on loopback: 204 for a valid signature by Standard Webhooks, else 401. `say` gets a line about each.
  */
 export async function startReceiver(
   { key, certificate, secret }: Identity,

@@ -1,4 +1,4 @@
-/** JSON Schema 2020-12 as far as zod writes it. A keyword that this does not know is compared as text. */
+/** JSON Schema 2020-12 as written by zod. An unknown keyword is compared as text. */
 export interface JsonSchema {
   $ref?: string;
   type?: string | string[];
@@ -14,9 +14,9 @@ export interface JsonSchema {
   [keyword: string]: unknown;
 }
 
-/** Who writes the values and who reads them: for the messages, and for the `$ref`s of their schemas. */
+/** The writer or the reader of the values, for messages and for the `$ref`s of their schemas. */
 interface Party {
-  /** In a sentence, such as `alerts 0.1.0`. */
+  /** For use in a sentence, such as `alerts 0.1.0`. */
   name: string;
   /** The document that `#/…` refers to. */
   document: unknown;
@@ -27,9 +27,9 @@ interface Parties {
   reader: Party;
 }
 
-/** Something that the writer may write and the reader does not take. */
+/** Something that the writer may write and the reader does not accept. */
 export interface Mismatch {
-  /** A field that may be missing, one that is not known, another type, or a value that is not taken. */
+  /** A field that may be missing, an unknown field, another type, or a value that is not accepted. */
   kind: 'missing' | 'unknown' | 'type' | 'value';
   /** Such as `event.data.run_id` or `items[].name`; empty for the whole value. */
   path: string;
@@ -37,25 +37,25 @@ export interface Mismatch {
 }
 
 export interface Strictness {
-  /** The reader refuses fields that it does not know where its schema says so. */
+  /** Whether the reader refuses unknown fields where its schema says so. */
   unknownFields: boolean;
-  /** The reader refuses values out of its enumerations, limits, patterns and formats. */
+  /** Whether the reader enforces its enumerations, limits, patterns and formats. */
   values: boolean;
 }
 
 /** A service that checks all that it reads. */
 export const STRICT: Strictness = { unknownFields: true, values: true };
-/** A client that takes new fields and new values, as the API asks of clients. */
+/** A client that ignores new fields and values, as the API requires of clients. */
 export const TOLERANT: Strictness = { unknownFields: false, values: false };
 
 const UPPER_LIMITS = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'];
 const LOWER_LIMITS = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'];
-/** Keywords that say the same only when they are the same. */
+/** Keywords that are compatible only if they are equal. */
 const EQUAL_OR_NOT = ['pattern', 'format', 'multipleOf', 'propertyNames', 'prefixItems', 'allOf', 'not', 'uniqueItems'];
 
 /**
- * Every way in which a value of the writer's schema may be refused under the reader's. Empty when the reader takes all
- * that the writer may write. Errs on the safe side: what can't be shown to fit, such as another pattern, is a mismatch.
+ * Every way in which the reader's schema may refuse a value of the writer's. Empty if the reader accepts all that the
+ * writer may write. Errs on the safe side: what cannot be proven compatible, such as another pattern, is a mismatch.
  */
 export function findMismatches(
   written: JsonSchema,
@@ -69,7 +69,7 @@ export function findMismatches(
   function compare(from: JsonSchema, to: JsonSchema, path: string): Mismatch[] {
     const refs = `${from.$ref} ${to.$ref}`;
     const recursive = from.$ref !== undefined && to.$ref !== undefined;
-    // A pair that is compared already, further up: its mismatches are found there.
+    // This pair is already being compared further up, which finds its mismatches.
     if (recursive && inFlight.has(refs)) return [];
     if (recursive) inFlight.add(refs);
     const variants = variantsOf(resolve(from, writer.document), writer.document).flatMap(oneValueEach);
@@ -79,7 +79,7 @@ export function findMismatches(
     return found;
   }
 
-  /** No mismatch when one of `taken` takes all of the variant, else those of the one that comes closest. */
+  /** No mismatch if one of `taken` accepts all of the variant, else those of the closest one. */
   function compareWithAny(variant: JsonSchema, taken: JsonSchema[], path: string): Mismatch[] {
     let closest: Mismatch[] | undefined;
     const sameKind = taken.filter((candidate) => kindOf(candidate) === undefined || fits(variant, candidate));
@@ -154,7 +154,7 @@ export function resolve(schema: JsonSchema, document: unknown): JsonSchema {
   return resolve(target as JsonSchema, document);
 }
 
-/** The alternatives of a schema, each of one type. */
+/** The alternatives of a schema, each with one type. */
 function variantsOf(schema: JsonSchema, document: unknown): JsonSchema[] {
   const { anyOf, oneOf, ...rest } = schema;
   const alternatives = anyOf ?? oneOf;
@@ -164,7 +164,7 @@ function variantsOf(schema: JsonSchema, document: unknown): JsonSchema[] {
   return Array.isArray(schema.type) ? schema.type.map((type) => ({ ...schema, type })) : [schema];
 }
 
-/** An enumeration as its values, each of which may suit another alternative of the reader. */
+/** Splits an enumeration into its values, because each may match another alternative of the reader. */
 function oneValueEach(schema: JsonSchema): JsonSchema[] {
   const { enum: values, ...rest } = schema;
   return values === undefined ? [schema] : values.map((value) => ({ ...rest, const: value }));
@@ -207,7 +207,7 @@ function compareValues(from: JsonSchema, to: JsonSchema, path: string, { writer,
   });
 }
 
-/** The keywords by which the reader's schema takes less than the writer's. */
+/** The keywords with which the reader's schema accepts less than the writer's. */
 function compareLimits(from: JsonSchema, to: JsonSchema): string[] {
   const narrower = (keyword: string, sign: 1 | -1) => {
     const limit = to[keyword] as number | undefined;

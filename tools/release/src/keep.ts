@@ -1,4 +1,4 @@
-// Keeps contracts that later releases are checked against, and prints the files that changed. `nx release` runs it once
+// Stores the contracts that later releases are checked against, and prints the changed files. `nx release` runs it once
 // versions are written.
 import { execFileSync } from 'node:child_process';
 import { keepOpenApi, keepRecords, keepRequests, pathsIn, writeJson } from './released-contracts.ts';

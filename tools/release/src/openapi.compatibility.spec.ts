@@ -4,7 +4,7 @@ import type { JsonSchema } from './json-schema.compatibility.ts';
 
 type Change = (at: ReturnType<typeof parts>) => void;
 
-/** A document with one operation that has a bit of everything; `change` makes the next version of it. */
+/** A document with one operation that uses every feature; `change` makes its next version. */
 function api(change: Change = () => undefined): OpenApi {
   const made = parts();
   change(made);

@@ -7,7 +7,7 @@ import {
   TOLERANT,
 } from './json-schema.compatibility.ts';
 
-/** An OpenAPI 3.1 document, as far as it is compared. */
+/** The compared parts of an OpenAPI 3.1 document. */
 export interface OpenApi {
   paths?: Record<string, Record<string, Operation>>;
   components?: { schemas?: Record<string, JsonSchema> };
@@ -36,9 +36,9 @@ const CLIENT = 'a client of the last release';
 const SERVER = 'this version';
 
 /**
- * What in `current` breaks a client that was written against `released`, one sentence each with the operation in
- * front. Clients take fields and values in answers that they do not know, as the API asks of them; everything that they
- * may send must still be taken, and every field that they may read must still come.
+ * The changes in `current` that break a client for `released`, one sentence each, starting with the operation. Clients
+ * must ignore unknown fields and values in answers, as the API requires. Everything that they may send must still be
+ * accepted, and every field that they may read must still come.
  */
 export function findBreakingChanges(released: OpenApi, current: OpenApi): string[] {
   function compareOperations(before: Operation, after: Operation): string[] {
@@ -101,7 +101,7 @@ export function findBreakingChanges(released: OpenApi, current: OpenApi): string
       { name: SERVER, document: current },
     ];
     const unreadable = findMismatches(after, before, { writer: server, reader: client }, TOLERANT);
-    // A field that did not always come may not be relied on, but it may be used.
+    // Clients cannot rely on a field that was optional, but may use it.
     const lost = findMismatches(before, after, { writer: client, reader: server }, { ...TOLERANT, unknownFields: true })
       .filter(({ kind, path }) => kind === 'unknown' && !unreadable.some((other) => other.path === path))
       .map((found) => ({ ...found, message: 'no longer comes' }));
@@ -134,7 +134,7 @@ function compareAccess(before: Operation, after: Operation): string[] {
   return found;
 }
 
-/** A default is what a client asks for that leaves the field out. */
+/** A default is the value for clients that omit the field. */
 function compareDefaults(before: JsonSchema, after: JsonSchema, path = ''): string[] {
   const found: string[] = [];
   if (before.default !== undefined && JSON.stringify(before.default) !== JSON.stringify(after.default)) {

@@ -8,7 +8,7 @@ const record = z.object({ v: z.literal(1), id: z.string(), status: z.enum(['open
 
 const schema = (of: z.ZodType, io: 'input' | 'output') => z.toJSONSchema(of, { io }) as JsonSchema;
 
-/** The contracts of a version that writes `writes` and reads `reads`, the same unless given. */
+/** The contracts of a version that writes `writes` and reads `reads`, by default the same. */
 function contracts(writes: z.ZodType, reads = writes): RecordContracts {
   return {
     writes: { things: { thing: schema(writes, 'output') } },

@@ -7,13 +7,13 @@ const READ_BOTH =
   'What is in the log must stay readable: make a new field optional or give it a default, and read both forms of a changed one.';
 const READERS_FIRST =
   'Readers go first: widen `reads` in LOG_RECORDS and release every reader; write it in a later release.';
-/** Callers send only the fields of their proto file, and a server takes no notice of others. */
+/** Callers send only the fields of their proto file, and servers ignore others. */
 const OF_REQUESTS: Strictness = { ...STRICT, unknownFields: false };
 const CALLERS_STAY = 'Callers are released on their own: take what they may send, and make a new field optional.';
 
 /**
- * What in `current`, all services taken together, does not go with one released before: its records that can't be read
- * any more, and records that it can't read. One sentence each, with the topic, the field and the way out.
+ * Incompatibilities of `current`, all services together, with an earlier release: its records that can no longer be
+ * read, and records that it cannot read. One sentence each, with the topic, the field and the way out.
  */
 export function findRecordBreaks({ release, reads, writes }: ReleasedRecords, current: RecordContracts): string[] {
   return [
@@ -25,8 +25,8 @@ export function findRecordBreaks({ release, reads, writes }: ReleasedRecords, cu
 }
 
 /**
- * What the services take over gRPC in `released`, and no longer take in `current`. One sentence each, with the service,
- * the RPC, the field and the way out.
+ * What the services accepted over gRPC in `released`, and no longer accept in `current`. One sentence each, with the
+ * service, the RPC, the field and the way out.
  */
 export function findRequestBreaks(
   released: Record<string, SchemasByName>,

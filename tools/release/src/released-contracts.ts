@@ -13,10 +13,10 @@ import { z } from 'zod';
 import type { JsonSchema } from './json-schema.compatibility.ts';
 import type { OpenApi } from './openapi.compatibility.ts';
 
-/** Schemas of a topic's records by their kind, or of a service's requests by their RPC. */
+/** Schemas of a topic's records by kind, or of a service's requests by RPC. */
 export type SchemasByName = Record<string, JsonSchema>;
 
-/** What a service reads from the log and what it writes to it, by topic. */
+/** What a service reads from the log and writes to it, by topic. */
 export interface RecordContracts {
   reads: Record<string, SchemasByName>;
   writes: Record<string, SchemasByName>;
@@ -24,7 +24,7 @@ export interface RecordContracts {
 
 /** The contracts of a release of one service. */
 export interface ReleasedRecords extends RecordContracts {
-  /** The first release with them, such as `alerts@0.1.0`. */
+  /** The first release with these contracts, such as `alerts@0.1.0`. */
   release: string;
 }
 
@@ -39,7 +39,7 @@ export const LOG_USERS: Record<string, { reads: readonly string[]; writes: reado
   standalone: { reads: Object.keys(LOG_RECORDS), writes: Object.keys(LOG_RECORDS) },
 };
 
-/** What this version of a service reads and writes. */
+/** The records that this version of a service reads and writes. */
 export function currentRecords(service: string): RecordContracts {
   const { reads, writes } = LOG_USERS[service]!;
   return { reads: schemasOf(reads, 'reads'), writes: schemasOf(writes, 'writes') };
@@ -54,7 +54,7 @@ function schemasOf(topics: readonly string[], side: 'reads' | 'writes'): Record<
   return Object.fromEntries(topics.map((topic) => [topic, ofTopic(topic) as SchemasByName]));
 }
 
-/** What each service takes over gRPC. */
+/** The gRPC requests of each service. */
 const REQUESTS: Record<string, Record<string, z.ZodType>> = {
   budgets: budgetsRequests,
   enforcer: enforcerRequests,
@@ -63,7 +63,9 @@ const REQUESTS: Record<string, Record<string, z.ZodType>> = {
   notifier: notifierRequests,
 };
 
-/** Schemas of the requests that this version takes, by service. Bytes have no JSON Schema, so they take any value. */
+/**
+ * Schemas of the requests that this version accepts, by service. Bytes have no JSON Schema, so they accept any value.
+ */
 export function currentRequests(): Record<string, SchemasByName> {
   const schemaOf = (request: z.ZodType) => z.toJSONSchema(request, { io: 'input', unrepresentable: 'any' });
   return Object.fromEntries(
@@ -75,8 +77,8 @@ export function currentRequests(): Record<string, SchemasByName> {
 }
 
 /**
- * The folder of what is released, which the first release makes, and the documents of the working tree, below the root
- * of the workspace.
+ * The folder of released contracts, which the first release creates, and the documents of the working tree, below the
+ * workspace's root.
  */
 export function pathsIn(root: string) {
   const released = join(root, 'tools/release/released');
@@ -98,15 +100,14 @@ export function readReleasedRecords(root: string): ReleasedRecords[] {
     .map((file) => ({ release: file.replace(/\.json$/, ''), ...(readJson(join(records, file)) as RecordContracts) }));
 }
 
-/** A document without any operation where there is no file. */
+/** A document without operations if there is no file. */
 export function readOpenApi(file: string): OpenApi {
   return existsSync(file) ? (readJson(file) as OpenApi) : { paths: {} };
 }
 
 /**
- * Keeps what the services read from the log and write to it, in a file of each one's release, unless an earlier release
- * has the same. A file that is there stays: what came after its release is not released. Returns the files that it
- * wrote.
+ * Stores what the services read from the log and write to it, in a file per release, unless an earlier release has the
+ * same. An existing file stays, because later changes do not belong to its release. Returns the written files.
  */
 export function keepRecords(root: string): string[] {
   const { records } = pathsIn(root);
@@ -129,12 +130,12 @@ export function readReleasedRequests(root: string): Record<string, SchemasByName
   return existsSync(releasedRequests) ? (readJson(releasedRequests) as Record<string, SchemasByName>) : {};
 }
 
-/** Keeps the requests of all services as the last release's. Returns the files that it wrote. */
+/** Stores the requests of all services as those of the last release. Returns the written files. */
 export function keepRequests(root: string): string[] {
   return writeJson(pathsIn(root).releasedRequests, currentRequests());
 }
 
-/** Keeps the public API as the last release's. Returns the files that it wrote. */
+/** Stores the public API as that of the last release. Returns the written files. */
 export function keepOpenApi(root: string): string[] {
   const { currentOpenApi, releasedOpenApi } = pathsIn(root);
   return writeJson(releasedOpenApi, readJson(currentOpenApi));
@@ -144,7 +145,7 @@ function readJson(file: string): unknown {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** Writes `content` unless the file says it already. Returns the file when it wrote it. */
+/** Writes `content` unless the file has it already. Returns the file if it was written. */
 export function writeJson(file: string, content: unknown): string[] {
   const text = `${JSON.stringify(content, null, 2)}\n`;
   if (existsSync(file) && readFileSync(file, 'utf8') === text) return [];

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { delimiter, join, relative } from 'node:path';
 import jsVersionActions from '@nx/js/src/release/version-actions';
 
-/** How `nx release` reads and writes versions: those of package.json, as without this file. */
+/** How `nx release` reads and writes versions: those of package.json, the default. */
 export default jsVersionActions.default;
 
-/** Runs before the release commit: what is released keeps its contracts in it. */
+/** Runs before the release commit, which so includes the contracts of the release. */
 export async function afterAllProjectsVersioned(cwd, options) {
   const updated = await jsVersionActions.afterAllProjectsVersioned(cwd, options);
   if (options.dryRun) return updated;

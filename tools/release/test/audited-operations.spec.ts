@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { AUDIT_ACTIONS } from '@tollkeeper/contracts';
 import { pathsIn, readOpenApi } from '../src/released-contracts.ts';
 
-/** Those that change something, or could, and that no audit log records: programs make them with a key. */
+/** Operations that may change something without an audit record: programs call them with a key. */
 const UNAUDITED = ['execute', 'extendReservation', 'postEvents', 'releaseReservation', 'reserve', 'settleReservation'];
-/** What Tollkeeper or its operator does, so no operation has it, and a log-in that fails. */
+/** Actions of Tollkeeper or its operator, and failed log-ins, which no operation has. */
 const OF_NO_OPERATION = ['channel.disable', 'member.add', 'session.refuse'];
 
 const { paths } = readOpenApi(pathsIn(resolve(import.meta.dirname, '../../..')).currentOpenApi);

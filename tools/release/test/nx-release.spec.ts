@@ -27,7 +27,7 @@ describe('nx release', () => {
       GIT_CONFIG_GLOBAL: join(copy, '.git/test-config'),
     };
     const running = run(name, args, { cwd: copy, env, maxBuffer: 16 * 1024 * 1024, timeout: 200_000 });
-    // A question would be answered by nobody.
+    // Closed, because nobody would answer a question.
     running.child.stdin?.end();
     return (await running).stdout;
   }
@@ -39,7 +39,7 @@ describe('nx release', () => {
     copy = mkdtempSync(join(tmpdir(), 'tollkeeper-release-'));
     cpSync(root, copy, { recursive: true, filter: (path) => !LEFT_OUT.includes(basename(path)) });
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-    // The lock file is npm's matter, which may ask the registry.
+    // npm maintains the lock file, and may call the registry for that.
     const nx = JSON.parse(read('nx.json')) as { release: { version: object } };
     Object.assign(nx.release.version, { versionActionsOptions: { skipLockFileUpdate: true } });
     writeFileSync(join(copy, 'nx.json'), JSON.stringify(nx));

@@ -8,7 +8,7 @@ import { pathsIn } from '../src/released-contracts.ts';
 const root = resolve(import.meta.dirname, '../../..');
 const { proto, releasedProto } = pathsIn(root);
 
-/** What would break a peer that runs the proto files of `against`, with those in `folder`. */
+/** Changes in `folder` that would break a peer with the proto files of `against`. */
 function breaksIn(folder: string, against: string): string[] {
   const buf = join(root, 'node_modules/.bin/buf');
   const { stdout } = spawnSync(buf, ['breaking', '--against', against], { cwd: folder, encoding: 'utf8' });
@@ -28,7 +28,7 @@ describe('a change of the proto files', () => {
   });
   afterEach(() => rmSync(copy, { recursive: true }));
 
-  /** With `text` of the keys service replaced. */
+  /** The breaks after replacing `text` in the keys service. */
   function breaks(text: string | RegExp, replacement: string): string[] {
     const file = join(copy, 'tollkeeper/keys/v1/keys.proto');
     const before = readFileSync(file, 'utf8');

@@ -43,7 +43,7 @@ describe('this version', () => {
       GatewayEvent: 'gateway.events',
       Notification: 'alerts.notifications',
       Delivery: 'alerts.deliveries',
-      // Either kind of what the notifier writes to that topic.
+      // Both kinds of the notifier's records in that topic.
       NotifierRecord: 'alerts.deliveries',
       AuditRecord: 'audit.records',
     };
@@ -55,7 +55,7 @@ describe('this version', () => {
         .join('\n');
       const topics = (call: string) =>
         Object.entries(TOPICS).flatMap(([record, topic]) => (sources.includes(`${call}${record}(`) ? [topic] : []));
-      // It encodes for the service.
+      // The trail encodes records for the service.
       const trail = sources.includes('createAuditTrail(') ? [TOPICS['AuditRecord']!] : [];
       const uses = { reads: topics('decode'), writes: [...topics('encode'), ...trail] };
       return uses.reads.length + uses.writes.length === 0 ? [] : [[service, uses] as const];

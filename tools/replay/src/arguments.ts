@@ -6,12 +6,12 @@ export interface ReplayOptions {
   file: string;
   url: URL;
   key: string;
-  /** Times real time; null: as fast as it is accepted. */
+  /** Factor of real time; null: as fast as the events are accepted. */
   speed: number | null;
   agents: number;
 }
 
-/** The command line is wrong; the message says how it is right. */
+/** The command line is wrong; the message says how to correct it. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -36,7 +36,7 @@ Exit status: 0 all rows posted, 1 not all posted (run it again), 2 bad rows skip
 
 const MAX_AGENTS = 10_000;
 
-/** Throws {@link UsageError}; null when help is asked for. */
+/** Throws {@link UsageError}; null if help is requested. */
 export function parseReplayArguments(args: string[], env: NodeJS.ProcessEnv): ReplayOptions | null {
   const { values, positionals } = parse(args);
   if (values.help) return null;
@@ -47,7 +47,7 @@ export function parseReplayArguments(args: string[], env: NodeJS.ProcessEnv): Re
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new UsageError('Give a workspace key with --key or in TOLLKEEPER_KEY (ws_live_…, role developer).');
   return {
-    // npm runs scripts in the package's directory and says in INIT_CWD where the user is.
+    // npm runs scripts in the package's directory; INIT_CWD is the user's.
     file: resolve(env['INIT_CWD'] ?? process.cwd(), file),
     url: parseUrl(values.url ?? 'http://localhost:8080'),
     key,

@@ -2,18 +2,18 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { GatewayEvent } from '@tollkeeper/contracts';
 
-/** Events of a batch that Tollkeeper will not take, by their index in it. */
+/** Events of a batch that Tollkeeper refuses, by their index in it. */
 type Refusals = ReadonlyMap<number, string>;
 
 export interface EventPoster {
   /**
-   * Posts the events in one request and resolves once they are durably accepted, all of them or none: with refusals,
-   * none was. Rejects with {@link PostError} when it gives up.
+   * Posts the events in one request and resolves once all of them are durably accepted. If some are refused, none was
+   * accepted. Rejects with {@link PostError} when it gives up.
    */
   post(events: readonly GatewayEvent[]): Promise<Refusals>;
 }
 
-/** Posting cannot go on; the message says why and what to do. */
+/** Posting cannot continue; the message says why and what to do. */
 export class PostError extends Error {
   override readonly name = 'PostError';
 }
@@ -22,16 +22,16 @@ export interface EventPosterOptions {
   /** Base address, with a slash at its end. */
   url: URL;
   key: string;
-  /** Told of each failure that is retried. */
+  /** Called for each failure that is retried. */
   onRetry(reason: string, delayMs: number): void;
-  /** Milliseconds of failures in a row after which it gives up. */
+  /** Milliseconds of consecutive failures after which it gives up. */
   giveUpAfterMs?: number;
   /** Longest first delay between attempts; it doubles up to 10 s. */
   firstDelayMs?: number;
 }
 
 interface Attempt {
-  /** Why it failed and may succeed later; absent when it succeeded. */
+  /** Why it failed, if it may succeed later; absent after success. */
   reason?: string;
   /** How long the server asked to wait. */
   waitMs?: number | null;
@@ -41,7 +41,7 @@ interface Attempt {
 const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_DELAY_MS = 10_000;
 
-/** Retries what can pass: no connection, 429 and every 5xx; `Retry-After` is honoured. */
+/** Retries failures that can pass: no connection, 429 and every 5xx; honors `Retry-After`. */
 export function createEventPoster(options: EventPosterOptions): EventPoster {
   const { giveUpAfterMs = 120_000, firstDelayMs = 500 } = options;
   const endpoint = new URL('api/v1/events', options.url);
@@ -73,7 +73,7 @@ async function request(endpoint: URL, key: string, body: string): Promise<Attemp
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/cloudevents-batch+json' },
       body,
-      // A redirect would carry the key to another address.
+      // A redirect would send the key to another address.
       redirect: 'manual',
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
@@ -94,7 +94,7 @@ function connectionProblem(error: unknown): string {
   return String(cause);
 }
 
-/** Seconds or an HTTP date (RFC 9110 §10.2.3); null when the server names neither. */
+/** Seconds or an HTTP date (RFC 9110 §10.2.3); null if the server sends neither. */
 function retryAfterMs(response: Response): number | null {
   const text = response.headers.get('retry-after') ?? '';
   if (/^\d{1,6}$/.test(text)) return Number(text) * 1_000;
@@ -102,7 +102,9 @@ function retryAfterMs(response: Response): number | null {
   return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
 }
 
-/** The events that a 400 names by their index (`[3].time`). Any other refusal is of the whole request, and final. */
+/**
+ * The events that a 400 names by their index (`[3].time`). Any other refusal concerns the whole request and is final.
+ */
 function refusalsOf(status: number, text: string, endpoint: URL): Refusals {
   const { error, details } = parseError(text);
   const named = details.flatMap(({ path, message }) => {

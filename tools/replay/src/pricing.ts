@@ -1,11 +1,11 @@
-/** Prices in whole USD micros a token, which is the same number as US dollars for a million tokens. */
+/** Prices in whole USD micros per token, which equals US dollars per million tokens. */
 export interface ModelPrice {
   model: string;
   inputMicros: number;
   outputMicros: number;
 }
 
-/** What the calls of a trace cost. A trace names no model, so each agent works with one of these, in turn. */
+/** Prices for the calls of a trace. A trace names no model, so each agent gets one of these in turn. */
 export const MODEL_PRICES: readonly [ModelPrice, ...ModelPrice[]] = [
   { model: 'code-large', inputMicros: 3, outputMicros: 15 },
   { model: 'code-medium', inputMicros: 1, outputMicros: 5 },

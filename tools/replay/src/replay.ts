@@ -7,7 +7,7 @@ export interface ReplayTotals {
   /** Rows of the file. */
   rows: number;
   posted: number;
-  /** Rows that are no calls, or that Tollkeeper does not take. */
+  /** Rows that are not calls, or that Tollkeeper refuses. */
   skipped: number;
   postedMicros: number;
 }
@@ -15,17 +15,17 @@ export interface ReplayTotals {
 export interface ReplayReport {
   start(summary: TraceSummary): void;
   skip(row: BadRow): void;
-  /** After each accepted request. The totals are the same object until the end. */
+  /** Called after each accepted request. The totals are the same object until the end. */
   progress(totals: Readonly<ReplayTotals>): void;
 }
 
 const MAX_BATCH = 1_000;
-/** Paced rows that are due within this many milliseconds go together. */
+/** Paced rows that are due within this many milliseconds are sent together. */
 const PACE_STEP_MS = 200;
 
 /**
- * Posts every row of the file in order. Rejects when the poster gives up; `totals` then say how far it came, and a
- * second replay of the file goes over what was posted without counting it twice.
+ * Posts every row of the file in order. Rejects when the poster gives up; `totals` then says how far it came, and a
+ * second replay of the file does not count the posted rows twice.
  */
 export async function replay(
   options: { file: string; agents: number; speed: number | null },
@@ -52,7 +52,7 @@ export async function replay(
     const accepted = batch.filter((_, index) => !refusals.has(index));
     for (const [index, problem] of refusals) skip({ line: batch[index]?.line ?? 0, problem: `refused: ${problem}` });
     if (refusals.size > 0) {
-      // One bad event refuses the whole batch: the others have not been taken yet.
+      // One bad event refuses the whole batch, so the others have not been accepted yet.
       if (accepted.length > 0) await postBatch(accepted);
       return;
     }
@@ -61,7 +61,7 @@ export async function replay(
   }
 }
 
-/** The rows as batches of events: full ones at once, or, with a speed, what is due together. */
+/** The rows as batches of events: full ones at once or, with a speed, those that are due together. */
 async function* batchesOf(
   { file, agents, speed }: { file: string; agents: number; speed: number | null },
   { sha256, span }: TraceSummary,

@@ -2,7 +2,7 @@ import type { GatewayEvent } from '@tollkeeper/contracts';
 import { MODEL_PRICES, priceOf } from './pricing.ts';
 import type { TraceRow } from './trace.reader.ts';
 
-/** A CloudEvents 1.0 event of type `spend.settled`, and what the replay reports about it. */
+/** A CloudEvents 1.0 event of type `spend.settled`, and its facts for the replay's report. */
 export interface Settlement {
   event: Extract<GatewayEvent, { type: 'spend.settled' }>;
   line: number;
@@ -12,9 +12,8 @@ export interface Settlement {
 const CALLS_PER_RUN = 10;
 
 /**
- * Makes the events of one trace. Their ids come from the file's hash and the row's line alone, so the same file gives
- * the same ids every time, whatever the times, the speed or the number of agents: what was counted is not counted
- * again.
+ * Makes the events of one trace. Their ids depend only on the file's hash and the row's line, so the same file always
+ * gives the same ids, whatever the times, the speed or the number of agents. So nothing is counted twice.
  */
 export function createSettlements(sha256: string, agents: number) {
   const trace = sha256.slice(0, 16);

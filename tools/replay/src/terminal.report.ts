@@ -1,11 +1,11 @@
 import { MultiBar } from 'cli-progress';
 import type { ReplayReport, ReplayTotals } from './replay.ts';
 
-/** Where the replay shows how it goes. */
+/** Shows the progress of the replay. */
 export interface TerminalReport extends ReplayReport {
-  /** A line beside the progress. */
+  /** Prints a line beside the progress. */
   say(line: string): void;
-  /** Takes the progress bar away. */
+  /** Removes the progress bar. */
   end(): void;
 }
 
@@ -48,7 +48,7 @@ export function createTerminalReport(out: NodeJS.WriteStream): TerminalReport {
   };
 }
 
-/** The last lines: what was posted, skipped and left, and what it comes to. */
+/** The last lines: what was posted, skipped and left, and the totals. */
 export function describeTotals(totals: ReplayTotals, elapsedMs: number): string {
   const { rows, posted, skipped, postedMicros } = totals;
   const dollars = (postedMicros / 1_000_000).toFixed(2);

@@ -5,7 +5,7 @@ import { parse } from 'csv-parse';
 
 /** One call of the trace. */
 export interface TraceRow {
-  /** Line in the file, the header being line 1. */
+  /** Line in the file; the header is line 1. */
   line: number;
   /** Epoch milliseconds. */
   time: number;
@@ -13,7 +13,7 @@ export interface TraceRow {
   generatedTokens: number;
 }
 
-/** A line that is not a call, and why. */
+/** A line that is not a call, and the reason. */
 export interface BadRow {
   line: number;
   problem: string;
@@ -22,13 +22,13 @@ export interface BadRow {
 export interface TraceSummary {
   /** SHA-256 of the file's bytes, in hexadecimal. */
   sha256: string;
-  /** Lines behind the header that are not blank, good or bad. */
+  /** Lines after the header that are not blank, good or bad. */
   rows: number;
-  /** Epoch milliseconds of the first and of the last call; null when no line is a call. */
+  /** Epoch milliseconds of the first and the last call; null if no line is a call. */
   span: { start: number; end: number } | null;
 }
 
-/** The file is no trace at all. */
+/** The file is not a trace. */
 export class TraceFormatError extends Error {
   override readonly name = 'TraceFormatError';
 }
@@ -39,11 +39,11 @@ const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z
 const TOKENS = /^\d{1,9}$/;
 
 /**
- * The rows of a trace in the order of the file, one at a time, however large it is. Throws {@link TraceFormatError}
- * when the header is not that of a trace; a bad row is no error, it is yielded as such.
+ * The rows of a trace in the order of the file, one at a time, however large it is. Throws {@link TraceFormatError} if
+ * the header is not that of a trace. A bad row is not an error, but is yielded as such.
  */
 export async function* readTrace(path: string): AsyncGenerator<TraceRow | BadRow> {
-  // The format has no quotes; without them a stray one cannot swallow the lines behind it.
+  // The format has no quotes; with this setting, a stray one cannot swallow the lines after it.
   const parser = parse({
     quote: null,
     info: true,
@@ -53,7 +53,7 @@ export async function* readTrace(path: string): AsyncGenerator<TraceRow | BadRow
     skip_empty_lines: true,
     max_record_size: MAX_LINE_LENGTH,
   });
-  // A failure of the file reaches the loop below through the parser.
+  // The parser passes failures of the file to the loop below.
   pipeline(createReadStream(path), parser, () => undefined);
   let header = true;
   try {
@@ -71,7 +71,7 @@ export async function* readTrace(path: string): AsyncGenerator<TraceRow | BadRow
   if (header) throw new TraceFormatError('the file is empty');
 }
 
-/** Reads the whole file once, for what has to be known before its first row can be posted. */
+/** Reads the whole file once, for facts that are needed before the first row is posted. */
 export async function summarizeTrace(path: string): Promise<TraceSummary> {
   const hash = createHash('sha256');
   for await (const bytes of createReadStream(path)) hash.update(bytes as Buffer);
@@ -109,11 +109,11 @@ function toRow(record: string[], line: number): TraceRow | BadRow {
   return { line, time, contextTokens: Number(contextTokens), generatedTokens: Number(generatedTokens) };
 }
 
-/** Epoch milliseconds; digits beyond those are cut off. A time without a zone is UTC. */
+/** Epoch milliseconds; further digits are truncated. A time without a zone is UTC. */
 function parseTime(text: string): number | null {
   const [, date, clock, fraction = '', zone = 'Z'] = TIMESTAMP.exec(text) ?? [];
   const utc = Date.parse(`${date}T${clock}.${fraction.padEnd(3, '0').slice(0, 3)}Z`);
-  // A day that its month does not have would silently become one of the next month.
+  // A day beyond the end of its month would silently become one of the next month.
   if (Number.isNaN(utc) || !new Date(utc).toISOString().startsWith(`${date}T${clock}`)) return null;
   const local = zone === 'Z' ? utc : Date.parse(new Date(utc).toISOString().replace('Z', zone));
   return Number.isNaN(local) ? null : local;

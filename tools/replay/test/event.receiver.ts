@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gatewayEventSchema, type SpendSettledEvent } from '@tollkeeper/contracts';
 
-/** How the receiver answers one request; 202 when absent. */
+/** The receiver's answer to one request; 202 if absent. */
 export interface Answer {
   status: number;
   headers?: Record<string, string>;
@@ -15,12 +15,12 @@ export interface EventReceiver {
   readonly requests: { path: string | undefined; headers: IncomingHttpHeaders; events: SpendSettledEvent[] }[];
   /** The events of the requests that were answered 202. */
   accepted(): SpendSettledEvent[];
-  /** Stops listening and breaks all connections; {@link listen} brings it back on the same port. */
+  /** Stops listening and closes all connections; {@link listen} starts it again on the same port. */
   drop(): Promise<void>;
   listen(): Promise<void>;
 }
 
-/** A small HTTP server in the place of Tollkeeper. Every event that it gets must be valid by the published schema. */
+/** A small HTTP server in place of Tollkeeper. Every event that it gets must match the published schema. */
 export async function startEventReceiver(
   answer: (request: number, events: SpendSettledEvent[]) => Answer | undefined = () => undefined,
 ): Promise<EventReceiver> {

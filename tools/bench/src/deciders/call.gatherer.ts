@@ -1,4 +1,4 @@
-/** What became of a request of a batch. */
+/** The result of a request in a batch. */
 export interface BatchResult {
   error?: { code: string; message: string } | null;
 }
@@ -6,15 +6,15 @@ export interface BatchResult {
 /** Answers the requests in their order. */
 export type SendBatch<Request, Result> = (requests: Request[]) => Promise<Result[]>;
 
-/** As the enforcer takes them. */
+/** The enforcer's limit. */
 const MAX_BATCH_REQUESTS = 50;
-/** While one batch is decided, the next is on its way. More of them would only be smaller. */
+/** While one batch is decided, the next is in transit. More batches would only be smaller. */
 const MAX_OUT = 2;
 
 /**
- * Sends requests together without waiting for more of them: what comes while batches are out goes with the next one.
- * So a request that comes alone goes alone, and the more there are, the less each costs. An error is that of its
- * request alone; that of a batch is that of all its requests. A request that could not be decided goes again.
+ * Batches requests without delaying them: requests that come while batches are in flight form the next one. So a single
+ * request goes alone, and the more there are, the less each costs. An error of a request affects only that request, an
+ * error of a batch all of its requests. A request that could not be decided is sent again.
  */
 export function createCallGatherer<Request, Result extends BatchResult>(
   send: SendBatch<Request, Result>,
@@ -30,7 +30,7 @@ export function createCallGatherer<Request, Result extends BatchResult>(
     });
   }
 
-  /** What is asked for in the same turn of the event loop goes together. */
+  /** Requests of the same turn of the event loop go together. */
   function sendSoon(): void {
     if (isDue || out >= MAX_OUT) return;
     isDue = true;

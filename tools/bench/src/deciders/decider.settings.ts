@@ -7,7 +7,7 @@ import { createGrpcDecider } from './grpc.decider.ts';
 import { createRedisDecider } from './redis.decider.ts';
 import { createTransactionDecider } from './transaction.decider.ts';
 
-/** Which decider, and where it is. */
+/** The kind of a decider, and its address. */
 export type DeciderSettings =
   | { kind: 'grpc'; addresses: string[]; apiKeys: string[] }
   | { kind: 'grpc-batches'; addresses: string[]; apiKey: string }

@@ -5,7 +5,10 @@ import type { Decider } from './decider.ts';
 const DURABLE = { writeConcern: { w: 'majority', j: true } } as const;
 const ROOM = { $lte: DAILY_BUDGET_MICROS - AMOUNT_MICROS };
 
-/** All three accounts in one document, with one conditional update a decision. It does not know requests again. */
+/**
+ * All three accounts in one document, with one conditional update per decision. It does not recognize repeated
+ * requests.
+ */
 export async function createDocumentDecider(uri: string): Promise<Decider> {
   const client = await mongo.MongoClient.connect(uri);
   const workspaces = client.db('bench_document').collection<{ _id: string }>('workspaces');

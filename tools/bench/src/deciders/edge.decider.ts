@@ -8,7 +8,7 @@ interface Granted {
   reservation: { id: string };
 }
 
-/** As a gateway outside of the cluster: HTTP with connections that stay open. */
+/** Like a gateway outside of the cluster: HTTP with kept-alive connections. */
 export function createEdgeDecider({ baseUrl, apiKey }: { baseUrl: string; apiKey: string }): Decider {
   const agent = new Agent({ keepAlive: true });
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };

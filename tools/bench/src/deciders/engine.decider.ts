@@ -5,7 +5,7 @@ import { createLogger, createMetrics, loadConfig } from '@tollkeeper/runtime';
 import { AGENT_ID, AMOUNT_MICROS, PLAN_KEY, TTL_SECONDS } from './call.ts';
 import type { Decider } from './decider.ts';
 
-/** The service in the process of its callers, with journal, peers and log of its own, and without transport. */
+/** The service in the process of its callers, with its own journal, peers and log, and without transport. */
 export async function createEngineDecider(of: { env: Record<string, string>; tenantId: string }): Promise<Decider> {
   const { env } = of;
   const tenantId = provenTenantId(of.tenantId);

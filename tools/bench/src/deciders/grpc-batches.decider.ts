@@ -4,7 +4,7 @@ import { createCallGatherer } from './call.gatherer.ts';
 import type { Decider } from './decider.ts';
 import { createGrpcCalls, metadataOf } from './grpc.calls.ts';
 
-/** As a gateway in the cluster that sends calls together; the replicas take its batches in turn. */
+/** Like a gateway in the cluster that batches calls, with the replicas in turn. */
 export function createGrpcBatchesDecider(of: { addresses: string[]; apiKey: string }): Decider {
   const { call, close } = createGrpcCalls(of.addresses);
   const metadata = metadataOf(of.apiKey);

@@ -1,8 +1,8 @@
 import { Client, credentials, Metadata, type MethodDefinition, status } from '@grpc/grpc-js';
 
-/** One connection to each replica, which take the calls in turn. */
+/** One connection to each replica, used in turn. */
 export interface GrpcCalls {
-  /** Asks again after UNAVAILABLE: a caller without a decision asks again, and its call takes as long as both. */
+  /** Repeats the call after UNAVAILABLE, as callers do. Its time includes both attempts. */
   call<Request, Response>(
     method: MethodDefinition<Request, Response>,
     request: Request,

@@ -4,13 +4,13 @@ import { AGENT_ID, AMOUNT_MICROS, PLAN_KEY, TTL_SECONDS } from './call.ts';
 import type { Decider } from './decider.ts';
 import { createGrpcCalls, metadataOf } from './grpc.calls.ts';
 
-/** As a gateway in the cluster: one connection to each replica, which take the calls in turn; so do the workspaces. */
+/** Like a gateway in the cluster: one connection to each replica. Replicas and workspaces are used in turn. */
 export function createGrpcDecider({ addresses, apiKeys }: { addresses: string[]; apiKeys: string[] }): Decider {
   const { call, close } = createGrpcCalls(addresses);
   const callers = apiKeys.map(metadataOf);
   let decisions = 0;
 
-  /** An id is of the workspace that asked for it. */
+  /** An id belongs to the workspace that requested it. */
   function toParts(id: string): [string, Metadata] {
     const [reservationId = '', workspace] = id.split(' ');
     return [reservationId, callers[Number(workspace)]!];

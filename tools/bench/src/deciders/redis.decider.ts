@@ -3,8 +3,8 @@ import { ACCOUNTS, AMOUNT_MICROS, DAILY_BUDGET_MICROS } from './call.ts';
 import type { Decider } from './decider.ts';
 
 /**
- * What the enforcer checks, in the memory of Redis: the request once in 24 hours, and for each account posted + held +
- * amount ≤ limit. It keeps no day, no expiry and no event.
+ * The checks of the enforcer in the memory of Redis: the request once in 24 hours, and for each account posted + held +
+ * amount ≤ limit. Without days, expiry and events.
  */
 const SCRIPT = `
 if redis.call('EXISTS', KEYS[1]) == 1 then return 2 end

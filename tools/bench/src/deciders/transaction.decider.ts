@@ -4,7 +4,7 @@ import type { Decider } from './decider.ts';
 
 const DURABLE = { writeConcern: { w: 'majority', j: true } } as const;
 
-/** A document an account, and a transaction over the three a decision. It does not know requests again. */
+/** One document per account, and a transaction over all three per decision. It does not recognize repeated requests. */
 export async function createTransactionDecider(uri: string): Promise<Decider> {
   const client = await mongo.MongoClient.connect(uri);
   const accounts = client.db('bench_transaction').collection<{ _id: string; held: number }>('accounts');

@@ -1,4 +1,4 @@
-/** Tells the benchmark that started this process where it listens, and ends with the benchmark. */
+/** Reports this process's address to the benchmark that started it, and ends with the benchmark. */
 export function announce(address: unknown): void {
   process.on('disconnect', () => process.exit());
   process.send?.(address);

@@ -3,10 +3,10 @@ import { createDecider, type DeciderSettings } from '../deciders/decider.setting
 import { createDecisionLoader, type DecisionLoad } from '../decision.load.ts';
 import { announce } from './announce.ts';
 
-/** What the process is asked to do; it answers each with one message. */
+/** A request to the process, which answers each with one message. */
 export type DecisionRequest = { run: DecisionLoad } | { free: number };
 
-// The callers of one decider, in a process of their own so that their processor time is measured apart.
+// The callers of one decider, in a separate process, so that their processor time is measured separately.
 const decider = await createDecider(JSON.parse(process.env['DECIDER'] ?? '') as DeciderSettings);
 const loader = createDecisionLoader(decider, randomUUID());
 process.on('message', (request: DecisionRequest) => {

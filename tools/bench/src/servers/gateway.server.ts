@@ -2,8 +2,8 @@ import { createGateway, gatewayConfig } from '@tollkeeper/gateway';
 import { createLogger, createMetrics, loadConfig } from '@tollkeeper/runtime';
 import { announce } from './announce.ts';
 
-// As its own main.ts starts it, on a port that it reports to the benchmark. Log lines go where the benchmark's parent
-// sends standard output, so that writing them is part of the measurement.
+// Started like its own main.ts, on a port that it reports to the benchmark. Its log goes to the standard output of the
+// benchmark's parent, so that writing it is part of the measurement.
 const config = loadConfig(gatewayConfig, process.env);
 const gateway = createGateway({
   config,

@@ -5,7 +5,7 @@ export interface LoadRequest {
   headers: Record<string, string>;
   connections: number;
   seconds: number;
-  /** Posted in turn by every connection; GETs where there are none. */
+  /** Bodies that every connection posts in turn; without any, it sends GETs. */
   bodies?: string[];
 }
 
@@ -17,7 +17,7 @@ export interface LoadResult {
   failed: number;
 }
 
-// One process makes the load on every server, so that each meets the same client.
+// One process makes the load on every server, so that each has the same client.
 process.on('disconnect', () => process.exit());
 process.on('message', ({ url, headers, connections, seconds, bodies }: LoadRequest) => {
   const posts = bodies && { method: 'POST' as const, requests: bodies.map((body) => ({ body })) };

@@ -2,16 +2,16 @@ import { openBareProducer } from '../kafka.baseline.ts';
 
 export interface ProduceRequest {
   brokers: string;
-  /** The records of each send, all with one key. */
+  /** The records of each send, all with the same key. */
   batches: { key: string; values: string[] }[];
-  /** Sends in progress at a time. */
+  /** Concurrent sends. */
   inFlight: number;
   seconds: number;
 }
 
 export interface ProduceResult {
   recordsPerSecond: number;
-  /** Processor time of this process, in microseconds a record. */
+  /** Processor time of this process, in microseconds per record. */
   cpuMicros: number;
 }
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { announce } from './announce.ts';
 
-// The service behind every proxy: as little work as HTTP allows, an answer about as long as that of `/spend`.
+// The service behind every proxy: minimal work, and an answer about as long as that of `/spend`.
 const body = JSON.stringify({
   window: {
     kind: 'current_month',
