@@ -15,7 +15,7 @@ import { documentsRead } from './documents-read.ts';
 const mongo = useMongo();
 const dashboard = useDashboard(mongo);
 
-/** The clock stands at 2026-11-21T18:34:56.789Z. */
+/** The clock is at 2026-11-21T18:34:56.789Z. */
 const today = '2026-11-21T12:00:00.000Z';
 const yesterday = '2026-11-20T12:00:00.000Z';
 

@@ -10,9 +10,8 @@ export interface WorkSlices {
 }
 
 /**
- * Cuts work whose length others decide, such as a loop over input, into slices of 5 ms; the first begins now. All
- * sliced work of the process takes turns: between two turns of the event loop one slice is done, however many pieces of
- * work there are.
+ * Cuts work of unknown length, such as a loop over input, into slices of 5 ms; the first starts now. All sliced work of
+ * the process takes turns: between two turns of the event loop one slice runs, however many pieces of work there are.
  *
  *     const slices = startSlices();
  *     for (const item of items) {

@@ -1,17 +1,17 @@
 import { type ServiceName, TOPOLOGY } from '@tollkeeper/topology';
 
 /**
- * Flags of Node for every service, as its image has them.
+ * Node flags for every service, as in its image.
  *
- * - `--disable-warning=TimeoutNegativeWarning`: the timers of kafkajs cause it. It means nothing, and it would be the
- *   only line of the log that is not JSON.
- * - `--no-allocation-site-pretenuring`: V8 looks at what survives while a process starts, and may decide to make the
- *   like of it among the old objects for good. Each of those keeps what it refers to alive until the next full
- *   collection, even when nobody needs it any more. The edge then copies a quarter of all that its requests allocate,
- *   in pauses of 10 to 20 ms (ADR 13).
- * - `--heap-growing-percent=300`: in a heap as small as that of a pod, V8 lets the old objects grow by a third or so
- *   before it collects all of them again. Large bodies of events then cause ten times as many full collections as on a
- *   large machine, and a third of ingest's speed goes into them. The limit of the heap stays what it is (ADR 13).
+ * - `--disable-warning=TimeoutNegativeWarning`: the timers of kafkajs cause this harmless warning, which would be the
+ *   only log line that is not JSON.
+ * - `--no-allocation-site-pretenuring`: V8 observes which objects survive while a process starts, and may decide to
+ *   allocate similar objects in the old generation from then on. Each of those keeps its references alive until the
+ *   next full collection, even if nothing needs them any more. The edge then copies a quarter of all that its requests
+ *   allocate, in pauses of 10 to 20 ms (ADR 13).
+ * - `--heap-growing-percent=300`: in a heap as small as a pod's, V8 lets the old generation grow by about a third before
+ *   the next full collection. Large bodies of events then cause ten times as many full collections as on a large
+ *   machine, which cost ingest a third of its speed. The limit of the heap stays the same (ADR 13).
  */
 export const NODE_FLAGS = [
   '--disable-warning=TimeoutNegativeWarning',

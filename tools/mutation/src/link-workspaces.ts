@@ -2,7 +2,7 @@ import { cpSync, globSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 // Runs in a copy of the workspace, `.cache/mutation/copies/<copy>`. Packages are found in the workspace above it,
-// except those that only one project has. Links between projects must point into the copy.
+// except those in a project's own `node_modules`. Links between projects must point into the copy.
 const workspace = resolve('../../../..');
 const LINKS = 'node_modules/@tollkeeper';
 cpSync(join(workspace, LINKS), LINKS, { recursive: true, verbatimSymlinks: true });

@@ -51,8 +51,8 @@ const CLOCK_SKEW_MS = 5 * 60_000;
 
 /**
  * Makes a function that says for each event in turn how many further documents {@link recordEvents} writes at most.
- * These are the event, the roll-ups that it touches first, the start of its run, and the roll-ups that this start
- * leaves when it moves back. `now` is the time in Unix milliseconds.
+ * These are the event, the roll-ups that no earlier event touched, the start of its run, and the roll-ups that this
+ * start leaves when it moves back. `now` is the time in Unix milliseconds.
  */
 export function createWriteCounter(
   recorder: Pick<EventRecorder<never>, 'rollupPartsOf'>,

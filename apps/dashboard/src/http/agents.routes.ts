@@ -104,7 +104,7 @@ function detailsRoute({ reads, tallies, events, budgets, directory, windowOf }: 
             tallies.byModel(tenantId, agentId, window, meter),
           ]);
           const sum = sumTallies(ofPoints);
-          // Exactly as many settlements as exist. Looking for one more would read all other events of the agent in the
+          // No more settlements than exist: looking for one more would read all other events of the agent in the
           // window.
           const wanted = Math.min(sum.settlements, RECENT_SETTLEMENTS);
           const newest = wanted === 0 ? [] : await events.listSettlements(tenantId, agentId, window, wanted, meter);

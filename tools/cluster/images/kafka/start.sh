@@ -1,6 +1,5 @@
 #!/bin/bash
-# As the image apache/kafka does: each variable KAFKA_<NAME> is the setting <name> of the broker, and an empty log is
-# formatted.
+# Like the image apache/kafka, maps each variable KAFKA_<NAME> to the broker's setting <name>, and formats an empty log.
 set -euo pipefail
 properties=$(mktemp)
 while IFS='=' read -r -d '' name value; do

@@ -5,12 +5,12 @@ import { ByteReader, ByteWriter } from '../bytes.ts';
 
 /**
  * The packed form of events of one workspace, in the order of their times, compressed with Zstandard. Values of one
- * field are much alike, so they stand together. All numbers are varints (LEB128), texts are UTF-8 behind their length.
+ * field are similar, so they are stored together. All numbers are varints (LEB128), texts are UTF-8 after their length.
  *
  *     chunk:   VERSION, number of events, shapes, column*
  *     shapes:  their number, then for each the number of its fields and their names: the fields of `data`, in order
  *     column:  length of the rest, values. First time, shape, source, type and event id, then each field of the shapes
- *     times:   zigzag(first), then each less the one before
+ *     times:   zigzag(first), then each minus the one before
  *     values:  kind, then a value for each event that has the field
  */
 const VERSION = 1;

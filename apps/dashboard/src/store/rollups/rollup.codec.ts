@@ -5,18 +5,18 @@ import { ByteReader, ByteWriter } from '../bytes.ts';
 import { hashOfName, HASH_BYTES, type StoredModel, type StoredRow } from './row.hash.ts';
 
 /**
- * The packed form of a roll-up. All numbers are varints (LEB128), texts are UTF-8 behind their length in bytes.
+ * The packed form of a roll-up. All numbers are varints (LEB128), texts are UTF-8 after their length in bytes.
  *
  *     workspace: slot*                          slot: number, tally, zigzag(runs started)
  *     rows:      row*                           row:  length of the rest, name, model, (number, tally)*
  *     model:     0 nothing was settled, 1 no model is named, 2 a hash, else the length of the name + 3, and the name
  *     tally:     mask, then each measure whose bit is set. Bit 0 is the first entry of MEASURES
  *
- * A row keeps the form of its model. Where rows are divided, new ones have the hash of its name, which takes 7 bytes
- * where the name may take 500; the collection `names` has the names.
+ * A stored row keeps the form of its model. New divided rows have the hash of the model's name, which takes 7 bytes
+ * instead of up to 500; the collection `names` has the names.
  *
- * Slots and rows are in the order of their first event, however the events came in batches.
- * A tally without a measure holds 0 of it. So a measure may be added behind the others, and none may ever be moved.
+ * Slots and rows are in the order of their first event, whatever the batches of events were.
+ * A tally without a measure has 0 of it. So new measures may be appended, but none may ever be moved.
  * Times count from the start of the roll-up.
  */
 const NAMES = Object.keys(MEASURES) as (keyof Tally)[];
