@@ -9,9 +9,9 @@ import { type ServiceName, TOPOLOGY } from '@tollkeeper/topology';
  *   allocate similar objects in the old generation from then on. Each of those keeps its references alive until the
  *   next full collection, even if nothing needs them any more. The edge then copies a quarter of all that its requests
  *   allocate, in pauses of 10 to 20 ms (ADR 13).
- * - `--heap-growing-percent=300`: in a heap as small as a pod's, V8 lets the old generation grow by about a third before
- *   the next full collection. Large bodies of events then cause ten times as many full collections as on a large
- *   machine, which cost ingest a third of its speed. The limit of the heap stays the same (ADR 13).
+ * - `--heap-growing-percent=300`: in a heap as small as a pod's, V8 lets the old generation grow by about a third
+ *   before the next full collection. Large bodies of events then cause ten times as many full collections as on a
+ *   large machine, which cost ingest a third of its speed. The limit of the heap stays the same (ADR 13).
  */
 export const NODE_FLAGS = [
   '--disable-warning=TimeoutNegativeWarning',

@@ -5,7 +5,7 @@ import jsVersionActions from '@nx/js/src/release/version-actions';
 /** How `nx release` reads and writes versions: those of package.json, the default. */
 export default jsVersionActions.default;
 
-/** Runs before the release commit, which so includes the contracts of the release. */
+/** Runs before the release commit, so that the commit includes the contracts of the release. */
 export async function afterAllProjectsVersioned(cwd, options) {
   const updated = await jsVersionActions.afterAllProjectsVersioned(cwd, options);
   if (options.dryRun) return updated;

@@ -6,9 +6,9 @@ import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 
 export interface WaitingBodies {
   /**
-   * Resolves when a request may take a place at its service: to the whole body, or to `stream` when more than {@link
-   * SMALL_BODY_BYTES} of events have arrived, which `req` then emits first. Null if the request is over: its client
-   * disconnected, or the body found no room, stalled or was too large, which is answered here.
+   * Resolves when a request may take a place at its service: to the whole body, or to `stream` when more than
+   * {@link SMALL_BODY_BYTES} of events have arrived, which `req` then emits first. Null if the request is over: its
+   * client disconnected, or the body found no room, stalled or was too large, which is answered here.
    *
    * With a session, the body is always complete, so that write access is checked after all waiting.
    */
