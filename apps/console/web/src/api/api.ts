@@ -87,9 +87,7 @@ export function useRead<O extends Reads>(
 /** Inputs that select a part of an answer, and not another subject. */
 const PARTS = new Set(['range', 'timezone', 'offset', 'cursor']);
 
-/**
- * Whether both keys have the same subject, apart from span and page. Otherwise figures would appear under another name.
- */
+/** Whether both keys have the same subject, apart from span and page. Else figures would appear under another name. */
 function isOfTheSame(key: readonly unknown[], other: readonly unknown[] | undefined): boolean {
   const whole = (name: string, value: unknown) => (PARTS.has(name) ? undefined : value);
   return JSON.stringify(key, whole) === JSON.stringify(other, whole);

@@ -20,9 +20,7 @@ const RowsInSight = lazy(async () => ({ default: (await import('./rows-in-sight.
 
 const ForNow = createContext(false);
 
-/**
- * Whether a cell is drawn only until the code for long lists is loaded, and redrawn then, which would lose the focus.
- */
+/** Whether a cell is drawn only until the code for long lists is loaded. The redraw then would lose its focus. */
 export function useIsForNow(): boolean {
   return useContext(ForNow);
 }
