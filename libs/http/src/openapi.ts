@@ -24,7 +24,7 @@ const SECURITY_SCHEMES = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'ws_live_<id>.<secret>',
-    description: 'A workspace key. Event ingestion and reservations take it, and nothing else.',
+    description: 'A workspace key, only for event ingestion and reservations.',
   },
 } as const satisfies Record<SecurityScheme, object>;
 

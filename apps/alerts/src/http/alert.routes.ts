@@ -24,14 +24,12 @@ const delivery = z
     type: z.enum(NOTIFICATION_TYPES),
     channel_id: z.string(),
     channel_type: z.enum(CHANNEL_TYPES),
-    status: z
-      .string()
-      .meta({ description: 'Status that the notifier reported last', examples: [...DELIVERY_STATUSES] }),
+    status: z.string().meta({ description: 'Last status reported by the notifier', examples: [...DELIVERY_STATUSES] }),
     attempts: z.int(),
     response_status: z
       .int()
       .nullable()
-      .meta({ description: 'HTTP status that the last attempt got; null if there was no answer' }),
+      .meta({ description: 'HTTP status of the last attempt; null if there was no response' }),
     response_snippet: z.string().nullable(),
     error: z.string().nullable().meta({ description: 'Why the last attempt failed; null if it did not fail' }),
     last_attempt_at: moment.nullable(),
@@ -41,13 +39,13 @@ const delivery = z
 const alertRecord = alertSchema.extend({ deliveries: z.array(delivery) }).meta({ id: 'Alert' });
 const alertPage = z.object({
   items: z.array(alertRecord),
-  total: z.int().meta({ description: 'Number of alerts that match, on all pages' }),
+  total: z.int().meta({ description: 'Total number of matching alerts' }),
   limit: z.int(),
   offset: z.int(),
 });
 
 const historyQuery = z.object({
-  limit: integerQuery({ min: 1, max: 200, default: 50, description: 'Largest number of alerts in the answer' }),
+  limit: integerQuery({ min: 1, max: 200, default: 50, description: 'Maximum number of alerts in the response' }),
   offset: integerQuery({ min: 0, max: 10_000, default: 0, description: 'Number of alerts to skip' }),
   rule_id: identifier.optional(),
   severity: z.enum(SEVERITIES).optional(),

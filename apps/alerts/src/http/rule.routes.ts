@@ -17,21 +17,21 @@ const evaluation = z
     outcome: z.enum(['fired', 'suppressed']),
     reason: z.enum(['condition_became_true', 'condition_still_true_after_cooldown', 'cooldown', 'rate_limited']).meta({
       description:
-        'Why the rule fired or was suppressed. `cooldown`: its last alert is too recent. `rate_limited`: it made 60 alerts in the minute of `event_time`',
+        'Why the rule fired or was suppressed. `cooldown`: its last alert is too recent. `rate_limited`: it created 60 alerts in the minute of `event_time`',
     }),
     count: z.int().meta({
       description:
-        'Number of events. All events that are suppressed in one minute of event time for one reason are one decision. 1 if the rule fired',
+        'Number of events; 1 if the rule fired. All events suppressed for the same reason in one minute of event time are one decision',
     }),
-    alert_id: z.string().nullable().meta({ description: 'The alert that it made; null when suppressed' }),
-    event_id: z.string().meta({ description: 'Id of the event of the decision; of the last one if there are several' }),
+    alert_id: z.string().nullable().meta({ description: 'The alert that the rule created; null if suppressed' }),
+    event_id: z.string().meta({ description: 'Id of the event of the decision, or of its last event' }),
     event_time: moment,
     window: z.object({ start: moment, end: moment }),
-    rule_kind: z.enum(RULE_KINDS).meta({ description: 'Kind of the rule when it decided' }),
+    rule_kind: z.enum(RULE_KINDS).meta({ description: 'Kind of the rule at the time of the decision' }),
     event_count: z.int(),
     threshold: z.int(),
     spend: alertSchema.shape.spend,
-    cooldown_until: moment.nullable().meta({ description: 'End of the cooldown that suppressed it, in event time' }),
+    cooldown_until: moment.nullable().meta({ description: 'End of the suppressing cooldown, in event time' }),
     evaluated_at: moment,
   })
   .meta({ id: 'AlertRuleEvaluation' });
@@ -66,7 +66,7 @@ function routesOfAll(rules: RuleUseCases): Route[] {
       tag: TAG,
       summary: 'Create a rule',
       description:
-        'The rule counts events that are accepted after it was created. A workspace has at most 1000 rules. The ' +
+        'The rule counts events that are accepted after its creation. A workspace has at most 1000 rules. The ' +
         'windows of its enabled rules take at most 80 MB of memory (16 bytes for each event of a threshold, at most ' +
         '128000 for a `spend_gte`), and their channels add up to at most 5000. A rule makes at most 60 alerts in a ' +
         'minute of event time. The other events of that minute are one suppressed decision, `rate_limited`, with ' +
@@ -106,8 +106,8 @@ function routesOfOne(rules: RuleUseCases): Route[] {
       tag: TAG,
       summary: 'Change a rule',
       description:
-        'A rule that is enabled again, or counts something else (kind, window, threshold, filters, scope), starts with an ' +
-        'empty window. Alerts that it has made do not change.',
+        'A rule starts with an empty window if it is enabled again or if its kind, window, threshold, filters or scope change. ' +
+        'Existing alerts do not change.',
       access: 'admin',
       params: ruleParams,
       body: mergePatchBodies(rulePatch),
@@ -140,7 +140,7 @@ function routesOfOne(rules: RuleUseCases): Route[] {
       path: `${PATH}/{rule_id}/evaluations`,
       operationId: 'listAlertRuleEvaluations',
       tag: TAG,
-      summary: 'List the last decisions of a rule, and why',
+      summary: 'List the last decisions of a rule, with their reasons',
       access: 'admin',
       params: ruleParams,
       responses: {

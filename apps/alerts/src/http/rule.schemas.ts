@@ -48,7 +48,7 @@ const percents = z
   .refine((all) => new Set(all).size === all.length, 'must not repeat a percent')
   .meta({
     description:
-      'The rule counts that a daily budget reaches one of these percents; empty or absent means any. Needs ' +
+      'The rule counts only events of a daily budget reaching one of these percents; empty or absent means any. Needs ' +
       '`event_types` with only `budget.threshold_reached`',
     example: [80],
   });
@@ -56,7 +56,7 @@ const cooldownSeconds = z
   .int()
   .min(0, 'must not be negative')
   .max(MAX_SECONDS)
-  .meta({ description: 'Seconds after a fire, in event time, in which the rule does not fire again' });
+  .meta({ description: 'Seconds of event time after firing during which the rule does not fire again' });
 const channelIds = z
   .array(identifier)
   .max(MAX_RULE_CHANNELS, `must have at most ${MAX_RULE_CHANNELS} channels`)
@@ -205,7 +205,7 @@ export const ruleRecord = z
     channel_config_ids: z.array(z.string()),
     created_at: moment,
     updated_at: moment,
-    last_fired_at: moment.nullable().meta({ description: 'Event time of the last fire; null before the first' }),
+    last_fired_at: moment.nullable().meta({ description: 'Event time when the rule last fired, or null' }),
   })
   .meta({ id: 'AlertRule' });
 

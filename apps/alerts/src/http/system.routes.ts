@@ -20,19 +20,19 @@ const systemStatus = z
   .object({
     EvaluatorEnabled: z.boolean(),
     DispatcherEnabled: z.boolean(),
-    QueueSize: z.int().meta({ description: 'Notifications of the workspace that are still to be delivered' }),
+    QueueSize: z.int().meta({ description: 'Notifications of the workspace that are not delivered yet' }),
     LastEvaluationTime: moment.meta({
-      description: 'When the evaluator of the answering replica last completed a pass; it makes one each second',
+      description: 'When the evaluator of this replica last completed a pass; it runs every second',
     }),
     LastDispatchTime: moment.meta({
-      description: 'When the dispatcher of the answering replica last completed a pass; it makes one each second',
+      description: 'When the dispatcher of this replica last completed a pass; it runs every second',
     }),
     EnabledRules: z.int(),
     ConfiguredChannels: z.int(),
     NotEvaluatedSince: moment.nullable().meta({
       description:
-        'Since when no rule of the workspace is evaluated, because all of them take more memory than there is; null while ' +
-        'they are. Disable rules with large thresholds or long windows, or ask the operator. Events from before it ends are not counted',
+        'Since when no rule of the workspace is evaluated because its rules do not fit into memory; null while ' +
+        'they are. Disable rules with large thresholds or long windows, or ask the operator. Events of this period are not counted',
     }),
   })
   .meta({ id: 'AlertSystemStatus' });

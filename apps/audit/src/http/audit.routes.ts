@@ -13,7 +13,7 @@ const recordSchema = z
     actor: z.object({
       type: z.string().meta({ description: '`user`, `key` or `system`', examples: ['user', 'key', 'system'] }),
       id: z.string(),
-      name: z.string().meta({ description: 'Its display name at that time' }),
+      name: z.string().meta({ description: 'Display name at that time' }),
     }),
     action: z.string().meta({ description: 'The action. New actions may be added', examples: [...AUDIT_ACTIONS] }),
     target: z
@@ -25,14 +25,14 @@ const recordSchema = z
     address: z.string().nullable().meta({ description: 'Network address of the client; null without a request' }),
     user_agent: z.string().nullable().meta({ description: 'As sent by the client' }),
     request_id: z.string().nullable(),
-    sequence: z.int().meta({ description: 'Place in the chain of the workspace: 1, 2, 3 … without gaps' }),
-    previous_hash: hash.nullable().meta({ description: 'The `hash` of the record before it; null for the first' }),
+    sequence: z.int().meta({ description: 'Position in the chain of the workspace: 1, 2, 3 … without gaps' }),
+    previous_hash: hash.nullable().meta({ description: 'The `hash` of the previous record; null for the first' }),
     hash: hash.meta({ description: 'SHA-256 in hex of the record and of `previous_hash`' }),
   })
   .meta({ id: 'AuditRecord' });
 const recordPage = z.object({
   items: z.array(recordSchema).meta({ description: 'Newest first' }),
-  next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null on the last one' }),
+  next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null on the last page' }),
 });
 
 const word = z
@@ -41,16 +41,16 @@ const word = z
   .max(64)
   .regex(/^[a-z0-9_.-]+$/, 'must be lower-case words with dots between, such as key.revoke');
 const auditQuery = z.object({
-  actor: identifier.optional().meta({ description: 'Only changes by this user, key or part of Tollkeeper, by its id' }),
+  actor: identifier.optional().meta({ description: 'Only changes by the actor with this id' }),
   action: word.optional().meta({ description: 'Only this action', example: 'key.revoke' }),
   target_type: word.optional().meta({ description: 'Only changes to targets of this type', example: 'key' }),
   target_id: identifier.optional().meta({ description: 'Only changes to the target with this id' }),
   from: timestamp.optional().meta({ description: 'Records of this time or later' }),
   to: timestamp.optional().meta({ description: 'Records before this time' }),
-  limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Largest number of items on a page' }),
-  cursor: z.string().max(1024).optional().meta({ description: 'The `next_cursor` of the page before' }),
+  limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Maximum number of items on a page' }),
+  cursor: z.string().max(1024).optional().meta({ description: 'The `next_cursor` of the previous page' }),
   format: z.enum(['json', 'ndjson']).default('json').meta({
-    description: '`ndjson` streams all records of the filters, one JSON object in each line; `limit` has no effect',
+    description: '`ndjson` streams all matching records, one JSON object per line; `limit` has no effect',
   }),
 });
 
@@ -64,7 +64,7 @@ export function createAuditRoutes(records: RecordReader): Route[] {
       tag: 'Audit log',
       summary: 'List audit records, newest first',
       description:
-        'Every change by a person and every log-in, of the last 400 days. Each record carries the hash of the record before it, so that one that was altered or removed is found. A change is listed within seconds.',
+        'Every change by a person and every login of the last 400 days. Each record has the hash of the previous record, which reveals altered or removed records. A change is listed within seconds.',
       access: 'owner',
       query: auditQuery,
       responses: {

@@ -5,7 +5,7 @@ import type { BudgetStore } from '../domain/budget.ts';
 import type { AgentWithBudget, BudgetUseCases } from '../domain/budget.use-cases.ts';
 import { PREFIX, segments, TAG, workspaceOf } from './paths.ts';
 
-const dailyBudget = micros.nullable().meta({ description: 'USD micros a day; null when unset', example: 25_000_000 });
+const dailyBudget = micros.nullable().meta({ description: 'USD micros per day; null if not set', example: 25_000_000 });
 const change = z.strictObject({ daily_budget_usd_micros: dailyBudget });
 const ofWorkspace = z.object({ tenant_id: segments.tenant_id });
 const ofAgent = z.object({ tenant_id: segments.tenant_id, agent_id: segments.agent_id });
@@ -21,7 +21,7 @@ const agentItem = z
     agent_id: identifier,
     display_name: z.string(),
     daily_budget_usd_micros: dailyBudget,
-    updated_at: moment.nullable().meta({ description: 'Null when it was never set' }),
+    updated_at: moment.nullable().meta({ description: 'Null if it was never set' }),
   })
   .meta({ id: 'AgentBudgetItem' });
 
@@ -38,7 +38,7 @@ function workspaceRoutes(budgets: BudgetStore): Route[] {
       path,
       operationId: 'getWorkspaceBudget',
       tag: TAG,
-      summary: 'The daily budget of the workspace',
+      summary: 'Read the daily budget of the workspace',
       access: 'owner',
       params: ofWorkspace,
       responses: { 200: { description: 'The budget', schema: workspaceBudget } },
@@ -76,8 +76,8 @@ function agentRoutes(budgets: BudgetUseCases): Route[] {
       path: `${PREFIX}/agents`,
       operationId: 'listAgentBudgets',
       tag: TAG,
-      summary: 'The daily budgets of the agents of the workspace',
-      description: 'Every agent of the workspace by `agent_id`, with or without a budget; at most 10000.',
+      summary: 'List the daily budgets of the agents',
+      description: 'Every agent of the workspace, with or without a budget, sorted by `agent_id`; at most 10000.',
       access: 'owner',
       params: ofWorkspace,
       responses: { 200: { description: 'The agents', schema: z.object({ items: z.array(agentItem) }) } },

@@ -8,28 +8,28 @@ const amount = micros.nullable();
 const changeSchema = z
   .object({
     scope: z.enum(BUDGET_SCOPES),
-    scope_id: z.string().meta({ description: 'The `agent_id` or the `plan_key`; of the workspace, its id' }),
+    scope_id: z.string().meta({ description: 'The `agent_id`, the `plan_key` or the id of the workspace' }),
     previous_daily_budget_usd_micros: amount.meta({
-      description: 'Null when none was set, and for a plan that was created',
+      description: 'Null if none was set, or if the plan was created',
     }),
-    daily_budget_usd_micros: amount.meta({ description: 'Null when it was unset, and for a plan that was deleted' }),
+    daily_budget_usd_micros: amount.meta({ description: 'Null if the budget was removed, or if the plan was deleted' }),
     changed_by: z.string().meta({ description: 'Id of the user', example: 'user_4fG0aZ8kQ2mN6pR1tV5x' }),
     changed_at: moment,
   })
   .meta({ id: 'BudgetChange' });
 const changePage = z.object({
   items: z.array(changeSchema).meta({ description: 'Newest first' }),
-  next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null on the last one' }),
+  next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null on the last page' }),
 });
 
 const ofWorkspace = z.object({ tenant_id: segments.tenant_id });
 const historyQuery = z.object({
-  scope: z.enum(BUDGET_SCOPES).optional().meta({ description: 'Only changes of such budgets' }),
+  scope: z.enum(BUDGET_SCOPES).optional().meta({ description: 'Only changes of budgets of this scope' }),
   scope_id: identifier.optional().meta({
     description: 'Only changes of this agent, plan or workspace, by its `agent_id`, `plan_key` or id. Needs `scope`',
   }),
-  limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Largest number of items on a page' }),
-  cursor: z.string().max(1024).optional().meta({ description: 'The `next_cursor` of the page before' }),
+  limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Maximum number of items on a page' }),
+  cursor: z.string().max(1024).optional().meta({ description: 'The `next_cursor` of the previous page' }),
 });
 
 /** Who changed which daily budget, for owners. */
@@ -42,7 +42,7 @@ export function createHistoryRoutes(history: BudgetHistory): Route[] {
       tag: TAG,
       summary: 'List changes of daily budgets, newest first',
       description:
-        'Covers the last 400 days. A call that leaves the amount as it was is not listed, and neither are changes of `is_active` of a plan.',
+        'Covers the last 400 days. Calls that do not change the amount and changes of `is_active` of a plan are not listed.',
       access: 'owner',
       params: ofWorkspace,
       query: historyQuery,

@@ -50,12 +50,12 @@ function listRoute({ reads, tallies, directory, windowOf }: AgentsDeps): Route {
     path: '/api/v1/dashboard/top-agents',
     operationId: 'listTopAgents',
     tag: TAG,
-    summary: 'The agents that spent most',
+    summary: 'List the agents that spent most',
     description: 'By spend, then by `agent_id`. Agents without an event in the window are not listed.',
     access: 'member',
     query: z.object({
       ...rangeQuery,
-      limit: integerQuery({ min: 1, max: 100, default: 10, description: 'Largest number of agents in the answer' }),
+      limit: integerQuery({ min: 1, max: 100, default: 10, description: 'Maximum number of agents in the response' }),
     }),
     responses: { 200: { description: 'The agents', schema: topAgentsSchema } },
     async handler({ caller: { tenantId }, query, signal }) {
@@ -89,7 +89,7 @@ function detailsRoute({ reads, tallies, events, budgets, directory, windowOf }: 
     path: '/api/v1/dashboard/top-agents/details',
     operationId: 'getAgentDetails',
     tag: TAG,
-    summary: 'Spend of one agent: over time, by model, and its newest settlements',
+    summary: 'Read the spend of one agent: over time, by model, and its newest settlements',
     access: 'member',
     query: z.object({ ...rangeQuery, agent_id: identifier }),
     responses: { 200: { description: 'The agent', schema: agentDetailsSchema } },

@@ -72,8 +72,8 @@ function listRoute(deps: BlockedDeps, type: BlockedType, kind: Kind, schemas: Sc
     query: z.object({
       ...rangeQuery,
       agent_id: identifier.optional().meta({ description: 'Only calls of this agent' }),
-      limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Largest number of items on a page' }),
-      cursor: z.string().max(1024).optional().meta({ description: 'The `next_cursor` of the page before' }),
+      limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Maximum number of items on a page' }),
+      cursor: z.string().max(1024).optional().meta({ description: 'The `next_cursor` of the previous page' }),
     }),
     responses: { 200: { description: 'A page', schema: schemas.list } },
     async handler({ caller: { tenantId }, query, signal }) {
@@ -112,7 +112,7 @@ function detailsRoute(deps: BlockedDeps, type: BlockedType, kind: Kind, schemas:
     tag: 'Dashboard',
     summary: `One of the ${what}, or those of one run with its settlements`,
     description:
-      'Give `event_id` or `run_id`. If both are given, `event_id` counts. The event or the run may be outside of the window.',
+      'Give `event_id` or `run_id`. If both are given, `event_id` takes precedence. The event or run may be outside the window.',
     access: 'member',
     query: z
       .object({ ...rangeQuery, event_id: identifier.optional(), run_id: identifier.optional() })

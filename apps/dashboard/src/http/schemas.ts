@@ -6,15 +6,15 @@ import type { Blocker } from '../domain/event.ts';
 
 const count = z.int().min(0);
 const tokens = {
-  input_tokens: count.meta({ description: 'Sum over the settlements; those that report none add 0' }),
-  output_tokens: count.meta({ description: 'Sum over the settlements; those that report none add 0' }),
+  input_tokens: count.meta({ description: 'Sum over the settlements; settlements without a count add 0' }),
+  output_tokens: count.meta({ description: 'Sum over the settlements; settlements without a count add 0' }),
 };
 const blockedCalls = { budget: count, guard: count } satisfies Record<Blocker, z.ZodType>;
 const blockedCallFields = { budget_blocked: count, guard_blocked: count } satisfies Record<
   `${Blocker}_blocked`,
   z.ZodType
 >;
-const percent = z.number().min(0).meta({ description: 'Percent, 2 decimals' });
+const percent = z.number().min(0).meta({ description: 'Percent with 2 decimals' });
 
 /** The query parameters of every drilldown. */
 export const rangeQuery = {
@@ -30,7 +30,7 @@ export const rangeQuery = {
 
 const windowSchema = z
   .object({ kind: z.enum(RANGE_KINDS), start: timestamp, end: timestamp, timezone })
-  .meta({ id: 'Window', description: 'The span `[start, end)` that the answer covers' });
+  .meta({ id: 'Window', description: 'The span `[start, end)` that the response covers' });
 
 const metricsSchema = z
   .object({
@@ -44,13 +44,13 @@ const metricsSchema = z
 
 const budgetSchema = z
   .object({ daily_budget_usd_micros: micros.nullable(), window_budget_usd_micros: micros.nullable() })
-  .meta({ id: 'WindowBudget', description: 'The daily budget, and what it allows over the window; null when unset' });
+  .meta({ id: 'WindowBudget', description: 'The daily budget and what it allows over the window; null if not set' });
 
 /** A field of all answers with a budget or a share of a budget. */
 const budgetMark = {
   budget_stale: z.literal(true).optional().meta({
     description:
-      'True while the budgets service is down: the answer uses the last known budget, or none. Absent otherwise.',
+      'True while the budgets service is down: the response uses the last known budget, or none. Absent otherwise.',
   }),
 };
 
@@ -65,10 +65,10 @@ export const overviewSchema = z
     runs: count.meta({ description: 'Runs whose first event is in the window' }),
     previous: z
       .object({ total_micros: micros, ...blockedCalls })
-      .meta({ description: 'Spend and blocked calls of the span of equal length just before the window' }),
+      .meta({ description: 'Spend and blocked calls of the preceding span of equal length' }),
     comparison: z.object({ start: timestamp, end: timestamp, total_micros: micros, ...blockedCalls }).meta({
       description:
-        'Spend and blocked calls of the same part of the time before: yesterday up to the same time for `today`, last month up to the same day and time for `current_month`, and the span just before for other ranges',
+        'Spend and blocked calls of the comparable earlier span: yesterday up to the same time for `today`, last month up to the same day and time for `current_month`, the preceding span for other ranges',
     }),
   })
   .meta({ id: 'Overview' });
@@ -107,7 +107,7 @@ const spendFields = {
 const otherMark = {
   other: z.literal(true).optional().meta({
     description:
-      'All further names together: those beyond the first 1,000 that the settlements of a workspace name in a day of UTC. The name is null then',
+      'All further names together: those beyond the first 1,000 that a workspace uses in a UTC day. The name is then null',
   }),
 };
 
@@ -136,7 +136,7 @@ export const breakdownSchema = z
       .array(
         z.object({
           start: timestamp,
-          micros: z.array(micros).meta({ description: 'Of each of `groups`, then of `others` unless that is null' }),
+          micros: z.array(micros).meta({ description: 'One for each of `groups`, then one for `others` unless null' }),
         }),
       )
       .meta({ description: 'Oldest first; each ends where the next one starts' }),
@@ -171,7 +171,7 @@ export const settlementSchema = z
     provider: z.string().optional(),
     input_tokens: count.optional(),
     output_tokens: count.optional(),
-    reservation_id: identifier.optional().meta({ description: 'The reservation that it settled, if there was one' }),
+    reservation_id: identifier.optional().meta({ description: 'The settled reservation, if there was one' }),
   })
   .meta({ id: 'Settlement' });
 
@@ -185,7 +185,7 @@ export const agentDetailsSchema = z
     points: z.array(pointSchema),
     models: z.array(
       z.object({
-        model: z.string().nullable().meta({ description: 'Null for settlements that name no model' }),
+        model: z.string().nullable().meta({ description: 'Null for settlements without a model' }),
         ...otherMark,
         total_micros: micros,
         unique_settlements: count,
@@ -203,17 +203,17 @@ export const budgetBlockedFields = z.object({
   ...blockedFields,
   plan_key: planKey.optional(),
   scope: z.string().meta({
-    description: 'Whose daily budget blocked the call',
+    description: 'Scope of the daily budget that blocked the call',
     examples: ['workspace', 'agent', 'plan'],
   }),
   requested_micros: micros,
   spent_micros: micros,
   held_micros: micros
     .optional()
-    .meta({ description: 'Amount that open reservations held at that time, where the event has it' }),
+    .meta({ description: 'Amount that open reservations held at that time, if the event reports it' }),
   daily_budget_usd_micros: micros,
   count: count.min(1).optional().meta({
-    description: 'How many blocked calls this reports; 1 if absent. The other fields are those of the last one',
+    description: 'Number of blocked calls in this event; 1 if absent. The other fields are those of the last call',
   }),
 });
 
@@ -228,9 +228,9 @@ export function blockedSchemas<F extends z.ZodObject>(name: string, fields: F) {
   return {
     list: z.object({
       window: windowSchema,
-      total: count.meta({ description: 'Blocked calls in the window, on all pages; an item may report several' }),
+      total: count.meta({ description: 'Total number of blocked calls in the window; an item may report several' }),
       items: z.array(item).meta({ description: 'Newest first' }),
-      next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null on the last one' }),
+      next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null on the last page' }),
     }),
     details: z.union([
       z.object({ window: windowSchema, event }).meta({ description: 'By `event_id`' }),

@@ -26,39 +26,39 @@ const overspend = z
   })
   .meta({
     description:
-      'USD micros of unreserved spend on the day, also where the limit was not exceeded. A limit is exceeded by no more than their sum',
+      'USD micros spent on the day beyond reservations, even if the limit was not exceeded. A limit is exceeded by at most their sum',
   });
 const limitView = limitRow
   .extend({
-    open_reservations: count.meta({ description: 'Reservations that are held' }),
+    open_reservations: count.meta({ description: 'Open reservations' }),
     overspend_micros: overspend,
     released: count.meta({ description: 'Reservations that were released on the day' }),
     expired: count.meta({
-      description: 'Reservations that expired on the day. Each may be a call whose cost was not reported',
+      description: 'Reservations that expired on the day. Each may be a call with an unreported cost',
     }),
   })
   .meta({ id: 'Limit' });
 const limitsView = z.object({
   day: z
     .object({ start: moment, end: moment, timezone: z.string() })
-    .meta({ description: 'The running day of the workspace: after it, all limits begin anew' }),
+    .meta({ description: 'The current day of the workspace. When it ends, all limits start over' }),
   items: z.array(limitView),
 });
 const reservationPage = z.object({
   items: z.array(reservationSchema).meta({ description: 'Newest first' }),
-  next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null on the last one' }),
+  next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null on the last page' }),
 });
 
 const limitsQuery = z.object({
-  agent_id: identifier.optional().meta({ description: 'Of the agents, this one only' }),
-  plan_key: planKey.optional().meta({ description: 'Of the plans, this one only' }),
+  agent_id: identifier.optional().meta({ description: 'Only this agent' }),
+  plan_key: planKey.optional().meta({ description: 'Only this plan' }),
 });
 const reservationsQuery = z.object({
   state: reservationState.optional(),
   agent_id: identifier.optional(),
   run_id: identifier.optional(),
-  limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Largest number of items on a page' }),
-  cursor: z.string().max(1024).optional().meta({ description: 'The `next_cursor` of the page before' }),
+  limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Maximum number of items on a page' }),
+  cursor: z.string().max(1024).optional().meta({ description: 'The `next_cursor` of the previous page' }),
 });
 
 export interface LimitRouteDeps {
@@ -74,10 +74,10 @@ export function createLimitRoutes({ limits, reservations }: LimitRouteDeps): Rou
       path: PATH,
       operationId: 'listLimits',
       tag: TAG,
-      summary: 'The limits of the running day, and what is left of them',
-      description: `A limit is a daily budget that is set, on the running day of the workspace: those of the workspace,
-of its agents and of its plans, in this order. With \`agent_id\` or \`plan_key\`, those of the workspace and of what is
-named. A changed budget counts within 2 seconds.`,
+      summary: 'List the limits of the current day and what remains of them',
+      description: `A limit is a daily budget applied to the current day of the workspace: those of the workspace,
+of its agents and of its plans, in this order. With \`agent_id\` or \`plan_key\`, only those of the workspace and of
+these. A changed budget takes effect within 2 seconds.`,
       access: 'member',
       query: limitsQuery,
       responses: { 200: { description: 'The limits', schema: limitsView } },
@@ -91,8 +91,8 @@ named. A changed budget counts within 2 seconds.`,
       path: RESERVATIONS_PATH,
       operationId: 'listReservations',
       tag: TAG,
-      summary: 'The reservations of the last 48 hours, newest first',
-      description: 'A page may have fewer items than `limit`, even none; `next_cursor` says if there are more.',
+      summary: 'List the reservations of the last 48 hours, newest first',
+      description: 'A page may have fewer items than `limit`, or none; `next_cursor` says whether there are more.',
       access: 'admin',
       query: reservationsQuery,
       responses: { 200: { description: 'A page', schema: reservationPage } },
@@ -110,7 +110,7 @@ named. A changed budget counts within 2 seconds.`,
       tag: TAG,
       summary: 'Release a stuck reservation',
       description:
-        'For a reservation that its gateway neither settles nor releases. If the call has cost something, report it as a `spend.settled` event. Releasing again changes nothing. 409 if the reservation was settled.',
+        'For a reservation that its gateway neither settles nor releases. If the call cost something, report the cost as a `spend.settled` event. Releasing again changes nothing. 409 if the reservation was settled.',
       access: 'owner',
       params: reservationParams,
       responses: { 200: { description: 'The reservation as it is now', schema: reservationSchema } },

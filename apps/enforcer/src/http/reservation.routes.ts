@@ -56,17 +56,17 @@ settled with another \`settlement_id\`, or released. 404 if it is unknown, or ol
 report what the call has cost as a \`spend.settled\` event without \`reservation_id\`.`;
 
 const reserveBody = z.strictObject({
-  request_id: identifier.meta({ description: 'Chosen by the gateway, once for each call', example: 'call-2' }),
+  request_id: identifier.meta({ description: 'Chosen by the gateway, unique for each call', example: 'call-2' }),
   agent_id: identifier,
   run_id: identifier.meta({ example: 'run-2' }),
   amount_micros: reservedAmount,
-  plan_key: planKey.optional().meta({ description: 'The plan that the call is made under' }),
+  plan_key: planKey.optional().meta({ description: 'The plan of the call' }),
   ttl_seconds: ttlSeconds.default(RESERVATION_TTL_SECONDS.default),
-  dry_run: z.boolean().default(false).meta({ description: 'Answer what would happen, and change nothing' }),
+  dry_run: z.boolean().default(false).meta({ description: 'Return the decision without changing anything' }),
 });
 const settleBody = z.strictObject({
   settlement_id: settlementId.meta({ example: 'settlement-2' }),
-  amount_micros: micros.meta({ description: 'USD micros that the call has cost' }),
+  amount_micros: micros.meta({ description: 'Cost of the call in USD micros' }),
   model: modelName.optional(),
   provider: providerName.optional(),
   input_tokens: tokens.optional(),
@@ -119,9 +119,9 @@ function reserveRoute(reservations: Reservations, common: Common): Route {
     description: RESERVE,
     body: reserveBody,
     responses: {
-      200: { description: 'Nothing is held: the call is denied, or it was a `dry_run`', schema: notHeld },
+      200: { description: 'No reservation was created: the call is denied, or it was a `dry_run`', schema: notHeld },
       201: {
-        description: 'The call may spend, and the amount is held unless the request is repeated',
+        description: 'The call is allowed, and the amount is held. A repeated request holds it only once',
         schema: granted,
       },
     },
@@ -149,7 +149,7 @@ function routesOfOne(reservations: Reservations, common: Common, ending: Common)
       path: ONE,
       operationId: 'getReservation',
       summary: 'Read a reservation',
-      description: '404 also for a reservation that is older than three days.',
+      description: 'A reservation older than three days is 404 too.',
       params: reservationParams,
       responses: { 200: { description: 'The reservation', schema: reservationSchema } },
       handler: async ({ caller, params }) => {
@@ -188,7 +188,7 @@ function routesOfOne(reservations: Reservations, common: Common, ending: Common)
       operationId: 'releaseReservation',
       summary: 'Release a reservation',
       description:
-        'Frees what is held. Releasing a reservation again, or an expired one, changes nothing. 409 if the reservation was settled.',
+        'Releases the held amount. Releasing a reservation again, or an expired one, changes nothing. 409 if the reservation was settled.',
       params: reservationParams,
       responses: now,
       handler: async ({ caller, params }) => {

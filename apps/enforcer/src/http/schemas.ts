@@ -4,7 +4,7 @@ import type { LimitRow } from '../domain/limit.ts';
 import { type Reservation, RESERVATION_STATES } from '../domain/reservation.ts';
 
 export const reservationState = z.enum(RESERVATION_STATES).meta({
-  description: '`held → settled | released | expired`. One that has expired can still be settled',
+  description: '`held → settled | released | expired`. An expired reservation can still be settled',
 });
 
 export const reservationSchema = z
@@ -24,10 +24,10 @@ export const reservationSchema = z
   .meta({ id: 'Reservation' });
 
 const limitFields = {
-  scope: z.enum(BUDGET_SCOPES).meta({ description: 'What the daily budget is set for' }),
+  scope: z.enum(BUDGET_SCOPES).meta({ description: 'Scope of the daily budget' }),
   scope_id: z.string().meta({ description: 'The id of the workspace, an `agent_id` or a `plan_key`' }),
   daily_budget_usd_micros: micros,
-  spent_micros: micros.meta({ description: 'USD micros that were settled on the running day' }),
+  spent_micros: micros.meta({ description: 'USD micros settled on the current day' }),
   held_micros: micros.meta({ description: 'USD micros that open reservations hold' }),
 };
 const resetsAt = moment.meta({ description: 'When the day of the workspace ends' });
@@ -45,9 +45,9 @@ export const denialSchema = z
     ...limitFields,
     requested_micros: micros,
     resets_at: resetsAt,
-    message: z.string().meta({ description: 'For a person: which limit it is, and what would let the call through' }),
+    message: z.string().meta({ description: 'For people: which limit denied the call, and what would allow it' }),
   })
-  .meta({ id: 'BudgetDenial', description: 'Of several limits, the one with the least remaining' });
+  .meta({ id: 'BudgetDenial', description: 'The limit with the least remaining, if there are several' });
 
 export const reservationParams = z.object({
   reservation_id: identifier.meta({ description: 'Id of the reservation', example: 'rsv_4fGh1Jk2Lm3Np4Qr5St6' }),

@@ -10,17 +10,17 @@ const TAG = 'Agents';
 const agentSchema = z
   .object({
     agent_id: z.string(),
-    display_name: z.string().meta({ description: 'The `agent_id` until somebody gives the agent a name' }),
-    created_at: moment.meta({ description: 'When it was created, or first seen in an event' }),
+    display_name: z.string().meta({ description: 'The `agent_id` until the agent is given a name' }),
+    created_at: moment.meta({ description: 'When the agent was created or first seen in an event' }),
   })
   .meta({ id: 'Agent' });
 const agentPage = z.object({
   items: z.array(agentSchema),
-  next_cursor: z.string().nullable().meta({ description: '`cursor` of the next page; null on the last' }),
+  next_cursor: z.string().nullable().meta({ description: '`cursor` of the next page; null on the last page' }),
 });
 const pageQuery = z.object({
-  limit: integerQuery({ min: 1, max: 1000, default: 1000, description: 'Largest number of agents in the answer' }),
-  cursor: identifier.optional().meta({ description: '`next_cursor` of the page before' }),
+  limit: integerQuery({ min: 1, max: 1000, default: 1000, description: 'Maximum number of agents in the response' }),
+  cursor: identifier.optional().meta({ description: '`next_cursor` of the previous page' }),
 });
 
 /** Agents of a workspace. */
@@ -48,7 +48,7 @@ export function createAgentRoutes(agents: AgentUseCases): Route[] {
       operationId: 'createAgent',
       tag: TAG,
       summary: 'Create an agent before it is seen',
-      description: '409 if the workspace has the agent already, from an event or a call. PATCH renames it.',
+      description: '409 if the workspace already has the agent, from an event or a call. Use PATCH to rename it.',
       access: 'owner',
       body: z.strictObject({ agent_id: identifier, display_name: displayName }),
       responses: { 201: { description: 'The new agent', schema: agentSchema } },

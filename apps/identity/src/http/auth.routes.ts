@@ -13,10 +13,10 @@ const sessionSchema = z
   .object({
     id: z.string(),
     created_at: moment,
-    last_seen_at: moment.meta({ description: 'To a minute' }),
-    expires_at: moment.meta({ description: 'When it ends if it is not used again' }),
-    address: z.string().meta({ description: 'Network address that it was opened from; empty where not known' }),
-    user_agent: z.string().meta({ description: 'What the browser or program said of itself at the log-in' }),
+    last_seen_at: moment.meta({ description: 'Accurate to a minute' }),
+    expires_at: moment.meta({ description: 'When the session ends if it is not used again' }),
+    address: z.string().meta({ description: 'Network address that opened the session; empty if unknown' }),
+    user_agent: z.string().meta({ description: 'User agent of the browser or program at login' }),
     current: z.boolean().meta({ description: 'The session of this request' }),
   })
   .meta({ id: 'Session' });
@@ -45,7 +45,7 @@ function loginRoute(auth: AuthUseCases, cookies: SessionCookies): Route {
     tag: TAG,
     summary: 'Log in',
     description:
-      'Sets the cookie `gw_session`, always a new one. After ten failures for a user or from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
+      'Always sets a new `gw_session` cookie. After ten failures for a user or from an address within 15 minutes, the response is 429 until the 15 minutes have passed.',
     access: 'public',
     body: z.strictObject({ email: login, password }),
     responses: { 200: { description: 'Logged in', schema: accountSchema } },
@@ -82,7 +82,7 @@ function accountRoute(auth: AuthUseCases): Route {
     path: '/api/v1/auth/me',
     operationId: 'getAccount',
     tag: TAG,
-    summary: 'Who is logged in',
+    summary: 'Read the account of the caller',
     access: 'session',
     responses: { 200: { description: 'The account of the caller', schema: accountSchema } },
     handler: async ({ caller }) => ({ status: 200, body: toAccountBody(await auth.account(caller.userId)) }),
@@ -140,10 +140,10 @@ function endOtherSessionsRoute(auth: AuthUseCases): Route {
     path: '/api/v1/auth/sessions',
     operationId: 'endOtherSessions',
     tag: TAG,
-    summary: 'End all your sessions but the one of this request',
+    summary: 'End all your sessions except the one of this request',
     description: 'They end everywhere within 5 seconds.',
     access: 'session',
-    responses: { 204: { description: 'The others have ended' } },
+    responses: { 204: { description: 'The other sessions have ended' } },
     handler: async ({ caller, headers, cause }) => {
       await auth.endOtherSessions(caller.userId, sessionOf(headers), cause);
       return { status: 204 };
@@ -162,7 +162,7 @@ function endSessionRoute(auth: AuthUseCases): Route {
     description: 'It ends everywhere within 5 seconds.',
     access: 'session',
     params: z.object({ session_id: identifier }),
-    responses: { 204: { description: 'It has ended' } },
+    responses: { 204: { description: 'The session has ended' } },
     handler: async ({ caller, params, cause }) => {
       await auth.endSession(caller.userId, params.session_id, cause);
       return { status: 204 };
@@ -179,10 +179,10 @@ function forgotPasswordRoute(resets: PasswordResetUseCases): Route {
     tag: TAG,
     summary: 'Request a password reset link by e-mail',
     description:
-      'Mails a link to the user who has verified the e-mail. The answer is the same for every other e-mail. 409 without a mail server; 429 after 5 for an e-mail, or 60 from an address, within an hour.',
+      'Sends a link to the user with this verified e-mail. The response is the same for any other e-mail. 409 without a mail server; 429 after 5 requests for an e-mail, or 60 from an address, within an hour.',
     access: 'public',
     body: z.strictObject({ email }),
-    responses: { 204: { description: 'If somebody has verified the e-mail, a link is on its way' } },
+    responses: { 204: { description: 'If a user has verified the e-mail, a link is being sent' } },
     handler: async ({ body, clientAddress, cause }) => {
       await resets.forgot(body.email, clientAddress, cause);
       return { status: 204 };
@@ -199,7 +199,7 @@ function resetPasswordRoute(resets: PasswordResetUseCases): Route {
     tag: TAG,
     summary: 'Set a new password with a one-time link',
     description:
-      'Takes the token of a link that an operator has made, or that was mailed. It works once, for 30 minutes, and ends all sessions of the user and all links to their providers. 404 for every token that does not; after ten of those from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
+      'Takes the token of a link that an operator created or that was sent by e-mail. The token works once, for 30 minutes, and ends all sessions of the user and all links to their providers. Any other token is 404; after ten of those from an address within 15 minutes, the response is 429 until the 15 minutes have passed.',
     access: 'public',
     body: z.strictObject({ token: z.string().max(128), new_password: newPassword }),
     responses: {

@@ -22,11 +22,11 @@ export const newInvitation = z
   .object({
     ...invitationFields,
     url: z.string().meta({
-      description: 'The link to share with the person. Anyone who has it can join, once. Only in this answer.',
+      description: 'The link to share with the person. Anyone who has it can join, once. Only this response has it.',
     }),
     mailed: z.boolean().meta({
       description:
-        'Another link is mailed to the e-mail, unless 5 were within an hour. It does the same, and verifies the e-mail of the person who joins with it.',
+        'Whether another link is sent to the e-mail, at most 5 within an hour. It also verifies the e-mail of the person who joins with it.',
     }),
   })
   .meta({ id: 'NewInvitation' });
@@ -35,12 +35,12 @@ const offerSchema = z
     workspace: z.object({ slug: z.string(), name: z.string() }),
     email: z.string(),
     role: workspaceRole,
-    invited_by: z.string().meta({ description: 'Name of the owner who made the invitation' }),
+    invited_by: z.string().meta({ description: 'Name of the owner who created the invitation' }),
     expires_at: moment,
   })
   .meta({ id: 'InvitationOffer', description: 'The workspace and role of the invitation' });
 
-const token = z.string().max(128).meta({ description: 'Token of the invitation: what follows # in its link' });
+const token = z.string().max(128).meta({ description: 'Token of the invitation: the part after # in its link' });
 // OpenAPI allows one name for the parameter of a path. For GET it is the token, for DELETE the id.
 const tokenOrId = identifier.meta({ description: 'GET: token of the invitation. DELETE: its id' });
 
@@ -76,7 +76,7 @@ function routesOfOwners(invitations: InvitationUseCases, publicUrl: string): Rou
       tag: TAG,
       summary: 'Invite someone to the workspace',
       description:
-        'Returns a link to share with the person, valid for 7 days and one use, and mails another one if there is a mail server. A new invitation for the same e-mail replaces the old one. It expires when its creator is no longer an owner. 409 if a member has the e-mail, or the workspace is full.',
+        'Returns a link to share with the person, valid once within 7 days, and sends another one by e-mail if there is a mail server. A new invitation for the same e-mail replaces the old one. An invitation expires when its creator is no longer an owner. 409 if a member has the e-mail, or if the workspace is full.',
       access: 'owner',
       body: z.strictObject({ email, role: workspaceRole }),
       responses: { 201: { description: 'The new invitation', schema: newInvitation } },
@@ -112,7 +112,7 @@ function routesOfInvitees(invitations: InvitationUseCases, cookies: SessionCooki
       tag: TAG,
       summary: 'Read an invitation',
       description:
-        'For anyone with the token. 404 for every token that offers nothing; after ten of those from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
+        'For anyone with the token. An invalid token is 404; after ten of those from an address within 15 minutes, the response is 429 until the 15 minutes have passed.',
       access: 'public',
       params: z.object({ invitation: tokenOrId }),
       responses: { 200: { description: 'The invitation', schema: offerSchema } },
@@ -132,7 +132,7 @@ function routesOfInvitees(invitations: InvitationUseCases, cookies: SessionCooki
       tag: TAG,
       summary: 'Accept an invitation',
       description:
-        'With a session, its user joins: send {}. Without one, `name` and `password` make a new account, under the e-mail of the invitation, and open a session. The answer has its `login_name`. The e-mail is verified by the link that was mailed to it, and by no other. 409 for a member of the workspace, a taken `login_name`, and a workspace that is full.',
+        'With a session, its user joins: send {}. Without one, `name` and `password` create an account with the e-mail of the invitation and open a session; the response has its `login_name`. Only the link sent to the e-mail verifies it. 409 for a member of the workspace, a taken `login_name`, or a full workspace.',
       access: 'visitor',
       params: z.object({ invitation: token }),
       body: z.strictObject({

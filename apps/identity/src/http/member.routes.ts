@@ -14,16 +14,16 @@ const memberFields = {
   user_id: z.string(),
   ...userFields,
   role: workspaceRole,
-  source: z.enum(MEMBERSHIP_SOURCES).meta({ description: 'What made the user a member' }),
+  source: z.enum(MEMBERSHIP_SOURCES).meta({ description: 'How the user became a member' }),
   joined_at: moment,
 };
 const memberSchema = z.object(memberFields).meta({ id: 'Member' });
 const invitedMember = z
   .object({
     ...memberFields,
-    user_id: z.string().meta({ description: 'Id of the invitation, since there is no user yet' }),
+    user_id: z.string().meta({ description: 'Id of the invitation, because there is no user yet' }),
     login_name: z.string().meta({ description: 'Empty until somebody joins' }),
-    joined_at: moment.meta({ description: 'When the invitation was made' }),
+    joined_at: moment.meta({ description: 'When the invitation was created' }),
     status: z.literal('invited'),
     invitation: newInvitation,
   })
@@ -60,10 +60,10 @@ function routesOfAll(members: MemberUseCases, invitations: Invitations, publicUr
       tag: TAG,
       summary: 'Invite someone to the workspace',
       description:
-        'Does the same as `POST /api/v1/invitations`, which is preferred: no one becomes a member without accepting. `name` is not kept, since the person who joins chooses it.',
+        'Same as `POST /api/v1/invitations`, which is preferred: nobody becomes a member without accepting. `name` is ignored; the person who joins chooses it.',
       access: 'owner',
       body: z.strictObject({ email, role: workspaceRole, name: displayName.optional() }),
-      responses: { 201: { description: 'The invitation, as a member to be', schema: invitedMember } },
+      responses: { 201: { description: 'The invitation, in the form of a member', schema: invitedMember } },
       handler: async ({ caller, body: { email: address, role, name = '' }, cause }) => {
         const made = await invitations.invite(caller.tenantId, caller.userId, { email: address, role }, cause);
         return { status: 201, body: toInvitedBody(toNewInvitationBody(made, publicUrl), name) };
@@ -96,7 +96,7 @@ function routesOfOne(members: MemberUseCases): Route[] {
       operationId: 'setMemberRole',
       tag: TAG,
       summary: 'Change the role of a member',
-      description: '409 for the last owner, who has to keep the role.',
+      description: '409 for the last owner, who must keep the role.',
       access: 'owner',
       params,
       body: z.strictObject({ role: workspaceRole }),

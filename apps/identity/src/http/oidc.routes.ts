@@ -22,28 +22,28 @@ const fromOutside = z.string().max(8_000).optional();
 const providersSchema = z.object({
   items: z.array(z.object({ id: z.string(), button_text: z.string() })),
   password_login: z.enum(PASSWORD_LOGINS).meta({
-    description: 'Who may log in with a password. With `none` it is one owner alone, for when no provider answers',
+    description: 'Who may log in with a password. With `none`, only one owner may, in case no provider answers',
   }),
   mails_links: z.boolean().meta({ description: 'Whether `POST /api/v1/auth/forgot` mails a link' }),
 });
 
 const failureSchema = z
   .object({
-    provider: z.string().meta({ description: 'Text of its button' }),
+    provider: z.string().meta({ description: 'Text of the button' }),
     code: z.enum(OIDC_FAILURES),
     facts: z.partialRecord(z.enum(FACTS), z.string()).meta({
-      description: 'What was found, such as `expected` and `got`. It has text from outside, and no token',
+      description: 'Details such as `expected` and `got`. They contain text from outside and no token',
     }),
   })
   .meta({ id: 'FailedLogIn' });
 
 const linkSchema = z.object({
-  provider: z.string().meta({ description: 'Text of its button' }),
-  email: z.string().nullable().meta({ description: 'As the provider says' }),
+  provider: z.string().meta({ description: 'Text of the button' }),
+  email: z.string().nullable().meta({ description: 'As reported by the provider' }),
   may_be_new: z.boolean().meta({ description: 'Whether `:signUp` is allowed' }),
 });
 
-const enteredSchema = z.object({ return_to: z.string().meta({ description: 'Path of the page to go to' }) });
+const enteredSchema = z.object({ return_to: z.string().meta({ description: 'Path of the page to open' }) });
 
 const reportSchema = z
   .object({
@@ -53,13 +53,13 @@ const reportSchema = z
     subject: z.string(),
     logged_in_at: moment,
     claims: z.array(z.object({ name: z.string(), values: z.array(z.string()).nullable() })).meta({
-      description: 'Who they are, and what the mapping to this workspace asks for; null where it was not sent',
+      description: 'Identity claims and the claims of the mapping to this workspace; null if not sent',
     }),
     claim_names: z.array(z.string()).meta({ description: 'Names of all claims that were sent' }),
     grant: z
       .object({ claim: z.string(), value: z.string(), role: workspaceRole })
       .nullable()
-      .meta({ description: 'The rule that gives them a role in this workspace' }),
+      .meta({ description: 'The rule that gives the member a role in this workspace' }),
   })
   .meta({ id: 'MappingReport' });
 
@@ -97,7 +97,7 @@ function listProvidersRoute({ oidc, passwordPolicy, mailsLinks }: OidcRoutesDeps
     access: 'public',
     responses: {
       200: {
-        description: 'The providers, who may log in with a password, and whether links are mailed',
+        description: 'The providers, who may log in with a password, and whether links are sent by e-mail',
         schema: providersSchema,
       },
     },
@@ -119,7 +119,7 @@ function startRoute({ oidc }: OidcRoutesDeps, { visitorOf, redirect }: BrowserAn
     operationId: 'startLogin',
     tag: TAG,
     summary: 'Log in with a provider',
-    description: 'For browsers. The log-in must be complete within 10 minutes.',
+    description: 'For browsers. The login must be complete within 10 minutes.',
     access: 'public',
     params: ofProvider,
     query: z.object({
@@ -127,9 +127,9 @@ function startRoute({ oidc }: OidcRoutesDeps, { visitorOf, redirect }: BrowserAn
         .string()
         .refine(isReturnPath, 'must be the path of a page here, such as /w/demo')
         .default('/')
-        .meta({ description: 'Path of the page to go to after the log-in' }),
+        .meta({ description: 'Path of the page to open after the login' }),
     }),
-    responses: { 302: { description: 'To the provider, or to the page that says what is wrong' } },
+    responses: { 302: { description: 'Redirect to the provider, or to the page that says what is wrong' } },
     handler: async ({ params, query, ...facts }) =>
       redirect(await oidc.start(params.provider, query.return_to, visitorOf(facts)), facts.requestId),
   });
@@ -142,8 +142,8 @@ function callbackRoute({ oidc }: OidcRoutesDeps, { visitorOf, redirect }: Browse
     path: `${PATH}/{provider}/callback`,
     operationId: 'finishLogin',
     tag: TAG,
-    summary: 'Come back from a provider',
-    description: 'Sets the cookie `gw_session` when the log-in is complete.',
+    summary: 'Complete a login with a provider',
+    description: 'Sets the cookie `gw_session` when the login is complete.',
     access: 'public',
     params: ofProvider,
     query: z.object({
@@ -153,7 +153,9 @@ function callbackRoute({ oidc }: OidcRoutesDeps, { visitorOf, redirect }: Browse
       error: fromOutside,
       error_description: fromOutside,
     }),
-    responses: { 302: { description: 'To the page asked for, to prove the account, or to what is wrong' } },
+    responses: {
+      302: { description: 'Redirect to the requested page, to the proof, or to what is wrong' },
+    },
     handler: async ({ params, query, ...facts }) =>
       redirect(await oidc.finish(params.provider, query, visitorOf(facts)), facts.requestId),
   });
@@ -165,8 +167,8 @@ function failureRoute({ oidc }: OidcRoutesDeps): Route {
     path: `${PATH}/failures/{failure_id}`,
     operationId: 'getFailedLogin',
     tag: TAG,
-    summary: 'Say why a log-in failed',
-    description: 'For 10 minutes after it.',
+    summary: 'Read why a login failed',
+    description: 'Available for 10 minutes after the failure.',
     access: 'public',
     params: z.object({ failure_id: token }),
     responses: { 200: { description: 'What went wrong', schema: failureSchema } },
@@ -183,11 +185,11 @@ function pendingLinkRoute({ oidc }: OidcRoutesDeps, { visitorOf }: BrowserAnswer
     path: `${PATH}/links/{link_id}`,
     operationId: 'getPendingLink',
     tag: TAG,
-    summary: 'Say for whom an account is to be proven',
-    description: 'For 10 minutes, and only for the browser that logged in at the provider.',
+    summary: 'Read whose account is to be proven',
+    description: 'Available for 10 minutes, and only to the browser that logged in at the provider.',
     access: 'public',
     params: z.object({ link_id: token }),
-    responses: { 200: { description: 'Who it is', schema: linkSchema } },
+    responses: { 200: { description: 'The person at the provider', schema: linkSchema } },
     handler: async ({ params, ...facts }) => {
       const { buttonText, arrival, mayBeNew } = await oidc.pendingLink(params.link_id, visitorOf(facts));
       return { status: 200, body: { provider: buttonText, email: arrival.person.email, may_be_new: mayBeNew } };
@@ -202,9 +204,9 @@ function proveRoute({ oidc }: OidcRoutesDeps, { visitorOf, entered }: BrowserAns
     path: `${PATH}/links/{link_id}:prove`,
     operationId: 'proveAccount',
     tag: TAG,
-    summary: 'Prove an account with its password, once',
+    summary: 'Prove an account once with its password',
     description:
-      'Links the account to the person at the provider, and logs in. A wrong password counts as a failed login.',
+      'Links the account to the person at the provider and logs in. A wrong password counts as a failed login.',
     access: 'public',
     params: z.object({ link_id: token }),
     body: z.strictObject({ login, password }),
@@ -221,7 +223,7 @@ function signUpRoute({ oidc }: OidcRoutesDeps, { visitorOf, entered }: BrowserAn
     path: `${PATH}/links/{link_id}:signUp`,
     operationId: 'signUpWithProvider',
     tag: TAG,
-    summary: 'Get an account of one’s own in place of proving one',
+    summary: 'Create a new account instead of proving one',
     access: 'public',
     params: z.object({ link_id: token }),
     responses: { 200: { description: 'Logged in', schema: enteredSchema } },
@@ -236,7 +238,7 @@ function mappingReportRoute({ reportMapping }: OidcRoutesDeps): Route {
     operationId: 'getMappingReport',
     tag: TAG,
     summary: 'Read what providers sent about a member',
-    description: 'For the last login at each provider. It has no tokens.',
+    description: 'Covers the last login at each provider, without tokens.',
     access: 'owner',
     params: z.object({ user_id: identifier.meta({ description: 'Id of the user' }) }),
     responses: { 200: { description: 'By provider', schema: z.object({ items: z.array(reportSchema) }) } },

@@ -30,9 +30,9 @@ export const login = z
 
 /** Fields that show people who a user is. */
 export const userFields = {
-  login_name: z.string().meta({ description: 'What the user logs in with' }),
-  email: z.string().meta({ description: 'Where the user can be reached; empty where that is not known' }),
-  email_verified: z.boolean().meta({ description: 'Whether the user has proved that the e-mail is theirs' }),
+  login_name: z.string().meta({ description: 'Login name of the user' }),
+  email: z.string().meta({ description: 'E-mail of the user; empty if unknown' }),
+  email_verified: z.boolean().meta({ description: 'Whether the user has verified the e-mail' }),
   name: z.string(),
 };
 
@@ -62,23 +62,23 @@ export const loginName = z
     /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])$/,
     'must be 2 to 64 of a-z, 0-9 and . _ - with a letter or digit at both ends',
   )
-  .meta({ description: 'What to log in with; default one that is free, made of the e-mail', example: 'ada' });
+  .meta({ description: 'Login name; default a free one derived from the e-mail', example: 'ada' });
 
 export const slug = z
   .string()
   .regex(/^[a-z0-9](?:-?[a-z0-9]){1,39}$/, 'must be 2 to 40 of a-z and 0-9, with single hyphens between them')
-  .meta({ description: 'Names the workspace in URLs; never changes', example: 'research' });
+  .meta({ description: 'Identifies the workspace in URLs; never changes', example: 'research' });
 
 export const workspaceSchema = z
   .object({ id: z.string(), slug: z.string(), name: z.string(), role: workspaceRole, timezone: z.string() })
-  .meta({ id: 'Workspace', description: 'A workspace, with the role that the caller has in it' });
+  .meta({ id: 'Workspace', description: 'A workspace, with the role of the caller' });
 
 export const accountSchema = z
   .object({
     user: z.object({ id: z.string(), ...userFields }),
     workspaces: z.array(workspaceSchema),
   })
-  .meta({ id: 'Account', description: 'A user and the workspaces that they are a member of, by slug' });
+  .meta({ id: 'Account', description: 'A user and their workspaces, sorted by slug' });
 
 export function toAccountBody({ user, workspaces }: Account): z.infer<typeof accountSchema> {
   return {

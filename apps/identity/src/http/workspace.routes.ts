@@ -50,7 +50,7 @@ export function createWorkspaceRoutes(workspaces: WorkspaceUseCases): Route[] {
       operationId: 'updateWorkspace',
       tag: TAG,
       summary: 'Change the name or the time zone of the workspace',
-      description: 'The dashboard uses a new time zone at once, and daily budgets from their next day on.',
+      description: 'The dashboard uses a new time zone immediately; daily budgets use it from their next day.',
       access: 'owner',
       body: changes,
       responses: { 200: { description: 'The workspace as it is now', schema: workspaceSchema } },

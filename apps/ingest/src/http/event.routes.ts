@@ -62,7 +62,7 @@ export function createEventRoutes({ intake, authenticator, quotas, clock }: Even
       path: '/api/v1/events',
       operationId: 'postEvents',
       tag: 'Events',
-      summary: 'Report what the gateway saw',
+      summary: 'Report events',
       description: DESCRIPTION,
       access: authenticator,
       body: {

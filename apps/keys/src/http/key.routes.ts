@@ -25,14 +25,14 @@ const keyRecord = z
     ...keyFields,
     last_used_at: moment
       .nullable()
-      .meta({ description: 'At most a minute behind, the first use at once; null until then' }),
+      .meta({ description: 'At most a minute behind; the first use is recorded immediately. Null if never used' }),
     revoked_at: moment.nullable().meta({ description: 'Null while the key is valid' }),
   })
   .meta({ id: 'WorkspaceKey' });
 const createdKey = z
   .object({
     ...keyFields,
-    api_key: z.string().meta({ description: '`ws_live_<id>.<secret>`; shown this once and never again' }),
+    api_key: z.string().meta({ description: '`ws_live_<id>.<secret>`; shown only once' }),
   })
   .meta({ id: 'CreatedWorkspaceKey' });
 
@@ -45,7 +45,7 @@ export function createKeyRoutes(useCases: KeyUseCases): Route[] {
       operationId: 'listWorkspaceKeys',
       tag: TAG,
       summary: 'List the keys of the workspace',
-      description: 'The valid keys, newest first, then up to 500 revoked ones, the last revoked first.',
+      description: 'The valid keys, newest first, then up to 500 revoked keys, most recently revoked first.',
       access: 'owner',
       responses: {
         200: { description: 'The keys, without their secrets', schema: z.object({ items: z.array(keyRecord) }) },
@@ -62,7 +62,7 @@ export function createKeyRoutes(useCases: KeyUseCases): Route[] {
       operationId: 'createWorkspaceKey',
       tag: TAG,
       summary: 'Create a key',
-      description: 'Only this answer has the key itself. Store it at once.',
+      description: 'Only this response has the key. Store it immediately.',
       access: 'owner',
       body: z.strictObject({ name: keyName, role: keyRole }),
       responses: { 201: { description: 'The new key', schema: createdKey } },

@@ -18,8 +18,8 @@ const TAG = 'Alert channels';
 
 const testResult = z
   .object({
-    ResponseStatus: z.int().meta({ description: 'HTTP status of the answer' }),
-    ResponseSnippet: z.string().meta({ description: 'Beginning of the body of the answer, at most 1 KiB' }),
+    ResponseStatus: z.int().meta({ description: 'HTTP status of the response' }),
+    ResponseSnippet: z.string().meta({ description: 'Beginning of the response body, at most 1 KiB' }),
   })
   .meta({ id: 'AlertChannelTestResult' });
 
@@ -90,7 +90,7 @@ function routesOfOne(channels: ChannelUseCases, channelBody: ChannelBody): Route
       operationId: 'editAlertChannel',
       tag: TAG,
       summary: 'Change a channel',
-      description: 'The change applies to everything that is sent afterwards, retries included.',
+      description: 'The change applies to everything sent afterwards, including retries.',
       access: 'admin',
       params: channelParams,
       body: mergePatchBodies(channelPatch),
@@ -126,12 +126,12 @@ function routesOfOne(channels: ChannelUseCases, channelBody: ChannelBody): Route
       tag: TAG,
       summary: 'Send a test notification to a channel',
       description:
-        'Sends one example notification while the call waits, for up to 15 seconds, also to a disabled channel. It is ' +
-        'not retried. 502 `destination_unreachable` if the destination gives no answer, 502 `destination_blocked` if ' +
+        'Sends one example notification and waits up to 15 seconds, even if the channel is disabled. It is ' +
+        'not retried. 502 `destination_unreachable` if the destination does not answer, 502 `destination_blocked` if ' +
         'its address is not allowed.',
       access: 'admin',
       params: channelParams,
-      responses: { 200: { description: 'The answer of the destination, with any status', schema: testResult } },
+      responses: { 200: { description: 'The response of the destination, whatever its status', schema: testResult } },
       handler: async ({ caller, params, cause }) => {
         const { responseStatus, responseSnippet } = await channels.test(caller.tenantId, params.channel_id, cause);
         return { status: 200, body: { ResponseStatus: responseStatus, ResponseSnippet: responseSnippet } };

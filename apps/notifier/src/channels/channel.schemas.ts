@@ -67,7 +67,7 @@ export const channelPatch = z
   )
   .meta({
     id: 'AlertChannelPatch',
-    description: 'A JSON Merge Patch (RFC 7396) of a channel. Fields of `config` that are left out keep their values.',
+    description: 'A JSON Merge Patch (RFC 7396) of a channel. Omitted fields of `config` keep their values.',
   });
 
 const recordFields = {

@@ -19,7 +19,7 @@ export type Error = {
          */
         path: string;
         /**
-         * What is wrong with it, and what it takes
+         * What is wrong with the field, and what it accepts
          */
         message: string;
     }>;
@@ -35,21 +35,21 @@ export type Error = {
 export type WorkspaceRole = 'member' | 'admin' | 'owner';
 
 /**
- * A user and the workspaces that they are a member of, by slug
+ * A user and their workspaces, sorted by slug
  */
 export type Account = {
     user: {
         id: string;
         /**
-         * What the user logs in with
+         * Login name of the user
          */
         login_name: string;
         /**
-         * Where the user can be reached; empty where that is not known
+         * E-mail of the user; empty if unknown
          */
         email: string;
         /**
-         * Whether the user has proved that the e-mail is theirs
+         * Whether the user has verified the e-mail
          */
         email_verified: boolean;
         name: string;
@@ -58,7 +58,7 @@ export type Account = {
 };
 
 /**
- * A workspace, with the role that the caller has in it
+ * A workspace, with the role of the caller
  */
 export type Workspace = {
     id: string;
@@ -72,19 +72,19 @@ export type Session = {
     id: string;
     created_at: string;
     /**
-     * To a minute
+     * Accurate to a minute
      */
     last_seen_at: string;
     /**
-     * When it ends if it is not used again
+     * When the session ends if it is not used again
      */
     expires_at: string;
     /**
-     * Network address that it was opened from; empty where not known
+     * Network address that opened the session; empty if unknown
      */
     address: string;
     /**
-     * What the browser or program said of itself at the log-in
+     * User agent of the browser or program at login
      */
     user_agent: string;
     /**
@@ -95,12 +95,12 @@ export type Session = {
 
 export type FailedLogIn = {
     /**
-     * Text of its button
+     * Text of the button
      */
     provider: string;
     code: 'provider_unreachable' | 'provider_invalid' | 'issuer_mismatch' | 'log_in_refused' | 'client_refused' | 'code_refused' | 'token_invalid' | 'clock_off' | 'subject_mismatch' | 'claim_missing' | 'not_mapped' | 'no_account' | 'busy';
     /**
-     * What was found, such as `expected` and `got`. It has text from outside, and no token
+     * Details such as `expected` and `got`. They contain text from outside and no token
      */
     facts: {
         [key: string]: string;
@@ -114,7 +114,7 @@ export type MappingReport = {
     subject: string;
     logged_in_at: string;
     /**
-     * Who they are, and what the mapping to this workspace asks for; null where it was not sent
+     * Identity claims and the claims of the mapping to this workspace; null if not sent
      */
     claims: Array<{
         name: string;
@@ -125,7 +125,7 @@ export type MappingReport = {
      */
     claim_names: Array<string>;
     /**
-     * The rule that gives them a role in this workspace
+     * The rule that gives the member a role in this workspace
      */
     grant: {
         claim: string;
@@ -137,21 +137,21 @@ export type MappingReport = {
 export type Member = {
     user_id: string;
     /**
-     * What the user logs in with
+     * Login name of the user
      */
     login_name: string;
     /**
-     * Where the user can be reached; empty where that is not known
+     * E-mail of the user; empty if unknown
      */
     email: string;
     /**
-     * Whether the user has proved that the e-mail is theirs
+     * Whether the user has verified the e-mail
      */
     email_verified: boolean;
     name: string;
     role: WorkspaceRole;
     /**
-     * What made the user a member
+     * How the user became a member
      */
     source: 'manual' | 'invitation' | 'oidc';
     joined_at: string;
@@ -159,7 +159,7 @@ export type Member = {
 
 export type AddedMember = {
     /**
-     * Id of the invitation, since there is no user yet
+     * Id of the invitation, because there is no user yet
      */
     user_id: string;
     /**
@@ -167,21 +167,21 @@ export type AddedMember = {
      */
     login_name: string;
     /**
-     * Where the user can be reached; empty where that is not known
+     * E-mail of the user; empty if unknown
      */
     email: string;
     /**
-     * Whether the user has proved that the e-mail is theirs
+     * Whether the user has verified the e-mail
      */
     email_verified: boolean;
     name: string;
     role: WorkspaceRole;
     /**
-     * What made the user a member
+     * How the user became a member
      */
     source: 'manual' | 'invitation' | 'oidc';
     /**
-     * When the invitation was made
+     * When the invitation was created
      */
     joined_at: string;
     status: 'invited';
@@ -195,11 +195,11 @@ export type NewInvitation = {
     created_at: string;
     expires_at: string;
     /**
-     * The link to share with the person. Anyone who has it can join, once. Only in this answer.
+     * The link to share with the person. Anyone who has it can join, once. Only this response has it.
      */
     url: string;
     /**
-     * Another link is mailed to the e-mail, unless 5 were within an hour. It does the same, and verifies the e-mail of the person who joins with it.
+     * Whether another link is sent to the e-mail, at most 5 within an hour. It also verifies the e-mail of the person who joins with it.
      */
     mailed: boolean;
 };
@@ -223,7 +223,7 @@ export type InvitationOffer = {
     email: string;
     role: WorkspaceRole;
     /**
-     * Name of the owner who made the invitation
+     * Name of the owner who created the invitation
      */
     invited_by: string;
     expires_at: string;
@@ -232,11 +232,11 @@ export type InvitationOffer = {
 export type Agent = {
     agent_id: string;
     /**
-     * The `agent_id` until somebody gives the agent a name
+     * The `agent_id` until the agent is given a name
      */
     display_name: string;
     /**
-     * When it was created, or first seen in an event
+     * When the agent was created or first seen in an event
      */
     created_at: string;
 };
@@ -246,7 +246,7 @@ export type Overview = {
     spend: SpendMetrics;
     budget: WindowBudget;
     /**
-     * True while the budgets service is down: the answer uses the last known budget, or none. Absent otherwise.
+     * True while the budgets service is down: the response uses the last known budget, or none. Absent otherwise.
      */
     budget_stale?: true;
     blocked: {
@@ -262,7 +262,7 @@ export type Overview = {
      */
     runs: number;
     /**
-     * Spend and blocked calls of the span of equal length just before the window
+     * Spend and blocked calls of the preceding span of equal length
      */
     previous: {
         /**
@@ -273,7 +273,7 @@ export type Overview = {
         guard: number;
     };
     /**
-     * Spend and blocked calls of the same part of the time before: yesterday up to the same time for `today`, last month up to the same day and time for `current_month`, and the span just before for other ranges
+     * Spend and blocked calls of the comparable earlier span: yesterday up to the same time for `today`, last month up to the same day and time for `current_month`, the preceding span for other ranges
      */
     comparison: {
         /**
@@ -294,7 +294,7 @@ export type Overview = {
 };
 
 /**
- * The span `[start, end)` that the answer covers
+ * The span `[start, end)` that the response covers
  */
 export type Window = {
     kind: '15s' | '30s' | '1min' | '5min' | '10min' | '15min' | '30min' | '45min' | 'today' | 'yesterday' | '1m' | '3m' | 'current_month';
@@ -323,21 +323,21 @@ export type SpendMetrics = {
      */
     avg_micros_per_settlement: number;
     /**
-     * Percent, 2 decimals
+     * Percent with 2 decimals
      */
     budget_used_pct: number;
     /**
-     * Sum over the settlements; those that report none add 0
+     * Sum over the settlements; settlements without a count add 0
      */
     input_tokens: number;
     /**
-     * Sum over the settlements; those that report none add 0
+     * Sum over the settlements; settlements without a count add 0
      */
     output_tokens: number;
 };
 
 /**
- * The daily budget, and what it allows over the window; null when unset
+ * The daily budget and what it allows over the window; null if not set
  */
 export type WindowBudget = {
     daily_budget_usd_micros: number | null;
@@ -348,7 +348,7 @@ export type Spend = {
     window: Window;
     metrics: SpendMetrics;
     /**
-     * True while the budgets service is down: the answer uses the last known budget, or none. Absent otherwise.
+     * True while the budgets service is down: the response uses the last known budget, or none. Absent otherwise.
      */
     budget_stale?: true;
 };
@@ -373,11 +373,11 @@ export type SpendPoint = {
     total_micros: number;
     unique_settlements: number;
     /**
-     * Sum over the settlements; those that report none add 0
+     * Sum over the settlements; settlements without a count add 0
      */
     input_tokens: number;
     /**
-     * Sum over the settlements; those that report none add 0
+     * Sum over the settlements; settlements without a count add 0
      */
     output_tokens: number;
     budget_blocked: number;
@@ -401,7 +401,7 @@ export type SpendBreakdown = {
          */
         display_name?: string;
         /**
-         * All further names together: those beyond the first 1,000 that the settlements of a workspace name in a day of UTC. The name is null then
+         * All further names together: those beyond the first 1,000 that a workspace uses in a UTC day. The name is then null
          */
         other?: true;
         /**
@@ -410,11 +410,11 @@ export type SpendBreakdown = {
         total_micros: number;
         unique_settlements: number;
         /**
-         * Sum over the settlements; those that report none add 0
+         * Sum over the settlements; settlements without a count add 0
          */
         input_tokens: number;
         /**
-         * Sum over the settlements; those that report none add 0
+         * Sum over the settlements; settlements without a count add 0
          */
         output_tokens: number;
         /**
@@ -436,11 +436,11 @@ export type SpendBreakdown = {
         total_micros: number;
         unique_settlements: number;
         /**
-         * Sum over the settlements; those that report none add 0
+         * Sum over the settlements; settlements without a count add 0
          */
         input_tokens: number;
         /**
-         * Sum over the settlements; those that report none add 0
+         * Sum over the settlements; settlements without a count add 0
          */
         output_tokens: number;
         /**
@@ -457,7 +457,7 @@ export type SpendBreakdown = {
          */
         start: string;
         /**
-         * Of each of `groups`, then of `others` unless that is null
+         * One for each of `groups`, then one for `others` unless null
          */
         micros: Array<number>;
     }>;
@@ -477,11 +477,11 @@ export type TopAgents = {
         total_micros: number;
         unique_settlements: number;
         /**
-         * Sum over the settlements; those that report none add 0
+         * Sum over the settlements; settlements without a count add 0
          */
         input_tokens: number;
         /**
-         * Sum over the settlements; those that report none add 0
+         * Sum over the settlements; settlements without a count add 0
          */
         output_tokens: number;
         /**
@@ -509,17 +509,17 @@ export type AgentDetails = {
     metrics: SpendMetrics;
     budget: WindowBudget;
     /**
-     * True while the budgets service is down: the answer uses the last known budget, or none. Absent otherwise.
+     * True while the budgets service is down: the response uses the last known budget, or none. Absent otherwise.
      */
     budget_stale?: true;
     points: Array<SpendPoint>;
     models: Array<{
         /**
-         * Null for settlements that name no model
+         * Null for settlements without a model
          */
         model: string | null;
         /**
-         * All further names together: those beyond the first 1,000 that the settlements of a workspace name in a day of UTC. The name is null then
+         * All further names together: those beyond the first 1,000 that a workspace uses in a UTC day. The name is then null
          */
         other?: true;
         /**
@@ -528,11 +528,11 @@ export type AgentDetails = {
         total_micros: number;
         unique_settlements: number;
         /**
-         * Sum over the settlements; those that report none add 0
+         * Sum over the settlements; settlements without a count add 0
          */
         input_tokens: number;
         /**
-         * Sum over the settlements; those that report none add 0
+         * Sum over the settlements; settlements without a count add 0
          */
         output_tokens: number;
     }>;
@@ -576,7 +576,7 @@ export type Settlement = {
     input_tokens?: number;
     output_tokens?: number;
     /**
-     * The reservation that it settled, if there was one
+     * The settled reservation, if there was one
      */
     reservation_id?: string;
 };
@@ -603,7 +603,7 @@ export type BudgetBlocked = {
      */
     plan_key?: string;
     /**
-     * Whose daily budget blocked the call
+     * Scope of the daily budget that blocked the call
      */
     scope: string;
     /**
@@ -615,7 +615,7 @@ export type BudgetBlocked = {
      */
     spent_micros: number;
     /**
-     * Amount that open reservations held at that time, where the event has it
+     * Amount that open reservations held at that time, if the event reports it
      */
     held_micros?: number;
     /**
@@ -623,7 +623,7 @@ export type BudgetBlocked = {
      */
     daily_budget_usd_micros: number;
     /**
-     * How many blocked calls this reports; 1 if absent. The other fields are those of the last one
+     * Number of blocked calls in this event; 1 if absent. The other fields are those of the last call
      */
     count?: number;
 };
@@ -650,7 +650,7 @@ export type BudgetBlockedEvent = {
      */
     plan_key?: string;
     /**
-     * Whose daily budget blocked the call
+     * Scope of the daily budget that blocked the call
      */
     scope: string;
     /**
@@ -662,7 +662,7 @@ export type BudgetBlockedEvent = {
      */
     spent_micros: number;
     /**
-     * Amount that open reservations held at that time, where the event has it
+     * Amount that open reservations held at that time, if the event reports it
      */
     held_micros?: number;
     /**
@@ -670,7 +670,7 @@ export type BudgetBlockedEvent = {
      */
     daily_budget_usd_micros: number;
     /**
-     * How many blocked calls this reports; 1 if absent. The other fields are those of the last one
+     * Number of blocked calls in this event; 1 if absent. The other fields are those of the last call
      */
     count?: number;
     source: string;
@@ -711,7 +711,7 @@ export type SettlementEvent = {
     input_tokens?: number;
     output_tokens?: number;
     /**
-     * The reservation that it settled, if there was one
+     * The settled reservation, if there was one
      */
     reservation_id?: string;
     source: string;
@@ -765,7 +765,7 @@ export type GuardBlockedEvent = {
 export type WorkspaceBudget = {
     tenant_id: string;
     /**
-     * USD micros a day; null when unset
+     * USD micros per day; null if not set
      */
     daily_budget_usd_micros: number | null;
 };
@@ -777,11 +777,11 @@ export type AgentBudgetItem = {
     agent_id: string;
     display_name: string;
     /**
-     * USD micros a day; null when unset
+     * USD micros per day; null if not set
      */
     daily_budget_usd_micros: number | null;
     /**
-     * Null when it was never set
+     * Null if it was never set
      */
     updated_at: string | null;
 };
@@ -792,7 +792,7 @@ export type AgentBudget = {
      */
     agent_id: string;
     /**
-     * USD micros a day; null when unset
+     * USD micros per day; null if not set
      */
     daily_budget_usd_micros: number | null;
 };
@@ -821,15 +821,15 @@ export type PlanBudget = {
 export type BudgetChange = {
     scope: 'workspace' | 'agent' | 'plan';
     /**
-     * The `agent_id` or the `plan_key`; of the workspace, its id
+     * The `agent_id`, the `plan_key` or the id of the workspace
      */
     scope_id: string;
     /**
-     * Null when none was set, and for a plan that was created
+     * Null if none was set, or if the plan was created
      */
     previous_daily_budget_usd_micros: number | null;
     /**
-     * Null when it was unset, and for a plan that was deleted
+     * Null if the budget was removed, or if the plan was deleted
      */
     daily_budget_usd_micros: number | null;
     /**
@@ -872,13 +872,13 @@ export type AlertRuleInput = {
              */
             event_types?: Array<string>;
             /**
-             * The rule counts that a daily budget reaches one of these percents; empty or absent means any. Needs `event_types` with only `budget.threshold_reached`
+             * The rule counts only events of a daily budget reaching one of these percents; empty or absent means any. Needs `event_types` with only `budget.threshold_reached`
              */
             percents?: Array<number>;
         };
     };
     /**
-     * Seconds after a fire, in event time, in which the rule does not fire again
+     * Seconds of event time after firing during which the rule does not fire again
      */
     cooldown_seconds?: number;
     /**
@@ -915,21 +915,21 @@ export type AlertSystemStatus = {
     EvaluatorEnabled: boolean;
     DispatcherEnabled: boolean;
     /**
-     * Notifications of the workspace that are still to be delivered
+     * Notifications of the workspace that are not delivered yet
      */
     QueueSize: number;
     /**
-     * When the evaluator of the answering replica last completed a pass; it makes one each second
+     * When the evaluator of this replica last completed a pass; it runs every second
      */
     LastEvaluationTime: string;
     /**
-     * When the dispatcher of the answering replica last completed a pass; it makes one each second
+     * When the dispatcher of this replica last completed a pass; it runs every second
      */
     LastDispatchTime: string;
     EnabledRules: number;
     ConfiguredChannels: number;
     /**
-     * Since when no rule of the workspace is evaluated, because all of them take more memory than there is; null while they are. Disable rules with large thresholds or long windows, or ask the operator. Events from before it ends are not counted
+     * Since when no rule of the workspace is evaluated because its rules do not fit into memory; null while they are. Disable rules with large thresholds or long windows, or ask the operator. Events of this period are not counted
      */
     NotEvaluatedSince: string | null;
 };
@@ -967,7 +967,7 @@ export type AlertRule = {
     created_at: string;
     updated_at: string;
     /**
-     * Event time of the last fire; null before the first
+     * Event time when the rule last fired, or null
      */
     last_fired_at: string | null;
 };
@@ -975,19 +975,19 @@ export type AlertRule = {
 export type AlertRuleEvaluation = {
     outcome: 'fired' | 'suppressed';
     /**
-     * Why the rule fired or was suppressed. `cooldown`: its last alert is too recent. `rate_limited`: it made 60 alerts in the minute of `event_time`
+     * Why the rule fired or was suppressed. `cooldown`: its last alert is too recent. `rate_limited`: it created 60 alerts in the minute of `event_time`
      */
     reason: 'condition_became_true' | 'condition_still_true_after_cooldown' | 'cooldown' | 'rate_limited';
     /**
-     * Number of events. All events that are suppressed in one minute of event time for one reason are one decision. 1 if the rule fired
+     * Number of events; 1 if the rule fired. All events suppressed for the same reason in one minute of event time are one decision
      */
     count: number;
     /**
-     * The alert that it made; null when suppressed
+     * The alert that the rule created; null if suppressed
      */
     alert_id: string | null;
     /**
-     * Id of the event of the decision; of the last one if there are several
+     * Id of the event of the decision, or of its last event
      */
     event_id: string;
     event_time: string;
@@ -996,7 +996,7 @@ export type AlertRuleEvaluation = {
         end: string;
     };
     /**
-     * Kind of the rule when it decided
+     * Kind of the rule at the time of the decision
      */
     rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte';
     event_count: number;
@@ -1010,12 +1010,12 @@ export type AlertRuleEvaluation = {
          */
         threshold_micros: number;
         /**
-         * What the counted events settled, in USD micros
+         * Sum settled by the counted events, in USD micros
          */
         settled_micros: number;
     } | null;
     /**
-     * End of the cooldown that suppressed it, in event time
+     * End of the suppressing cooldown, in event time
      */
     cooldown_until: string | null;
     evaluated_at: string;
@@ -1032,7 +1032,7 @@ export type Alert = {
     scope_type: 'tenant' | 'workspace' | 'agent';
     scope_id: string;
     /**
-     * Types that the rule counts; empty counts every type
+     * Types that the rule counts; empty means every type
      */
     event_types: Array<string>;
     /**
@@ -1059,7 +1059,7 @@ export type Alert = {
          */
         threshold_micros: number;
         /**
-         * What the counted events settled, in USD micros
+         * Sum settled by the counted events, in USD micros
          */
         settled_micros: number;
     } | null;
@@ -1118,12 +1118,12 @@ export type AlertDelivery = {
     channel_id: string;
     channel_type: 'chat' | 'webhook';
     /**
-     * Status that the notifier reported last
+     * Last status reported by the notifier
      */
     status: string;
     attempts: number;
     /**
-     * HTTP status that the last attempt got; null if there was no answer
+     * HTTP status of the last attempt; null if there was no response
      */
     response_status: number | null;
     response_snippet: string | null;
@@ -1161,14 +1161,14 @@ export type AlertChannelInput = {
          */
         url: string;
         /**
-         * Key that signs notifications: `whsec_<base64>`, or any other text, which is used as UTF-8; at least 16 bytes. No answer shows it.
+         * Key that signs notifications: `whsec_<base64>`, or any other text in UTF-8; at least 16 bytes. No response shows it.
          */
         signing_secret?: string;
     };
 };
 
 /**
- * A JSON Merge Patch (RFC 7396) of a channel. Fields of `config` that are left out keep their values.
+ * A JSON Merge Patch (RFC 7396) of a channel. Omitted fields of `config` keep their values.
  */
 export type AlertChannelPatch = {
     name?: string | null;
@@ -1194,7 +1194,7 @@ export type AlertChannel = {
     channel_type: 'chat';
     config: {
         /**
-         * The URL with its path masked, because the path is secret
+         * The URL with its secret path masked
          */
         webhook_url: string;
     };
@@ -1217,11 +1217,11 @@ export type AlertChannel = {
 
 export type AlertChannelTestResult = {
     /**
-     * HTTP status of the answer
+     * HTTP status of the response
      */
     ResponseStatus: number;
     /**
-     * Beginning of the body of the answer, at most 1 KiB
+     * Beginning of the response body, at most 1 KiB
      */
     ResponseSnippet: string;
 };
@@ -1237,7 +1237,7 @@ export type WorkspaceKey = {
     role: WorkspaceKeyRole;
     created_at: string;
     /**
-     * At most a minute behind, the first use at once; null until then
+     * At most a minute behind; the first use is recorded immediately. Null if never used
      */
     last_used_at: string | null;
     /**
@@ -1252,7 +1252,7 @@ export type CreatedWorkspaceKey = {
     role: WorkspaceKeyRole;
     created_at: string;
     /**
-     * `ws_live_<id>.<secret>`; shown this once and never again
+     * `ws_live_<id>.<secret>`; shown only once
      */
     api_key: string;
 };
@@ -1267,11 +1267,11 @@ export type DeniedCall = {
 };
 
 /**
- * Of several limits, the one with the least remaining
+ * The limit with the least remaining, if there are several
  */
 export type BudgetDenial = {
     /**
-     * What the daily budget is set for
+     * Scope of the daily budget
      */
     scope: 'workspace' | 'agent' | 'plan';
     /**
@@ -1283,7 +1283,7 @@ export type BudgetDenial = {
      */
     daily_budget_usd_micros: number;
     /**
-     * USD micros that were settled on the running day
+     * USD micros settled on the current day
      */
     spent_micros: number;
     /**
@@ -1299,14 +1299,14 @@ export type BudgetDenial = {
      */
     resets_at: string;
     /**
-     * For a person: which limit it is, and what would let the call through
+     * For people: which limit denied the call, and what would allow it
      */
     message: string;
 };
 
 export type LimitStatus = {
     /**
-     * What the daily budget is set for
+     * Scope of the daily budget
      */
     scope: 'workspace' | 'agent' | 'plan';
     /**
@@ -1318,7 +1318,7 @@ export type LimitStatus = {
      */
     daily_budget_usd_micros: number;
     /**
-     * USD micros that were settled on the running day
+     * USD micros settled on the current day
      */
     spent_micros: number;
     /**
@@ -1376,7 +1376,7 @@ export type Reservation = {
      */
     amount_micros: number;
     /**
-     * `held → settled | released | expired`. One that has expired can still be settled
+     * `held → settled | released | expired`. An expired reservation can still be settled
      */
     state: 'held' | 'settled' | 'released' | 'expired';
     created_at: string;
@@ -1393,7 +1393,7 @@ export type Reservation = {
 
 export type Limit = {
     /**
-     * What the daily budget is set for
+     * Scope of the daily budget
      */
     scope: 'workspace' | 'agent' | 'plan';
     /**
@@ -1405,7 +1405,7 @@ export type Limit = {
      */
     daily_budget_usd_micros: number;
     /**
-     * USD micros that were settled on the running day
+     * USD micros settled on the current day
      */
     spent_micros: number;
     /**
@@ -1421,11 +1421,11 @@ export type Limit = {
      */
     resets_at: string;
     /**
-     * Reservations that are held
+     * Open reservations
      */
     open_reservations: number;
     /**
-     * USD micros of unreserved spend on the day, also where the limit was not exceeded. A limit is exceeded by no more than their sum
+     * USD micros spent on the day beyond reservations, even if the limit was not exceeded. A limit is exceeded by at most their sum
      */
     overspend_micros: {
         /**
@@ -1446,7 +1446,7 @@ export type Limit = {
      */
     released: number;
     /**
-     * Reservations that expired on the day. Each may be a call whose cost was not reported
+     * Reservations that expired on the day. Each may be a call with an unreported cost
      */
     expired: number;
 };
@@ -1461,7 +1461,7 @@ export type AuditRecord = {
         type: string;
         id: string;
         /**
-         * Its display name at that time
+         * Display name at that time
          */
         name: string;
     };
@@ -1495,11 +1495,11 @@ export type AuditRecord = {
     user_agent: string | null;
     request_id: string | null;
     /**
-     * Place in the chain of the workspace: 1, 2, 3 … without gaps
+     * Position in the chain of the workspace: 1, 2, 3 … without gaps
      */
     sequence: number;
     /**
-     * The `hash` of the record before it; null for the first
+     * The `hash` of the previous record; null for the first
      */
     previous_hash: string | null;
     /**
@@ -1635,7 +1635,7 @@ export type EndOtherSessionsError = EndOtherSessionsErrors[keyof EndOtherSession
 
 export type EndOtherSessionsResponses = {
     /**
-     * The others have ended
+     * The other sessions have ended
      */
     204: void;
 };
@@ -1692,7 +1692,7 @@ export type EndSessionError = EndSessionErrors[keyof EndSessionErrors];
 
 export type EndSessionResponses = {
     /**
-     * It has ended
+     * The session has ended
      */
     204: void;
 };
@@ -1722,7 +1722,7 @@ export type ForgotPasswordError = ForgotPasswordErrors[keyof ForgotPasswordError
 
 export type ForgotPasswordResponses = {
     /**
-     * If somebody has verified the e-mail, a link is on its way
+     * If a user has verified the e-mail, a link is being sent
      */
     204: void;
 };
@@ -1754,7 +1754,7 @@ export type ResetPasswordResponses = {
      */
     200: {
         /**
-         * What the user logs in with
+         * Login name of the user
          */
         login_name: string;
     };
@@ -1780,7 +1780,7 @@ export type ListLoginProvidersError = ListLoginProvidersErrors[keyof ListLoginPr
 
 export type ListLoginProvidersResponses = {
     /**
-     * The providers, who may log in with a password, and whether links are mailed
+     * The providers, who may log in with a password, and whether links are sent by e-mail
      */
     200: {
         items: Array<{
@@ -1788,7 +1788,7 @@ export type ListLoginProvidersResponses = {
             button_text: string;
         }>;
         /**
-         * Who may log in with a password. With `none` it is one owner alone, for when no provider answers
+         * Who may log in with a password. With `none`, only one owner may, in case no provider answers
          */
         password_login: 'all' | 'owners' | 'none';
         /**
@@ -1810,7 +1810,7 @@ export type StartLoginData = {
     };
     query?: {
         /**
-         * Path of the page to go to after the log-in
+         * Path of the page to open after the login
          */
         return_to?: string;
     };
@@ -1918,15 +1918,15 @@ export type GetPendingLinkError = GetPendingLinkErrors[keyof GetPendingLinkError
 
 export type GetPendingLinkResponses = {
     /**
-     * Who it is
+     * The person at the provider
      */
     200: {
         /**
-         * Text of its button
+         * Text of the button
          */
         provider: string;
         /**
-         * As the provider says
+         * As reported by the provider
          */
         email: string | null;
         /**
@@ -1968,7 +1968,7 @@ export type ProveAccountResponses = {
      */
     200: {
         /**
-         * Path of the page to go to
+         * Path of the page to open
          */
         return_to: string;
     };
@@ -2000,7 +2000,7 @@ export type SignUpWithProviderResponses = {
      */
     200: {
         /**
-         * Path of the page to go to
+         * Path of the page to open
          */
         return_to: string;
     };
@@ -2070,7 +2070,7 @@ export type ListWorkspacesResponse = ListWorkspacesResponses[keyof ListWorkspace
 export type CreateWorkspaceData = {
     body: {
         /**
-         * Names the workspace in URLs; never changes
+         * Identifies the workspace in URLs; never changes
          */
         slug: string;
         name: string;
@@ -2185,7 +2185,7 @@ export type AddMemberError = AddMemberErrors[keyof AddMemberErrors];
 
 export type AddMemberResponses = {
     /**
-     * The invitation, as a member to be
+     * The invitation, in the form of a member
      */
     201: AddedMember;
 };
@@ -2402,13 +2402,13 @@ export type AcceptInvitationData = {
         name?: string;
         password?: string;
         /**
-         * What to log in with; default one that is free, made of the e-mail
+         * Login name; default a free one derived from the e-mail
          */
         login_name?: string;
     };
     path: {
         /**
-         * Token of the invitation: what follows # in its link
+         * Token of the invitation: the part after # in its link
          */
         invitation: string;
     };
@@ -2439,11 +2439,11 @@ export type ListAgentsData = {
     path?: never;
     query?: {
         /**
-         * Largest number of agents in the answer
+         * Maximum number of agents in the response
          */
         limit?: number;
         /**
-         * `next_cursor` of the page before
+         * `next_cursor` of the previous page
          */
         cursor?: string;
     };
@@ -2466,7 +2466,7 @@ export type ListAgentsResponses = {
     200: {
         items: Array<Agent>;
         /**
-         * `cursor` of the next page; null on the last
+         * `cursor` of the next page; null on the last page
          */
         next_cursor: string | null;
     };
@@ -2652,11 +2652,11 @@ export type GetSpendBreakdownData = {
          */
         timezone?: string;
         /**
-         * What spend is divided by
+         * Dimension to group spend by
          */
         by: 'agent' | 'model' | 'plan';
         /**
-         * Largest number of groups in the answer
+         * Maximum number of groups in the response
          */
         limit?: number;
     };
@@ -2694,7 +2694,7 @@ export type ListTopAgentsData = {
          */
         timezone?: string;
         /**
-         * Largest number of agents in the answer
+         * Maximum number of agents in the response
          */
         limit?: number;
     };
@@ -2774,11 +2774,11 @@ export type ListBudgetBlockedData = {
          */
         agent_id?: string;
         /**
-         * Largest number of items on a page
+         * Maximum number of items on a page
          */
         limit?: number;
         /**
-         * The `next_cursor` of the page before
+         * The `next_cursor` of the previous page
          */
         cursor?: string;
     };
@@ -2801,7 +2801,7 @@ export type ListBudgetBlockedResponses = {
     200: {
         window: Window;
         /**
-         * Blocked calls in the window, on all pages; an item may report several
+         * Total number of blocked calls in the window; an item may report several
          */
         total: number;
         /**
@@ -2809,7 +2809,7 @@ export type ListBudgetBlockedResponses = {
          */
         items: Array<BudgetBlocked>;
         /**
-         * The `cursor` of the next page; null on the last one
+         * The `cursor` of the next page; null on the last page
          */
         next_cursor: string | null;
     };
@@ -2889,11 +2889,11 @@ export type ListGuardBlockedData = {
          */
         agent_id?: string;
         /**
-         * Largest number of items on a page
+         * Maximum number of items on a page
          */
         limit?: number;
         /**
-         * The `next_cursor` of the page before
+         * The `next_cursor` of the previous page
          */
         cursor?: string;
     };
@@ -2916,7 +2916,7 @@ export type ListGuardBlockedResponses = {
     200: {
         window: Window;
         /**
-         * Blocked calls in the window, on all pages; an item may report several
+         * Total number of blocked calls in the window; an item may report several
          */
         total: number;
         /**
@@ -2924,7 +2924,7 @@ export type ListGuardBlockedResponses = {
          */
         items: Array<GuardBlocked>;
         /**
-         * The `cursor` of the next page; null on the last one
+         * The `cursor` of the next page; null on the last page
          */
         next_cursor: string | null;
     };
@@ -3020,7 +3020,7 @@ export type GetWorkspaceBudgetResponse = GetWorkspaceBudgetResponses[keyof GetWo
 export type SetWorkspaceBudgetData = {
     body: {
         /**
-         * USD micros a day; null when unset
+         * USD micros per day; null if not set
          */
         daily_budget_usd_micros: number | null;
     };
@@ -3087,7 +3087,7 @@ export type ListAgentBudgetsResponse = ListAgentBudgetsResponses[keyof ListAgent
 export type SetAgentBudgetData = {
     body: {
         /**
-         * USD micros a day; null when unset
+         * USD micros per day; null if not set
          */
         daily_budget_usd_micros: number | null;
     };
@@ -3291,7 +3291,7 @@ export type ListBudgetChangesData = {
     };
     query?: {
         /**
-         * Only changes of such budgets
+         * Only changes of budgets of this scope
          */
         scope?: 'workspace' | 'agent' | 'plan';
         /**
@@ -3299,11 +3299,11 @@ export type ListBudgetChangesData = {
          */
         scope_id?: string;
         /**
-         * Largest number of items on a page
+         * Maximum number of items on a page
          */
         limit?: number;
         /**
-         * The `next_cursor` of the page before
+         * The `next_cursor` of the previous page
          */
         cursor?: string;
     };
@@ -3329,7 +3329,7 @@ export type ListBudgetChangesResponses = {
          */
         items: Array<BudgetChange>;
         /**
-         * The `cursor` of the next page; null on the last one
+         * The `cursor` of the next page; null on the last page
          */
         next_cursor: string | null;
     };
@@ -3541,7 +3541,7 @@ export type ListAlertsData = {
     path?: never;
     query?: {
         /**
-         * Largest number of alerts in the answer
+         * Maximum number of alerts in the response
          */
         limit?: number;
         /**
@@ -3582,7 +3582,7 @@ export type ListAlertsResponses = {
     200: {
         items: Array<Alert>;
         /**
-         * Number of alerts that match, on all pages
+         * Total number of matching alerts
          */
         total: number;
         limit: number;
@@ -3847,7 +3847,7 @@ export type TestAlertChannelError = TestAlertChannelErrors[keyof TestAlertChanne
 
 export type TestAlertChannelResponses = {
     /**
-     * The answer of the destination, with any status
+     * The response of the destination, whatever its status
      */
     200: AlertChannelTestResult;
 };
@@ -4205,7 +4205,7 @@ export type PostEventsResponse = PostEventsResponses[keyof PostEventsResponses];
 export type ReserveData = {
     body: {
         /**
-         * Chosen by the gateway, once for each call
+         * Chosen by the gateway, unique for each call
          */
         request_id: string;
         /**
@@ -4217,19 +4217,19 @@ export type ReserveData = {
          */
         run_id: string;
         /**
-         * USD micros that the call may cost at most. Spend above it can pass a limit
+         * Maximum cost of the call in USD micros. Spend above it can exceed a limit
          */
         amount_micros: number;
         /**
-         * The plan that the call is made under
+         * The plan of the call
          */
         plan_key?: string;
         /**
-         * Seconds for which the amount is held. Give more than the call takes
+         * Seconds for which the amount is held; set more than the call takes
          */
         ttl_seconds?: number;
         /**
-         * Answer what would happen, and change nothing
+         * Return the decision without changing anything
          */
         dry_run?: boolean;
     };
@@ -4249,7 +4249,7 @@ export type ReserveError = ReserveErrors[keyof ReserveErrors];
 
 export type ReserveResponses = {
     /**
-     * Nothing is held: the call is denied, or it was a `dry_run`
+     * No reservation was created: the call is denied, or it was a `dry_run`
      */
     200: ({
         decision: 'denied';
@@ -4257,7 +4257,7 @@ export type ReserveResponses = {
         decision: 'allowed';
     } & DryRun);
     /**
-     * The call may spend, and the amount is held unless the request is repeated
+     * The call is allowed, and the amount is held. A repeated request holds it only once
      */
     201: GrantedCall;
 };
@@ -4301,7 +4301,7 @@ export type SettleReservationData = {
          */
         settlement_id: string;
         /**
-         * USD micros that the call has cost
+         * Cost of the call in USD micros
          */
         amount_micros: number;
         /**
@@ -4382,7 +4382,7 @@ export type ReleaseReservationResponse = ReleaseReservationResponses[keyof Relea
 export type ExtendReservationData = {
     body: {
         /**
-         * Seconds for which the amount is held. Give more than the call takes
+         * Seconds for which the amount is held; set more than the call takes
          */
         ttl_seconds: number;
     };
@@ -4419,11 +4419,11 @@ export type ListLimitsData = {
     path?: never;
     query?: {
         /**
-         * Of the agents, this one only
+         * Only this agent
          */
         agent_id?: string;
         /**
-         * Of the plans, this one only
+         * Only this plan
          */
         plan_key?: string;
     };
@@ -4445,7 +4445,7 @@ export type ListLimitsResponses = {
      */
     200: {
         /**
-         * The running day of the workspace: after it, all limits begin anew
+         * The current day of the workspace. When it ends, all limits start over
          */
         day: {
             start: string;
@@ -4463,7 +4463,7 @@ export type ListReservationsData = {
     path?: never;
     query?: {
         /**
-         * `held → settled | released | expired`. One that has expired can still be settled
+         * `held → settled | released | expired`. An expired reservation can still be settled
          */
         state?: 'held' | 'settled' | 'released' | 'expired';
         /**
@@ -4475,11 +4475,11 @@ export type ListReservationsData = {
          */
         run_id?: string;
         /**
-         * Largest number of items on a page
+         * Maximum number of items on a page
          */
         limit?: number;
         /**
-         * The `next_cursor` of the page before
+         * The `next_cursor` of the previous page
          */
         cursor?: string;
     };
@@ -4505,7 +4505,7 @@ export type ListReservationsResponses = {
          */
         items: Array<Reservation>;
         /**
-         * The `cursor` of the next page; null on the last one
+         * The `cursor` of the next page; null on the last page
          */
         next_cursor: string | null;
     };
@@ -4548,7 +4548,7 @@ export type ListAuditRecordsData = {
     path?: never;
     query?: {
         /**
-         * Only changes by this user, key or part of Tollkeeper, by its id
+         * Only changes by the actor with this id
          */
         actor?: string;
         /**
@@ -4572,15 +4572,15 @@ export type ListAuditRecordsData = {
          */
         to?: string;
         /**
-         * Largest number of items on a page
+         * Maximum number of items on a page
          */
         limit?: number;
         /**
-         * The `next_cursor` of the page before
+         * The `next_cursor` of the previous page
          */
         cursor?: string;
         /**
-         * `ndjson` streams all records of the filters, one JSON object in each line; `limit` has no effect
+         * `ndjson` streams all matching records, one JSON object per line; `limit` has no effect
          */
         format?: 'json' | 'ndjson';
     };
@@ -4606,7 +4606,7 @@ export type ListAuditRecordsResponses = {
          */
         items: Array<AuditRecord>;
         /**
-         * The `cursor` of the next page; null on the last one
+         * The `cursor` of the next page; null on the last page
          */
         next_cursor: string | null;
     };

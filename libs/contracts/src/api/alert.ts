@@ -47,7 +47,7 @@ export const alertSchema = z.object({
   status: z.enum(ALERT_STATUSES),
   scope_type: z.enum(SCOPE_TYPES),
   scope_id: z.string(),
-  event_types: z.array(z.string()).meta({ description: 'Types that the rule counts; empty counts every type' }),
+  event_types: z.array(z.string()).meta({ description: 'Types that the rule counts; empty means every type' }),
   window: z.object({ start: moment, end: moment }).meta({
     description:
       'The window in event time when the rule fired: after `start`, up to and including the newest matching event at `end`',
@@ -59,7 +59,7 @@ export const alertSchema = z.object({
   spend: z
     .object({
       threshold_micros: micros,
-      settled_micros: micros.meta({ description: 'What the counted events settled, in USD micros' }),
+      settled_micros: micros.meta({ description: 'Sum settled by the counted events, in USD micros' }),
     })
     .nullable()
     .meta({ description: 'For `spend_gte`; null for other kinds' }),

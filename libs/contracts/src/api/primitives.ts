@@ -114,7 +114,7 @@ export const errorBodySchema = z
       .array(
         z.object({
           path: z.string().meta({ description: 'The field, such as `data.amount_micros` or `[3].time`' }),
-          message: z.string().meta({ description: 'What is wrong with it, and what it takes' }),
+          message: z.string().meta({ description: 'What is wrong with the field, and what it accepts' }),
         }),
       )
       .optional(),

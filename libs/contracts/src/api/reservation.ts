@@ -9,9 +9,9 @@ export const ttlSeconds = z
   .int()
   .min(RESERVATION_TTL_SECONDS.min, `must be at least ${RESERVATION_TTL_SECONDS.min}`)
   .max(RESERVATION_TTL_SECONDS.max, `must be at most ${RESERVATION_TTL_SECONDS.max}`)
-  .meta({ description: 'Seconds for which the amount is held. Give more than the call takes', example: 600 });
+  .meta({ description: 'Seconds for which the amount is held; set more than the call takes', example: 600 });
 
 /** The maximum cost of a call. */
 export const reservedAmount = micros.meta({
-  description: 'USD micros that the call may cost at most. Spend above it can pass a limit',
+  description: 'Maximum cost of the call in USD micros. Spend above it can exceed a limit',
 });

@@ -8,7 +8,7 @@ export const chat = channelKind({
   description: 'incoming webhook of a chat service',
   config: (url) => z.strictObject({ webhook_url: url }),
   shown: z.object({
-    webhook_url: z.string().meta({ description: 'The URL with its path masked, because the path is secret' }),
+    webhook_url: z.string().meta({ description: 'The URL with its secret path masked' }),
   }),
   show: ({ webhook_url }) => ({ webhook_url: maskUrl(webhook_url) }),
   address: ({ webhook_url }) => webhook_url,

@@ -15,8 +15,8 @@ export const signingSecret = z
   )
   .meta({
     description:
-      `Key that signs notifications: \`whsec_<base64>\`, or any other text, which is used as UTF-8; at least ${MIN_BYTES} bytes. ` +
-      'No answer shows it.',
+      `Key that signs notifications: \`whsec_<base64>\`, or any other text in UTF-8; at least ${MIN_BYTES} bytes. ` +
+      'No response shows it.',
     example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
   });
 
