@@ -232,12 +232,12 @@ export class Reference {
 
   /** Reports the unreported thresholds of the running day. */
   tell(limits: readonly Limit[]) {
-    const day = this.dayOf(this.now).start;
+    const { start: day, end: dayEnd } = this.dayOf(this.now);
     const reached = limits.flatMap((limit) => {
       const { posted } = this.count(day, limit);
       return [50, 80, 100]
         .filter((percent) => posted > 0 && posted * 100 >= limit.dailyBudgetMicros * percent)
-        .map((percent) => ({ ...limit, day, percent, spentMicros: posted }));
+        .map((percent) => ({ ...limit, day, dayEnd, percent, spentMicros: posted }));
     });
     const isNew = (a: (typeof reached)[number]) =>
       !this.told.some((b) => (['day', 'scope', 'scopeId', 'percent'] as const).every((field) => a[field] === b[field]));

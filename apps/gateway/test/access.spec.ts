@@ -231,7 +231,7 @@ describe('the areas', () => {
 describe('a workspace key', () => {
   const KEY = 'Bearer ws_live_0123456789abcdef.0123456789';
   const HINT =
-    'A workspace key calls /api/v1/events and /api/v1/reservations, and a session the paths below /w/{slug}.';
+    'Workspace keys work at /api/v1/events and /api/v1/reservations; sessions work at the paths below /w/{slug}.';
   const asked = async (path: string) => {
     const { status, body } = await call('post', path).set('authorization', KEY).set('x-request-id', 'same-request-id');
     return { status, body };

@@ -21,7 +21,7 @@ function problemsOf(env: Record<string, string>): string[] {
     return [];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.problems.map(({ variable, message }) => `${variable} ${message.replace(/ It takes: .*/, '')}`);
+    return error.problems.map(({ variable, message }) => `${variable} ${message.replace(/ Expected: .*/, '')}`);
   }
 }
 

@@ -27,7 +27,7 @@ describe('a common password', () => {
     ]) {
       expect(status).toBe(400);
       expect(body.details).toEqual([
-        { path: expect.stringContaining(path), message: expect.stringContaining('commonest') },
+        { path: expect.stringContaining(path), message: expect.stringContaining('most common') },
       ]);
     }
   });

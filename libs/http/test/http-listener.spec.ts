@@ -151,7 +151,7 @@ describe('createHttpListener', () => {
       {
         sent: `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
         status: '431 Request Header Fields Too Large',
-        error: 'The request headers are larger than 16384 bytes.',
+        error: 'The request headers are larger than 16384 bytes. Send smaller headers.',
         counted: [],
       },
     ],
