@@ -2,8 +2,11 @@ import { createOffsetStore, type OffsetStore } from '@tollkeeper/mongo';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import type { Connection } from 'mongoose';
 import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
+import { createDeferredRecords } from './deferred.records.ts';
+import { createDeferredStore } from './deferred.store.ts';
 import type { EventLog, LogConsumer, TopicOptions } from './event-log.ts';
-import { createTransactionalHandler, type RecordEffects } from './transactional.handler.ts';
+import { createRecordApplier, type RecordEffects } from './record.applier.ts';
+import { createTransactionalHandler } from './transactional.handler.ts';
 
 /** The consumer group of a service's replicas. Its positions are in the service's database. */
 export interface ConsumerGroup {
@@ -45,10 +48,16 @@ export function createConsumerGroup(deps: {
     offsets,
     deadLetters,
     consumer({ topic, maxRecords = MAX_RECORDS, lingerMs = 0, ...effects }) {
-      const handler = createTransactionalHandler({ connection, offsets, deadLetters, ...effects });
+      // Both may be patient with a record at the same time, so each has its own.
+      const newApplier = () => createRecordApplier({ connection, deadLetters, ...effects });
+      // Without an estimate, all records are equally cheap, and a batch of one key holds up the others only shortly.
+      const store = effects.documents === undefined ? undefined : createDeferredStore(connection, name);
+      const deferred = store && createDeferredRecords({ ...deps, group: name, store, applier: newApplier() });
+      const handler = createTransactionalHandler({ offsets, applier: newApplier(), deferred });
       const consumer = eventLog.consumer({ group: name, topic: topic.name, handler, maxRecords, lingerMs });
       return {
         ...consumer,
+        lag: async () => (await consumer.lag()) + ((await store?.total(topic.name)) ?? 0),
         async start() {
           await eventLog.ensureTopic(topic);
           await consumer.start();

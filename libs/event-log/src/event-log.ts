@@ -41,6 +41,8 @@ export interface ConsumerHandler {
    * assigned to this consumer, and after each rejection of {@link handle}.
    */
   position(topic: string, partition: number): Promise<number | null>;
+  /** Called before the first {@link handle} after each {@link position}, and if there is nothing to handle yet. */
+  begins?(topic: string, partition: number): Promise<void>;
   /**
    * Applies the batch and stores `nextOffset`. If effects must happen exactly once, do both in one transaction. Then a
    * crash, a redelivery or a second owner of the partition changes nothing (see `createOffsetStore` of the mongo

@@ -16,7 +16,7 @@ export function createLogMetrics(metrics: Metrics) {
     }),
     consumed: metrics.counter({
       name: 'event_log_consumed_records_total',
-      help: 'Records applied by a consumer',
+      help: 'Records applied or deferred by a consumer',
       labelNames: ['group', 'topic', 'partition'],
     }),
     redeliveries: metrics.counter({

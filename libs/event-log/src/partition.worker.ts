@@ -55,6 +55,7 @@ export function startPartitionWork(deps: {
   async function consume(): Promise<void> {
     progress.begins('position');
     let from = await handler.position(topic, partition);
+    await handler.begins?.(topic, partition);
     progress.begins('open');
     await source.open(from);
     let lingersUntil = 0;

@@ -3,7 +3,8 @@ import { connectMongo, createOffsetStore, OffsetConflict, withTransaction } from
 import { testLogger, useMongo } from '@tollkeeper/testing';
 import type { ClientSession } from 'mongoose';
 import type { DeadLetters, ReadRecord, RecordBatch } from '../src/index.ts';
-import { createTransactionalHandler, type TransactionalHandlerOptions } from '../src/transactional.handler.ts';
+import { createRecordApplier, type RecordApplierOptions } from '../src/record.applier.ts';
+import { createTransactionalHandler } from '../src/transactional.handler.ts';
 
 const testMongo = useMongo();
 const mongo = connectMongo({ uri: testMongo.uri, database: testMongo.database, logger: testLogger().logger });
@@ -25,7 +26,7 @@ afterAll(() => mongo.stop());
 let topics = 0;
 
 /** A group that inserts a document for each record, `<topic>/<text>`, and records its calls. */
-function useHandler(options: Partial<TransactionalHandlerOptions<string, number>> = {}) {
+function useHandler(options: Partial<RecordApplierOptions<string, number>> = {}) {
   const topic = `topic-${(topics += 1)}`;
   const dead: { offset: number; reason: string }[] = [];
   const stored: number[] = [];
@@ -33,8 +34,8 @@ function useHandler(options: Partial<TransactionalHandlerOptions<string, number>
   const deadLetters: DeadLetters = {
     setAside: async (_source, { offset }, reason) => void dead.push({ offset, reason }),
   };
-  const handler = createTransactionalHandler<string, number>({
-    ...{ connection, offsets, deadLetters },
+  const applier = createRecordApplier<string, number>({
+    ...{ connection, deadLetters },
     decode({ value }) {
       const text = value.toString();
       if (text === 'unreadable') throw new Error('it is no JSON');
@@ -50,6 +51,7 @@ function useHandler(options: Partial<TransactionalHandlerOptions<string, number>
     applied: (count) => void transactions.push(count),
     ...options,
   });
+  const handler = createTransactionalHandler({ offsets, applier });
   const position = () => handler.position(topic, 0);
   return {
     ...{ topic, dead, stored, transactions, position },
