@@ -42,7 +42,7 @@ describe('the history of a rule', () => {
     expect(new RuleHistory(saved).suppress(eventAt(T + 1), 'cooldown')).toEqual({ number: 2, count: 2 });
   });
 
-  it('keeps a minute as long as any event can be of it, and forgets it then', () => {
+  it('keeps a minute for as long as its events can arrive, and then forgets it', () => {
     const history = new RuleHistory();
     for (let n = 0; n < MAX_ALERTS_PER_MINUTE; n += 1) history.fire(eventAt(T));
     // The latest receipt, after the last event of the minute, at which an event of the minute still counts.
