@@ -14,6 +14,7 @@ const THRESHOLD = 3;
 /** An event of each alarm comes every few batches, so that windows are open whenever something happens. */
 const ALARM_SPACING = 3;
 const MARK = 'alarm.mark';
+const markOf = (nth: number): string => `${MARK}.${nth}`;
 
 /** The dashboard's counts of a workspace. */
 interface Counts {
@@ -39,10 +40,10 @@ export interface WatchedWorkspace {
   readonly gateway: ReportingGateway;
   /** The next events of a steady stream: settled spend, blocked calls and sometimes an alarm. */
   nextBatch(size: number): CloudEvent[];
-  /** Reports events of a new agent, which fire a rule; resolves once they are accepted. */
-  mark(agentId: string): Promise<void>;
-  /** Whether the agent is counted on the dashboard, registered in the workspace, and its alert has arrived. */
-  sees(agentId: string): Promise<{ counted: boolean; registered: boolean; notified: boolean }>;
+  /** Reports events of a new agent, which fire the rule of this mark; resolves once they are accepted. */
+  mark(agentId: string, nth?: number): Promise<void>;
+  /** Whether the agent is counted on the dashboard and registered, and the alert of the mark has arrived. */
+  sees(agentId: string, nth?: number): Promise<{ counted: boolean; registered: boolean; notified: boolean }>;
   counts(): Promise<Counts>;
   /** The dashboard's counts once all accepted events are counted. */
   expectedCounts(): Counts;
@@ -61,6 +62,8 @@ export interface WatchedWorkspaceOptions {
   receiver: WebhookReceiver;
   /** Number of rules that the stream's alarms can fire. */
   alarms: number;
+  /** Number of rules that marks can fire, each once; 1 by default. */
+  marks?: number;
   /** A workspace without rules; a new one by default. */
   workspace?: TestWorkspace;
 }
@@ -72,9 +75,12 @@ interface Alert {
 }
 
 export async function newWatchedWorkspace(options: WatchedWorkspaceOptions): Promise<WatchedWorkspace> {
-  const { target, owner, receiver, alarms } = options;
+  const { target, owner, receiver, alarms, marks = 1 } = options;
   const workspace = options.workspace ?? (await newWorkspace(owner));
-  const rules = [MARK, ...Array.from({ length: alarms }, (_, index) => `alarm.${index}`)];
+  const rules = [
+    ...Array.from({ length: alarms }, (_, index) => `alarm.${index}`),
+    ...Array.from({ length: marks }, (_, nth) => markOf(nth)),
+  ];
   const hook = `/${workspace.slug}`;
   await createRules(owner, workspace, `${receiver.url}${hook}`, rules);
   const gateway = createReportingGateway(target, workspace.apiKey);
@@ -128,17 +134,18 @@ export async function newWatchedWorkspace(options: WatchedWorkspaceOptions): Pro
       }
       return events;
     },
-    mark: (agentId) => gateway.report([spendSettled({ agentId, amountMicros: 1 }), cloudEvent(MARK, {})]),
-    async sees(agentId) {
+    mark: (agentId, nth = 0) =>
+      gateway.report([spendSettled({ agentId, amountMicros: 1 }), cloudEvent(markOf(nth), {})]),
+    async sees(agentId, nth = 0) {
       const { byAlert } = arrivals();
       const [ofAgent, agents, alerts] = await Promise.all([
         owner.call({ path: workspace.path(`/dashboard/top-agents/details?range=1m&agent_id=${agentId}`) }),
         owner.expect<{ items: { agent_id: string }[] }>({ path: workspace.path('/agents') }),
-        // The alerts are not listed before any has arrived, because waiting callers poll often.
-        byAlert.size > 0 ? listAlerts() : [],
+        // The alerts are not listed before those of all marks can have arrived, because waiting callers poll often.
+        byAlert.size > nth ? listAlerts() : [],
       ]);
       const { metrics } = (ofAgent.status === 200 ? ofAgent.body : {}) as { metrics?: { unique_settlements: number } };
-      const mark = alerts.find(({ rule_name }) => rule_name === MARK);
+      const mark = alerts.find(({ rule_name }) => rule_name === markOf(nth));
       return {
         counted: metrics?.unique_settlements === 1,
         registered: agents.items.some(({ agent_id }) => agent_id === agentId),
@@ -166,7 +173,7 @@ export async function newWatchedWorkspace(options: WatchedWorkspaceOptions): Pro
 }
 
 /**
- * The mark's rule fires at its only event. Half of the alarms' rules count to one and half to three: unlike a first
+ * The rule of a mark fires at its only event. Half of the alarms' rules count to one and half to three: unlike a first
  * occurrence, which can also be an earlier event that arrives later, a count does not depend on the order.
  */
 async function createRules(owner: ApiClient, workspace: TestWorkspace, url: string, rules: string[]): Promise<void> {
@@ -179,20 +186,21 @@ async function createRules(owner: ApiClient, workspace: TestWorkspace, url: stri
     severity: 'high',
     scope_type: 'workspace',
     scope_id: workspace.id,
-    rule_kind: name === MARK ? 'first_occurrence' : 'event_count_gte',
+    rule_kind: isMark(name) ? 'first_occurrence' : 'event_count_gte',
     rule_config: {
       window_seconds: WINDOW_SECONDS,
-      ...(name !== MARK && { threshold: thresholdOf(index) }),
+      ...(!isMark(name) && { threshold: thresholdOf(name, index) }),
       filters: { event_types: [name] },
     },
     channel_config_ids: [channel.id],
   });
-  await Promise.all(rules.map((name, index) => create('/alerts/rules', ofRule(name, index))));
+  for (const [index, name] of rules.entries()) await create('/alerts/rules', ofRule(name, index));
 }
 
-/** The mark's rule comes first, and fires at once. */
-function thresholdOf(rule: number): number {
-  return rule % 2 === 0 ? 1 : THRESHOLD;
+const isMark = (rule: string): boolean => rule.startsWith(MARK);
+
+function thresholdOf(rule: string, index: number): number {
+  return isMark(rule) || index % 2 === 1 ? 1 : THRESHOLD;
 }
 
 function countsOf(events: readonly CloudEvent[]): Counts {
@@ -206,6 +214,6 @@ function countsOf(events: readonly CloudEvent[]): Counts {
 
 function alertsOf(events: readonly CloudEvent[], rules: readonly string[]): string[] {
   const byType = Map.groupBy(events, ({ type }) => type);
-  const fires = (rule: string, index: number) => (byType.get(rule)?.length ?? 0) >= thresholdOf(index);
+  const fires = (rule: string, index: number) => (byType.get(rule)?.length ?? 0) >= thresholdOf(rule, index);
   return rules.filter(fires).toSorted();
 }

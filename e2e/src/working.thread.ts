@@ -27,7 +27,7 @@ export interface Experience {
   reservationP95Ms: number;
 }
 
-export type Orders = 'recover' | 'stop';
+export type Orders = 'begin' | 'recover' | 'stop';
 
 const CALLS_PER_SECOND = 4;
 const LOGINS_PER_SECOND = 0.5;
@@ -97,12 +97,19 @@ function atRate(perSecond: number, work: () => Promise<unknown>): NodeJS.Timeout
   }, 1000 / perSecond);
 }
 
-const timers = [
-  atRate(CALLS_PER_SECOND, read),
-  atRate(LOGINS_PER_SECOND, logIn),
-  atRate(CHANGES_PER_SECOND, change),
-  atRate(RESERVATIONS_PER_SECOND, reserve),
-];
+const timers: NodeJS.Timeout[] = [];
+
+/** The first calls in a workspace load what later ones find in memory. They are not counted. */
+async function begin(): Promise<void> {
+  await Promise.all([...reads.map(read), logIn(), change(), reserve()]);
+  [tookMs.length, reservationsMs.length] = [0, 0];
+  timers.push(
+    atRate(CALLS_PER_SECOND, read),
+    atRate(LOGINS_PER_SECOND, logIn),
+    atRate(CHANGES_PER_SECOND, change),
+    atRate(RESERVATIONS_PER_SECOND, reserve),
+  );
+}
 
 async function recover(): Promise<number> {
   const start = performance.now();
@@ -120,5 +127,6 @@ async function stop(): Promise<Experience> {
 }
 
 parentPort?.on('message', (order: Orders) => {
-  void (order === 'stop' ? stop() : recover()).then((answer) => parentPort?.postMessage(answer));
+  const answers: Record<Orders, () => Promise<unknown>> = { begin, recover, stop };
+  void answers[order]().then((answer) => parentPort?.postMessage(answer));
 });

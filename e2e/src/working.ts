@@ -31,6 +31,7 @@ export async function startWorking(stage: Stage, owner: ApiClient): Promise<Work
     const [answer] = (await answered) as [T];
     return answer;
   }
+  await ask('begin');
   return {
     recovered: () => ask<number>('recover'),
     stop: () => (stopping ??= ask<Experience>('stop').finally(() => thread.terminate())),

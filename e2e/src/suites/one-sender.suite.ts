@@ -6,7 +6,7 @@ import { ATTACKS } from '../attacks/attacks.ts';
 import type { Stage } from '../deployment.ts';
 import { type WatchedProcess, watchMemory } from '../memory.watch.ts';
 import { limitMemory } from '../memory.cgroup.ts';
-import { moveIn } from '../neighbours.ts';
+import { moveIn, type Neighbours } from '../neighbours.ts';
 import { startWorking } from '../working.ts';
 import { newMember, newWorkspace } from '../workspace.ts';
 
@@ -19,17 +19,19 @@ export function describeOneSender(
 ): void {
   const rows: AttackRow[] = [];
   let owner: ApiClient;
+  let neighbours: Neighbours;
   let removeLimits: () => Promise<void> = () => Promise.resolve();
 
   beforeAll(async () => {
     removeLimits = await limitMemory(processes(), limits);
     owner = await logIn(stage.deployment(), stage.deployment().owner);
+    // Another person, because one person may be in at most 100 workspaces.
+    const neighbour = await newMember(stage.deployment(), owner, await newWorkspace(owner), 'owner');
+    neighbours = await moveIn(stage, neighbour, ATTACKS.length);
   });
-  /** A new person each time, because one person may be in at most 100 workspaces. */
-  const newOwner = async (): Promise<ApiClient> =>
-    newMember(stage.deployment(), owner, await newWorkspace(owner), 'owner');
 
   afterAll(async () => {
+    neighbours.leave();
     process.stdout.write(`\n${formatAttackTable(rows)}\n`);
     await removeLimits();
   });
@@ -45,7 +47,6 @@ export function describeOneSender(
     async ({ name, prepare, strike }) => {
       const sender = await newSender();
       await prepare?.(sender);
-      const neighbours = await moveIn(stage, await newOwner());
       const memory = watchMemory(processes());
       const working = await startWorking(stage, owner);
 
