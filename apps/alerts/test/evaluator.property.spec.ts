@@ -10,7 +10,7 @@ import type { SavedWindow } from '../src/domain/partition.evaluator.ts';
 import { createRuleBook } from '../src/domain/rule-book.ts';
 import { conditionOf } from '../src/domain/rule-kinds.ts';
 import type { Rule } from '../src/domain/rule.ts';
-import { openEvaluator } from './fixtures.ts';
+import { openEvaluator, storedCopies } from './fixtures.ts';
 import { decideByBruteForce, type ReferenceDecision } from './reference.ts';
 
 /** Raise it after a change of the evaluator: CASES=3000 npx nx test @tollkeeper/alerts evaluator.property */
@@ -56,11 +56,22 @@ const ruleArbitrary = fc.record({
   thresholdMicros: fc.constantFrom(1, 3, 10, 25, 60),
   cooldownSeconds: fc.constantFrom(0, 0, 1, 10, 60, 600),
   scopeType: fc.constantFrom(...SCOPE_TYPES),
+  effectiveAfterMs: fc.constantFrom(0, 0, 0, 1000, 2000),
   filters: fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...ofTypes) },
     { weight: 1, arbitrary: fc.constantFrom(...ofPercents) },
   ),
 });
+
+/** Rules about the spend of one window, which share entries: they differ in their thresholds and in their age. */
+const sharingArbitrary = fc.constantFrom(30, 120, 900).chain((windowSeconds) =>
+  fc.array(
+    ruleArbitrary.map((rule): typeof rule => ({
+      ...{ ...rule, tenant: 0, kind: 'spend_gte', windowSeconds, filters: ofTypes[0]! },
+    })),
+    { minLength: 2, maxLength: 4 },
+  ),
+);
 
 const eventArbitrary = fc.record({
   tenant: fc.constantFrom(0, 0, 0, 1),
@@ -71,6 +82,8 @@ const eventArbitrary = fc.record({
   count: fc.constantFrom(1, 1, 1, 1, 2, 9),
   /** Time between two arrivals; coarse, so that some event times are equal and lie on the edges of windows. */
   passedMs: fc.constantFrom(0, 0, 500, 1000, 1000, 5000, 60_000),
+  /** How far the clock of its receiver is behind. */
+  disorderMs: fc.constantFrom(0, 0, 0, 0, 1, 1500),
   /** How far the event's time is behind its arrival; negative if ahead; over 5 min is late. */
   behindMs: fc.constantFrom(0, 0, 0, 0, 500, 1000, 2500, 30_000, 299_500, 300_000, 300_500, 400_000, -1000, -300_000),
   /** Another arrival of the event this many places before. */
@@ -94,6 +107,7 @@ const burstArbitrary = fc
         settledMicros: 1 + (index % 3),
         count: 1,
         passedMs: 0,
+        disorderMs: 0,
         behindMs: ageMs + index * stepMs,
       },
       duplicateOf: index % 20 === 19 ? 2 : null,
@@ -102,7 +116,10 @@ const burstArbitrary = fc
 
 const scenarioArbitrary = fc
   .record({
-    rules: fc.array(ruleArbitrary, { minLength: 1, maxLength: 4 }),
+    rules: fc.oneof(
+      { weight: 2, arbitrary: fc.array(ruleArbitrary, { minLength: 1, maxLength: 4 }) },
+      { weight: 1, arbitrary: sharingArbitrary },
+    ),
     events: fc.array(eventArbitrary, { minLength: 1, maxLength: 90, size: 'max' }),
     burst: fc.option(fc.record({ after: fc.nat(40), events: burstArbitrary }), { freq: 3 }),
     edits: fc.array(
@@ -129,12 +146,13 @@ const scenarioArbitrary = fc
 /** An event as generated or from a burst, before its times are computed. */
 interface GeneratedEvent extends Omit<
   Generated<typeof eventArbitrary>,
-  'passedMs' | 'behindMs' | 'tenant' | 'settledMicros' | 'count'
+  'passedMs' | 'disorderMs' | 'behindMs' | 'tenant' | 'settledMicros' | 'count'
 > {
   count: number;
   tenant: number;
   settledMicros: number;
   passedMs: number;
+  disorderMs: number;
   behindMs: number;
 }
 
@@ -160,7 +178,7 @@ function toRule(generated: Generated<typeof ruleArbitrary>, index: number): Rule
     updatedAt: new Date(START),
     lastFiredAt: null,
     revision: 1,
-    effectiveAt: new Date(START),
+    effectiveAt: new Date(START + generated.effectiveAfterMs),
   };
 }
 
@@ -169,9 +187,10 @@ function toArrivals(events: GeneratedEvent[]): CountableEvent[] {
   let now = START;
   for (const [
     index,
-    { tenant, type, agent, percent, settledMicros, count, passedMs, behindMs, duplicateOf },
+    { tenant, type, agent, percent, settledMicros, count, passedMs, disorderMs, behindMs, duplicateOf },
   ] of events.entries()) {
     now += passedMs;
+    const receivedAt = now - disorderMs;
     const original = duplicateOf === null ? undefined : arrivals[index - duplicateOf];
     const fresh = {
       tenantId: TENANTS[tenant]!,
@@ -186,7 +205,7 @@ function toArrivals(events: GeneratedEvent[]): CountableEvent[] {
     };
     // Identities are not in the order of arrival, so ties are not broken by arrival.
     const identity = (index * 7919) % 1009;
-    arrivals.push(original ? { ...original, receivedAt: now } : { ...fresh, identity, receivedAt: now });
+    arrivals.push(original ? { ...original, receivedAt } : { ...fresh, identity, receivedAt });
   }
   return arrivals;
 }
@@ -261,7 +280,7 @@ function decideWithRestarts(scenario: Scenario, rulesAt: (arrival: number) => Ru
       newestRead = Math.max(newestRead, offset);
       batch += 1;
       if (pending.length === 0 && !commits[batch % commits.length] && offset < arrivals.length) continue;
-      for (const window of evaluator.changed()) store.windows.set(window.ruleId, structuredClone(window));
+      for (const window of storedCopies(evaluator.changed())) store.windows.set(window.ruleId, window);
       for (const decision of pending) {
         const place = `${decision.rule.id}/${decision.number}`;
         const before = store.decisions.get(place);
@@ -323,7 +342,7 @@ describe(`the evaluator, in ${CASES} histories with duplicates, late events, edi
     // The histories only prove something if they lead to many decisions of every kind.
     const { rate_limited: limited, ...others } = expectDecisions(SEED);
     for (const count of Object.values(others)) expect(count).toBeGreaterThan(CASES / 5);
-    expect(limited).toBeGreaterThan(CASES / 40);
+    expect(limited).toBeGreaterThan(CASES / 50);
   });
 
   const randomSeed = randomInt(2 ** 31);

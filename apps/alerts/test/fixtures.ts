@@ -44,6 +44,17 @@ export function openEvaluator(
   return evaluator;
 }
 
+/** What a store returns for windows that were saved whole: one of those that share entries brings these. */
+export function storedCopies(changed: Iterable<SavedWindow>): SavedWindow[] {
+  const copies = Array.from(changed, (window) => structuredClone(window));
+  const sums = copies.flatMap(({ condition }) => (condition.kind === 'spend_gte' ? [condition.sum] : []));
+  for (const shared of Map.groupBy(sums, ({ sharedAs }) => sharedAs ?? {}).values()) {
+    const entries = shared.map((sum) => sum.entries).find(({ length }) => length > 0) ?? new Float64Array();
+    for (const sum of shared) [sum.entries, sum.stored] = [entries, sum.size];
+  }
+  return copies;
+}
+
 /** The stored state of a sum: the last whole save and all later ones. */
 export interface KeptSum {
   form: EntryForm;

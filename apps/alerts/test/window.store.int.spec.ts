@@ -41,7 +41,8 @@ const savedOf =
     const length = fields * (last - first + 1);
     const entries = Float64Array.from({ length }, (_, index) => first + Math.floor(index / fields));
     const size = last - first + 1;
-    return { kind, sum: { form, entries, size, sampleIds: [`e${last}`], stored: 0, apart: false, ...about } };
+    const stored = { stored: 0, apart: false, sharedAs: null, stagger: 0.25, shareAt: 4000 };
+    return { kind, sum: { form, entries, size, sampleIds: [`e${last}`], ...stored, ...about } };
   };
 const counted = savedOf('event_count_gte', 'unit');
 
@@ -188,3 +189,65 @@ describe('a window with its entries apart', () => {
     }
   });
 });
+
+describe('windows that share entries', () => {
+  const partition = 20;
+  const spent = savedOf('spend_gte', 'amount');
+  const sharedAs = 'sum_1';
+  const ids = ['shares_1', 'shares_2', 'shares_3'];
+  /** A save in which the second window brings the entries. */
+  const saveAll = (first: number, last: number, stored: number, size: number) =>
+    save(
+      partition,
+      ...ids.map((id, index) =>
+        index === 1
+          ? windowOf(id, spent(first, last, { size, stored, apart: true, sharedAs }))
+          : windowOf(id, spent(1, 0, { size, stored: stored + last - first + 1, apart: true, sharedAs })),
+      ),
+    );
+  const wholeOf = (id: string, size: number) =>
+    windowOf(id, { ...spent(1, size, { stored: size, apart: true, sharedAs }) });
+
+  it('are stored with them once, and each is read with all', async () => {
+    await saveAll(1, 1000, 0, 1000);
+    await saveAll(1001, 1010, 1000, 1010);
+    expect(await piecesOf(sharedAs)).toHaveLength(2);
+    const found = await loaded(partition);
+    const inOrder = found.toSorted((a, b) => a.ruleId.localeCompare(b.ruleId));
+    expect(inOrder.map(({ ruleId, condition }) => windowOf(ruleId, withSample(condition, 'e1010')))).toEqual(
+      ids.map((id) => wholeOf(id, 1010)),
+    );
+    expect(await windows.sizeOf(partition, TENANT)).toBe(3 * HELD_BYTES_PER_WINDOW + 1010 * 32);
+  });
+
+  it('do not keep the entries that they had before', async () => {
+    await save(partition + 2, windowOf('moved', spent(1, 500)));
+    const shares = { size: 10, stored: 10, apart: true, sharedAs: 'sum_2' };
+    await save(partition + 2, windowOf('moved', spent(1, 0, shares)));
+    const [window] = await windowsIn(partition + 2);
+    expect(BSON.calculateObjectSize(window!)).toBeLessThan(500);
+  });
+
+  it('keep them when one of their rules is deleted', async () => {
+    await withTransaction(mongo.connection, (session) => windows.delete(session, TENANT, ids[1]!));
+    expect(await piecesOf(sharedAs)).toHaveLength(2);
+    const found = await loaded(partition);
+    expect(found.map(({ condition }) => (condition as SavedSumCondition).sum.entries.length)).toEqual([4040, 4040]);
+  });
+
+  it('leave nothing behind for ever: what no save has changed for two months is deleted', async () => {
+    for (const piece of await piecesOf(sharedAs)) {
+      const { expiresAt } = piece as unknown as { expiresAt: Date };
+      expect((expiresAt.getTime() - Date.now()) / 86_400_000).toBeGreaterThan(59);
+      expect((expiresAt.getTime() - Date.now()) / 86_400_000).toBeLessThan(62);
+    }
+    const indexes = await pieces().indexes();
+    expect(indexes).toContainEqual(expect.objectContaining({ key: { expiresAt: 1 }, expireAfterSeconds: 0 }));
+    // Those of a single rule are deleted with it.
+    await save(partition + 1, windowOf('alone', spent(1, 1000, { apart: true })));
+    for (const piece of await piecesOf('alone')) expect(piece).not.toHaveProperty('expiresAt');
+  });
+});
+
+const withSample = (condition: SavedCondition, id: string): SavedCondition =>
+  condition.kind === 'first_occurrence' ? condition : { ...condition, sum: { ...condition.sum, sampleIds: [id] } };

@@ -3,6 +3,7 @@ import { eventAt, ruleOf } from '../../test/fixtures.ts';
 import { notificationIdOf, toAlert } from './alert.ts';
 import type { CountableEvent } from './event.ts';
 import { evaluate, openWindow } from './evaluator.ts';
+import { SharedSums } from './shared-sums.ts';
 import { RuleHistory } from './rule.history.ts';
 import type { Rule } from './rule.ts';
 
@@ -10,7 +11,7 @@ const T = 20 * 86_400_000;
 
 /** The alert that the rule fires with the event. Each call decides anew. */
 function alertOf(rule: Rule, event: CountableEvent) {
-  const decision = evaluate(rule, openWindow(rule, new RuleHistory()), event);
+  const decision = evaluate(rule, openWindow(rule, new RuleHistory(), new SharedSums()), event);
   if (decision === null) throw new Error('the rule did not fire');
   return toAlert(decision);
 }

@@ -25,6 +25,8 @@ export interface Condition {
   save(): SavedCondition;
   /** Call when the result of `save` is stored. */
   saved(): void;
+  /** Call when the rule no longer needs the condition. */
+  close(): void;
 }
 
 export type Verdict = 'unchanged' | 'not_met' | 'became_true' | 'still_true';

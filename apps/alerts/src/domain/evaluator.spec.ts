@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventAt, ruleOf } from '../../test/fixtures.ts';
 import { evaluate, openWindow } from './evaluator.ts';
+import { SharedSums } from './shared-sums.ts';
 import { MAX_ALERTS_PER_MINUTE, RuleHistory } from './rule.history.ts';
 import type { Rule } from './rule.ts';
 
@@ -9,7 +10,7 @@ const T = 20 * 86_400_000;
 
 /** Decides on events, one after the other. */
 function deciderOf(rule: Rule) {
-  const window = openWindow(rule, new RuleHistory());
+  const window = openWindow(rule, new RuleHistory(), new SharedSums());
   return (time: number) => evaluate(rule, window, eventAt(time));
 }
 
@@ -62,7 +63,7 @@ describe('a rule', () => {
     const history = new RuleHistory();
     for (let n = 0; n < MAX_ALERTS_PER_MINUTE; n += 1) history.fire(eventAt(T));
     const rule = ruleOf({ windowSeconds: 1, cooldownSeconds: 10 });
-    const window = openWindow(rule, history);
+    const window = openWindow(rule, history, new SharedSums());
     const limited = { outcome: 'suppressed', reason: 'rate_limited', cooldownUntil: null };
     expect(evaluate(rule, window, eventAt(T + 10_000))).toMatchObject(limited);
     expect(evaluate(rule, window, eventAt(T + 11_000))).toMatchObject(limited);

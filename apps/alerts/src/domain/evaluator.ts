@@ -3,7 +3,9 @@ import type { Condition, Evidence, SavedCondition } from './condition.ts';
 import type { CountableEvent } from './event.ts';
 import type { DecisionPlace, RuleHistory, SuppressionReason } from './rule.history.ts';
 import type { Rule } from './rule.ts';
+import { selectionOf } from './rule-book.ts';
 import { openCondition } from './rule-kinds.ts';
+import type { SharedSums } from './shared-sums.ts';
 
 /** The evaluator's state for one revision of a rule. */
 export interface RuleWindow {
@@ -34,13 +36,13 @@ export interface Decision extends DecisionPlace {
 }
 
 /** Opens the window of a rule: empty, or with the condition that was saved for the same revision. */
-export function openWindow(rule: Rule, history: RuleHistory, saved?: SavedCondition): RuleWindow {
+export function openWindow(rule: Rule, history: RuleHistory, sums: SharedSums, saved?: SavedCondition): RuleWindow {
   return {
     tenantId: rule.tenantId,
     ruleId: rule.id,
     revision: rule.revision,
     history,
-    condition: openCondition(rule, saved),
+    condition: openCondition(rule, { selection: selectionOf(rule), from: rule.effectiveAt.getTime(), sums }, saved),
   };
 }
 

@@ -57,4 +57,6 @@ export class FirstOccurrenceCondition implements Condition {
   }
 
   saved(): void {}
+
+  close(): void {}
 }

@@ -63,9 +63,10 @@ export function createPartitionEvaluator(book: RuleBook): PartitionEvaluator {
         const rule = book.get(kept.window.ruleId);
         if (rule === undefined) workspace.drop(kept);
         else if (!rule.enabled || rule.revision !== kept.window.revision) {
-          workspace.replace(kept, openWindow(rule, kept.window.history));
+          workspace.replace(kept, openWindow(rule, kept.window.history, workspace.sums));
         }
       }
+      workspace.measure();
     }
   }
 
@@ -81,7 +82,8 @@ export function createPartitionEvaluator(book: RuleBook): PartitionEvaluator {
       const rule = book.get(ruleId);
       if (rule === undefined) return;
       const saved = rule.enabled && rule.revision === revision ? condition : undefined;
-      workspaces.get(tenantId)!.keep(openWindow(rule, new RuleHistory(history), saved));
+      const workspace = workspaces.get(tenantId)!;
+      workspace.keep(openWindow(rule, new RuleHistory(history), workspace.sums, saved));
     },
     close(tenantId) {
       workspaces.get(tenantId)?.close();
@@ -93,8 +95,10 @@ export function createPartitionEvaluator(book: RuleBook): PartitionEvaluator {
       const workspace = workspaces.get(event.tenantId);
       if (workspace === undefined) throw new Error(`The windows of ${event.tenantId} are not in memory`);
       const decisions: Decision[] = [];
+      workspace.sums.next();
       for (const rule of book.matching(event)) {
-        const kept = workspace.windows.get(rule.id) ?? workspace.keep(openWindow(rule, new RuleHistory()));
+        const kept =
+          workspace.windows.get(rule.id) ?? workspace.keep(openWindow(rule, new RuleHistory(), workspace.sums));
         const decision = evaluate(rule, kept.window, event);
         workspace.noteChange(kept);
         if (decision !== null) decisions.push(decision);

@@ -92,12 +92,21 @@ export function createRuleBook(): RuleBook {
   };
 }
 
-/** The agent whose events the rule counts; {@link ANY} for all agents. */
 const AGENT_OF: Record<ScopeType, (rule: Rule) => string> = {
   workspace: () => ANY,
   tenant: () => ANY,
   agent: ({ scopeId }) => scopeId,
 };
+
+/** The agent whose events the rule counts; {@link ANY} for all agents. */
+function agentOf(rule: Rule): string {
+  return AGENT_OF[rule.scopeType](rule);
+}
+
+/** The same for rules of a workspace that count the same events while all of them are in force. */
+export function selectionOf(rule: Rule): string {
+  return JSON.stringify([agentOf(rule), rule.eventTypes.toSorted(), rule.percents.toSorted()]);
+}
 
 /** Never equals a type, since no type contains a space. */
 function withPercent(type: string, percent: number): string {
@@ -107,11 +116,13 @@ function withPercent(type: string, percent: number): string {
 function indexed(rules: readonly Rule[]): TenantRules['byType'] {
   const byType = new Map<string, Map<string, Rule[]>>();
   for (const rule of rules.filter(({ enabled }) => enabled)) {
-    const agent = AGENT_OF[rule.scopeType](rule);
+    const agent = agentOf(rule);
     for (const type of rule.eventTypes.length === 0 ? [ANY] : new Set(rule.eventTypes)) {
       // Added even if only rules with percentages count the type: `counts` and `countsType` look it up.
       if (!byType.has(type)) byType.set(type, new Map());
-      for (const key of rule.percents.length === 0 ? [type] : rule.percents.map((each) => withPercent(type, each))) {
+      for (const key of rule.percents.length === 0
+        ? [type]
+        : [...new Set(rule.percents)].map((each) => withPercent(type, each))) {
         const byAgent = byType.get(key) ?? new Map<string, Rule[]>();
         byType.set(key, byAgent.set(agent, [...(byAgent.get(agent) ?? []), rule]));
       }

@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventAt } from '../../test/fixtures.ts';
+import type { SavedCondition } from './condition.ts';
 import type { CountableEvent } from './event.ts';
 import { MAX_COUNTED_MICROS, MAX_SPEND_ENTRIES, SumCondition } from './sum.condition.ts';
-import { conditionOf, costOf, openCondition, thresholdsOf, wayToLowerCost } from './rule-kinds.ts';
+import { emptySum } from './saved-sum.ts';
+import { conditionOf, costOf, openCondition as openWith, thresholdsOf, wayToLowerCost } from './rule-kinds.ts';
+import { SharedSums } from './shared-sums.ts';
 
 const T = 20 * 86_400_000;
 const WINDOW_SECONDS = 60;
@@ -25,6 +28,11 @@ const KINDS = [
   },
 ] as const;
 
+const alone = () => ({ selection: '', from: 0, sums: new SharedSums() });
+/** Of a rule that shares nothing. */
+const openCondition = (watch: Parameters<typeof openWith>[0], saved?: SavedCondition) =>
+  openWith(watch, alone(), saved);
+
 const watching = (condition: ReturnType<typeof conditionOf>) => ({
   ...{ id: 'rule_1', condition, windowSeconds: WINDOW_SECONDS },
 });
@@ -46,7 +54,7 @@ describe.each(KINDS)('a rule of the kind $condition.kind', ({ condition, thresho
       ...{ ...evidence, lastEventAt: windowEnd },
       ...{ windowStart: windowEnd - WINDOW_MS, windowEnd },
     });
-    expect(watched.take(second)).toBe('unchanged');
+    expect(watched.take({ ...second })).toBe('unchanged');
     expect(watched.take({ ...second, id: 'e3', identity: 3 })).toBe('still_true');
   });
 
@@ -158,19 +166,26 @@ describe('a rule about spend', () => {
 
   it('knows a settlement of the last 10 minutes again, however many more than there are entries', () => {
     const day = 86_400;
-    const watched = new SumCondition('spend_gte', day * 1000, MAX_COUNTED_MICROS, 0);
+    const entries = Float64Array.of(T - day * 500, T - day * 500, 1, 1);
+    const oldest = { ...emptySum('amount'), entries, size: 1, stagger: 0, shareAt: MAX_SPEND_ENTRIES };
+    const watched = new SumCondition(
+      'spend_gte',
+      { ...alone(), windowMs: day * 1000, ruleId: 'rule_1' },
+      MAX_COUNTED_MICROS,
+      oldest,
+    );
     const settled = (time: number) => eventAt(time, { settledMicros: 1 });
     const recent = Array.from({ length: 50 }, (_, index) => settled(T - 10 * 60_000 + 1 + index));
     // The last recent event is one too many, so entries become shared while the older ones are present.
     const older = MAX_SPEND_ENTRIES - recent.length + 1;
-    for (let n = 0; n < older; n += 1) watched.take(settled(T - day * 500 + n));
+    for (let n = 1; n < older; n += 1) watched.take(settled(T - day * 500 + n));
     for (const event of recent) watched.take({ ...event, receivedAt: T });
     expect(watched.unsavedBytes).toBeLessThan(MAX_SPEND_ENTRIES * 32);
     expect(new Set(recent.map((event) => watched.take({ ...event, receivedAt: T })))).toEqual(new Set(['unchanged']));
   });
 });
 
-describe('600 rules about the same spend of a day', () => {
+describe('600 rules about the spend of a day, each with a slightly different window,', () => {
   const DAY_SECONDS = 86_400;
   const RULES = 600;
 
@@ -180,7 +195,7 @@ describe('600 rules about the same spend of a day', () => {
   ])('never have all of their windows to save whole at once, when they %s', (_what, events) => {
     const rules = Array.from({ length: RULES }, (_, index) =>
       openCondition({
-        ...{ id: `rule_${index}`, windowSeconds: DAY_SECONDS },
+        ...{ id: `rule_${index}`, windowSeconds: DAY_SECONDS - index },
         condition: { kind: 'spend_gte', thresholdMicros: MAX_COUNTED_MICROS },
       }),
     );

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { RuleKind } from '@tollkeeper/contracts';
 import type { Condition, SavedCondition } from './condition.ts';
 import { MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
 import { FirstOccurrenceCondition, SPAN_BYTES } from './first-occurrence.condition.ts';
 import { BYTES_PER_ENTRY } from './saved-sum.ts';
-import { MAX_SPEND_ENTRIES, SumCondition } from './sum.condition.ts';
+import { type EventSource, MAX_SPEND_ENTRIES, SumCondition, type SumWindow } from './sum.condition.ts';
 
 /** The parameters of a rule's condition besides the kind, in the form of the API. */
 export interface Thresholds {
@@ -28,8 +27,8 @@ interface Kind<K extends RuleKind> {
   of(thresholds: Thresholds): RuleCondition<K>;
   /** The inverse of `of`: 0 for parameters that the kind does not have. */
   describe(condition: RuleCondition<K>): Thresholds;
-  /** Opens an empty window, or continues one that was saved for the same condition and `stagger`. */
-  open(condition: RuleCondition<K>, windowMs: number, stagger: number, saved?: SavedCondition<K>): Condition;
+  /** Opens an empty window, or continues one that was saved for the same condition. */
+  open(condition: RuleCondition<K>, window: SumWindow, saved?: SavedCondition<K>): Condition;
   /** Approximate upper bound of the window's memory in the evaluator, in bytes. */
   cost(condition: RuleCondition<K>, windowMs: number): number;
   /** Approximate size of a saved condition in a store, in bytes. */
@@ -45,8 +44,7 @@ const KINDS: { [K in RuleKind]: Kind<K> } = {
   event_count_gte: {
     of: ({ threshold }) => ({ kind: 'event_count_gte', threshold }),
     describe: ({ threshold }) => ({ threshold, thresholdMicros: 0 }),
-    open: ({ kind, threshold }, windowMs, stagger, saved) =>
-      new SumCondition(kind, windowMs, threshold, stagger, saved?.sum),
+    open: ({ kind, threshold }, window, saved) => new SumCondition(kind, window, threshold, saved?.sum),
     cost: ({ threshold }) => BYTES_PER_ENTRY.unit * threshold,
     savedBytes: ({ sum }) => sum.entries.byteLength,
     cheaper: 'Lower rule_config.threshold',
@@ -54,7 +52,7 @@ const KINDS: { [K in RuleKind]: Kind<K> } = {
   first_occurrence: {
     of: () => ({ kind: 'first_occurrence' }),
     describe: () => ({ threshold: 0, thresholdMicros: 0 }),
-    open: (_condition, windowMs, _stagger, saved) => new FirstOccurrenceCondition(windowMs, saved?.spans),
+    open: (_condition, { windowMs }, saved) => new FirstOccurrenceCondition(windowMs, saved?.spans),
     cost: (_condition, windowMs) => SPAN_BYTES * (1 + Math.ceil(COVERED_MS / windowMs)),
     savedBytes: ({ spans }) => SPAN_BYTES * spans.length,
     cheaper: 'Raise rule_config.window_seconds',
@@ -62,8 +60,7 @@ const KINDS: { [K in RuleKind]: Kind<K> } = {
   spend_gte: {
     of: ({ thresholdMicros }) => ({ kind: 'spend_gte', thresholdMicros }),
     describe: ({ thresholdMicros }) => ({ threshold: 0, thresholdMicros }),
-    open: ({ kind, thresholdMicros }, windowMs, stagger, saved) =>
-      new SumCondition(kind, windowMs, thresholdMicros, stagger, saved?.sum),
+    open: ({ kind, thresholdMicros }, window, saved) => new SumCondition(kind, window, thresholdMicros, saved?.sum),
     cost: ({ thresholdMicros }) => BYTES_PER_ENTRY.amount * Math.min(thresholdMicros, MAX_SPEND_ENTRIES),
     savedBytes: ({ sum }) => sum.entries.byteLength,
     cheaper: 'Set rule_kind to event_count_gte with a low rule_config.threshold',
@@ -92,24 +89,15 @@ export interface Watch {
 /** The condition of a rule over an empty window, or over the window that was saved for the same condition. */
 export function openCondition(
   { id, condition, windowSeconds }: Watch & { id: string },
+  source: EventSource,
   saved?: SavedCondition,
 ): Condition {
-  return open(condition, windowSeconds * 1000, staggerOf(id), saved);
+  return open(condition, { ...source, windowMs: windowSeconds * 1000, ruleId: id }, saved);
 }
 
-function open<K extends RuleKind>(
-  condition: RuleCondition<K>,
-  windowMs: number,
-  stagger: number,
-  saved?: SavedCondition,
-): Condition {
+function open<K extends RuleKind>(condition: RuleCondition<K>, window: SumWindow, saved?: SavedCondition): Condition {
   const ofKind = saved !== undefined && isOf(condition.kind, saved) ? saved : undefined;
-  return kindOf(condition).open(condition, windowMs, stagger, ofKind);
-}
-
-/** From 0 to below 1, always the same for a rule, evenly distributed over rules. */
-function staggerOf(ruleId: string): number {
-  return createHash('sha256').update(ruleId).digest().readUInt32BE() / 2 ** 32;
+  return kindOf(condition).open(condition, window, ofKind);
 }
 
 function isOf<K extends RuleKind>(kind: K, saved: SavedCondition): saved is SavedCondition & SavedCondition<K> {

@@ -12,8 +12,14 @@ export interface SavedSum {
    * none or must replace them all.
    */
   stored: number;
-  /** Whether the entries are stored apart from the rest of the window, since they are many. */
+  /** Whether the entries are stored apart from the rest of the window, since they are many or shared. */
   apart: boolean;
+  /** Id under which the entries are stored if several windows share them; null if they are those of one window. */
+  sharedAs: string | null;
+  /** See `SlidingSumOptions`. */
+  stagger: number;
+  /** With this many entries, events begin to share entries. */
+  shareAt: number;
 }
 
 /**
@@ -29,6 +35,11 @@ export const BYTES_PER_ENTRY = {
   count: FIELDS.count * Float64Array.BYTES_PER_ELEMENT,
   amount: FIELDS.amount * Float64Array.BYTES_PER_ELEMENT,
 };
+
+export function emptySum(form: EntryForm): SavedSum {
+  const stored = { stored: 0, apart: false, sharedAs: null, stagger: 0, shareAt: 0 };
+  return { form, entries: new Float64Array(), size: 0, sampleIds: [], ...stored };
+}
 
 /** Whether all entries of the sum were saved. Otherwise they are a part, for {@link joinParts}. */
 export function isWhole({ stored }: SavedSum): boolean {

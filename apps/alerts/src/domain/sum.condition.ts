@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { Condition, Evidence, SavedCondition, Verdict } from './condition.ts';
 import { type CountableEvent, MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
-import type { EntryForm, SavedSum } from './saved-sum.ts';
+import { emptySum, type EntryForm, type SavedSum } from './saved-sum.ts';
+import type { SharedSums } from './shared-sums.ts';
 import { SlidingSum } from './sliding-sum.ts';
+import type { SumView } from './sum.view.ts';
 
 /** Up to this many entries of a `spend_gte`, each settlement has its own. Beyond that, settlements share entries. */
 export const MAX_SPEND_ENTRIES = 4000;
@@ -23,6 +26,8 @@ interface SumOfKind {
   /** The maximum that one event counts. */
   most(threshold: number): number;
   maxEntries(threshold: number, stagger: number): number;
+  /** Whether rules that count the same events share a sum. Those of counts differ in what an event counts at most. */
+  isShared: boolean;
   /** The settled amount that the evidence reports, given the total. */
   settledMicros(total: number): number | null;
 }
@@ -33,6 +38,7 @@ const SUMS: Record<SumKind, SumOfKind> = {
     amountOf: ({ count }) => count,
     most: (threshold) => threshold,
     maxEntries: (threshold) => threshold,
+    isShared: false,
     settledMicros: () => null,
   },
   spend_gte: {
@@ -40,9 +46,25 @@ const SUMS: Record<SumKind, SumOfKind> = {
     amountOf: ({ settledMicros }) => settledMicros,
     most: () => MAX_COUNTED_MICROS,
     maxEntries: (_threshold, stagger) => Math.floor(MAX_SPEND_ENTRIES * (1 + STAGGERED * stagger)),
+    isShared: true,
     settledMicros: (total) => total,
   },
 };
+
+/** Where the events of a rule come from. */
+export interface EventSource {
+  /** The same for rules that count the same events: see `selectionOf`. */
+  selection: string;
+  /** Events received before are not counted, epoch milliseconds. */
+  from: number;
+  /** The sums of the rule's workspace. */
+  sums: SharedSums;
+}
+
+export interface SumWindow extends EventSource {
+  ruleId: string;
+  windowMs: number;
+}
 
 /**
  * `event_count_gte` and `spend_gte`: with t the newest time of a counted event, the events in `(t - windowMs, t]` add
@@ -54,35 +76,56 @@ const SUMS: Record<SumKind, SumOfKind> = {
 export class SumCondition implements Condition {
   readonly #kind: SumKind;
   readonly #of: SumOfKind;
-  readonly #windowMs: number;
+  readonly #window: SumWindow;
+  readonly #threshold: number;
   readonly #most: number;
-  readonly #sum: SlidingSum;
+  /** Undefined before the first event. */
+  #view: SumView | undefined;
 
-  constructor(kind: SumKind, windowMs: number, threshold: number, stagger: number, saved?: SavedSum) {
+  constructor(kind: SumKind, window: SumWindow, threshold: number, saved?: SavedSum) {
     this.#kind = kind;
-    this.#windowMs = windowMs;
+    this.#window = window;
+    this.#threshold = threshold;
     this.#of = SUMS[kind];
     this.#most = this.#of.most(threshold);
-    const maxEntries = this.#of.maxEntries(threshold, stagger);
-    this.#sum = new SlidingSum({ form: this.#of.form, windowMs, threshold, maxEntries, stagger, saved });
+    // An empty one may still be shared from its first event on.
+    if (saved !== undefined && saved.size > 0) this.#view = this.#resume(saved);
+  }
+
+  #resume(saved: SavedSum): SumView {
+    const { sharedAs, stagger } = saved;
+    const resumed = () => this.#newSum(stagger, saved);
+    const sum = sharedAs === null ? resumed() : this.#window.sums.join(sharedAs, resumed);
+    return sum.open(this.#threshold, this.#window.from);
+  }
+
+  /** Opens the sum that begins with the event, which is the same for all rules that share it. */
+  #begin({ time, identity }: CountableEvent): SumView {
+    const { ruleId, windowMs, selection, from, sums } = this.#window;
+    const key = `${windowMs} ${selection}`;
+    // By event, so that the events lead to the same sum whenever they are read.
+    const sum = this.#of.isShared
+      ? sums.join(key, () => this.#newSum(staggerOf(`${key} ${time} ${identity}`)))
+      : this.#newSum(staggerOf(ruleId));
+    return sum.open(this.#threshold, from);
+  }
+
+  #newSum(stagger: number, saved?: SavedSum): SlidingSum {
+    const maxEntries = this.#of.maxEntries(this.#threshold, stagger);
+    return new SlidingSum({ form: this.#of.form, windowMs: this.#window.windowMs, maxEntries, stagger, saved });
   }
 
   take(event: CountableEvent): Verdict {
     const amount = Math.min(this.#of.amountOf(event), this.#most);
     if (amount === 0) return 'unchanged';
-    const sum = this.#sum;
-    sum.moveTo(event.time);
-    const wouldHold = sum.reachesThreshold;
-    const finalUntil = event.receivedAt - MAX_LATENESS_MS - MAX_RECEIPT_DISORDER_MS;
-    if (!sum.add(event, amount, finalUntil)) return 'unchanged';
-    if (!sum.reachesThreshold) return 'not_met';
-    return wouldHold ? 'still_true' : 'became_true';
+    this.#view ??= this.#begin(event);
+    return this.#view.take(event, amount, event.receivedAt - MAX_LATENESS_MS - MAX_RECEIPT_DISORDER_MS);
   }
 
   evidence(): Evidence {
-    const { count, total, sampleIds, firstTime, lastTime } = this.#sum;
+    const { count, total, sampleIds, firstTime, lastTime } = this.#view!;
     return {
-      windowStart: lastTime - this.#windowMs,
+      windowStart: lastTime - this.#window.windowMs,
       windowEnd: lastTime,
       eventCount: count,
       settledMicros: this.#of.settledMicros(total),
@@ -93,22 +136,31 @@ export class SumCondition implements Condition {
   }
 
   metUntil(): number | null {
-    return this.#sum.reachesThreshold ? this.#sum.firstTime + this.#windowMs : null;
+    return this.#view?.reachesThreshold === true ? this.#view.firstTime + this.#window.windowMs : null;
   }
 
   get heldBytes(): number {
-    return this.#sum.heldBytes;
+    return this.#view?.heldBytes ?? 0;
   }
 
   get unsavedBytes(): number {
-    return this.#sum.unsavedBytes;
+    return this.#view?.unsavedBytes ?? 0;
   }
 
   save(): SavedCondition {
-    return { kind: this.#kind, sum: this.#sum.save() };
+    return { kind: this.#kind, sum: this.#view?.save() ?? emptySum(this.#of.form) };
   }
 
   saved(): void {
-    this.#sum.saved();
+    this.#view?.saved();
   }
+
+  close(): void {
+    this.#view?.close();
+  }
+}
+
+/** From 0 to below 1, always the same for a name, evenly distributed over names. */
+function staggerOf(name: string): number {
+  return createHash('sha256').update(name).digest().readUInt32BE() / 2 ** 32;
 }

@@ -1,5 +1,6 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import type { RuleWindow } from './evaluator.ts';
+import { SharedSums } from './shared-sums.ts';
 
 /** The in-memory windows of one workspace. */
 export interface OpenWorkspace {
@@ -38,6 +39,7 @@ export class WorkspaceWindows implements OpenWorkspace {
   readonly tenantId: TenantId;
   /** By rule id. */
   readonly windows = new Map<string, KeptWindow>();
+  readonly sums = new SharedSums();
   readonly #totals: WindowTotals;
   #bytes = 0;
   #changed = 0;
@@ -64,11 +66,13 @@ export class WorkspaceWindows implements OpenWorkspace {
   }
 
   replace(kept: KeptWindow, window: RuleWindow): void {
+    kept.window.condition.close();
     kept.window = window;
     this.#noteMemory(kept);
   }
 
   drop(kept: KeptWindow): void {
+    kept.window.condition.close();
     this.windows.delete(kept.window.ruleId);
     this.#take(-kept.heldBytes);
     this.#noteSaved(kept);
@@ -84,6 +88,14 @@ export class WorkspaceWindows implements OpenWorkspace {
     this.#totals.changedSize.bytes += unsaved - kept.changedBytes;
     kept.changedBytes = unsaved;
     this.#noteMemory(kept);
+  }
+
+  /** Measures all windows again, after some have left: others may lead the sums that they shared. */
+  measure(): void {
+    for (const kept of this.windows.values()) {
+      if (kept.changedBytes > 0) this.noteChange(kept);
+      else this.#noteMemory(kept);
+    }
   }
 
   /** The windows that changed since the last `saved`. */

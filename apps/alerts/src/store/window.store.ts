@@ -23,14 +23,19 @@ interface StoredWindow {
   form?: EntryForm;
   /** Only of sums: the sum consists of the newest `size` of the stored entries. */
   size?: number;
+  /** Only of sums: see `SavedSum`. */
+  stagger?: number;
+  shareAt?: number;
   /**
    * The entries at the last whole save. Float64 in little endian, the byte order of every platform that Node supports.
    */
   entries?: mongo.Binary;
   /** Additions of later saves, in the same form. */
   parts?: mongo.Binary[];
-  /** Instead of `entries` and `parts`, if the entries are many: the number of entries stored in pieces. */
+  /** Instead of `entries` and `parts`, if the entries are many or shared: the number of entries stored in pieces. */
   stored?: number;
+  /** Id of the pieces, if several windows share them; otherwise they have the id of the rule. */
+  sharedAs?: string;
   sampleIds: string[];
   spans: Span[];
   decisions: SavedHistory['decisions'];
@@ -57,17 +62,26 @@ windowSchema.index(LAST_FIRES);
  * ones replace them.
  */
 interface StoredPiece {
-  /** Id of the rule and number of the piece. */
+  /** Id of the rule or of the shared sum, and number of the piece. */
   _id: string;
   tenantId: string;
   /** The additions of each save. */
   parts: mongo.Binary[];
+  /** Only if windows share it. MongoDB deletes it then, because no rule owns it. */
+  expiresAt?: Date;
 }
 
 const pieceSchema = new Schema<StoredPiece>(
   { _id: { type: String, required: true }, tenantId: { type: String, required: true } },
   { collection: 'window_pieces', versionKey: false },
 );
+pieceSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+/**
+ * How long a shared piece is kept after its last change: longer than the longest window (30 days) and the retention of
+ * the log (7 days) together, so that no event can be evaluated any more whose window has an entry of the piece.
+ */
+const KEEP_SHARED_DAYS = 60;
+const DAY_MS = 86_400_000;
 /** About 16 kB. MongoDB writes pages of 32 kB. */
 const PIECE_ENTRIES: Record<EntryForm, number> = { unit: 1024, count: 683, amount: 512 };
 
@@ -108,6 +122,20 @@ const bytesOfForm = {
   },
 };
 
+/** Stored entries may repeat, but repetitions take no memory. A window without a size has none. */
+const ENTRIES_BYTES = { $ifNull: [{ $multiply: ['$size', bytesOfForm] }, { $bsonSize: '$$ROOT' }] };
+/** Windows that share entries take their memory once. */
+const SUM_OF_SIZES = [
+  {
+    $group: {
+      _id: { $ifNull: ['$sharedAs', '$_id'] },
+      windows: { $sum: HELD_BYTES_PER_WINDOW },
+      entries: { $max: ENTRIES_BYTES },
+    },
+  },
+  { $group: { _id: null, bytes: { $sum: { $add: ['$windows', '$entries'] } } } },
+];
+
 /** Windows in the database of `connection`. Make it before the connection starts. */
 export function createWindowStore(connection: Connection): WindowStore {
   // Uses the driver directly: windows are large, written often, and need no casts.
@@ -116,11 +144,16 @@ export function createWindowStore(connection: Connection): WindowStore {
 
   /** Windows whose entries are stored apart. */
   async function* withPieces(some: readonly StoredWindow[]): AsyncIterable<SavedWindow> {
-    const found = await pieces.find({ _id: { $in: some.flatMap(pieceIds) } }).toArray();
+    const found = await pieces.find({ _id: { $in: [...new Set(some.flatMap(pieceIds))] } }).toArray();
     const parts = new Map(found.map((piece) => [piece._id, piece.parts]));
+    const conditions = new Map<string, SavedCondition>();
     for (const stored of some) {
+      // Windows of one save that share entries have the same condition, which may be large.
+      const key = `${stored.sharedAs ?? stored._id} ${stored.size} ${stored.stored}`;
       const ofWindow = pieceIds(stored).flatMap((id) => parts.get(id) ?? []);
-      yield toWindow(stored, ofWindow);
+      const condition = conditions.get(key) ?? toCondition(stored, ofWindow);
+      conditions.set(key, condition);
+      yield toWindow(stored, condition);
     }
   }
 
@@ -131,7 +164,7 @@ export function createWindowStore(connection: Connection): WindowStore {
       let count = 0;
       for await (const stored of found) {
         if (stored.stored === undefined) {
-          yield toWindow(stored, []);
+          yield toWindow(stored, toCondition(stored, []));
           continue;
         }
         some.push(stored);
@@ -144,13 +177,7 @@ export function createWindowStore(connection: Connection): WindowStore {
     },
 
     async sizeOf(partition, tenantId) {
-      // Stored entries may repeat, but repetitions take no memory. A window without a size has none.
-      const entries = { $ifNull: [{ $multiply: ['$size', bytesOfForm] }, { $bsonSize: '$$ROOT' }] };
-      const held = { $add: [HELD_BYTES_PER_WINDOW, entries] };
-      const sizes = windows.aggregate<{ bytes: number }>([
-        { $match: { partition, tenantId } },
-        { $group: { _id: null, bytes: { $sum: held } } },
-      ]);
+      const sizes = windows.aggregate<{ bytes: number }>([{ $match: { partition, tenantId } }, ...SUM_OF_SIZES]);
       return (await sizes.next())?.bytes ?? 0;
     },
 
@@ -199,55 +226,60 @@ export function createWindowStore(connection: Connection): WindowStore {
 }
 
 /**
- * Adds a part to the window, or replaces it. If the rule is deleted at the same time, only the part is left. The next
- * takeover finds it and deletes all data of the rule.
+ * Adds a part to the window, or replaces it. If the rule is deleted at the same time, what this writes is left. The
+ * next takeover finds it and deletes all data of the rule.
  */
 function toWrite(window: SavedWindow, partition: number): mongo.AnyBulkWriteOperation<StoredWindow> {
   const { ruleId, condition } = window;
   const fields = fromWindow(window, partition);
   const saved = sumOf(condition);
   if (saved === null) return replace(ruleId, fields);
-  const { form, size, apart, stored, ...sum } = saved;
-  if (apart) {
-    const written = { ...fields, form, size, stored: stored + sum.entries.length / FIELDS[form] };
-    return isWhole(saved) ? replace(ruleId, written) : update(ruleId, { $set: written });
-  }
-  const entries = toBinary(sum.entries);
-  if (isWhole(saved)) return replace(ruleId, { ...fields, form, size, entries, parts: [] });
+  const { form, size, stagger, shareAt, apart, stored, sharedAs } = saved;
+  const sum = { ...fields, form, size, stagger, shareAt, ...(sharedAs !== null && { sharedAs }) };
+  if (apart) return replace(ruleId, { ...sum, stored: stored + saved.entries.length / FIELDS[form] });
+  const entries = toBinary(saved.entries);
+  if (isWhole(saved)) return replace(ruleId, { ...sum, entries, parts: [] });
   const added = entries.length() > 0 && { $push: { parts: entries } };
-  return update(ruleId, { $set: { ...fields, form, size }, ...added });
+  return update(ruleId, { $set: sum, ...added });
 }
 
 /** The writes to the pieces of a window. A piece that begins with this save replaces any leftover piece. */
 function toPieceWrites({ tenantId, ruleId, condition }: SavedWindow): mongo.AnyBulkWriteOperation<StoredPiece>[] {
   const sum = sumOf(condition);
   if (sum === null || !sum.apart) return [];
-  const { form, entries, stored } = sum;
+  const { form, entries, stored, sharedAs } = sum;
   const [fields, most] = [FIELDS[form], PIECE_ENTRIES[form]];
+  const about = { tenantId, ...(sharedAs !== null && { expiresAt: expiryOfShared() }) };
   const writes: mongo.AnyBulkWriteOperation<StoredPiece>[] = [];
   for (let from = stored, until = stored + entries.length / fields; from < until;) {
     const piece = Math.floor(from / most);
     const next = Math.min(until, most * (piece + 1));
     const part = toBinary(entries.subarray(fields * (from - stored), fields * (next - stored)));
-    const _id = pieceId(ruleId, piece);
+    const _id = pieceId(sharedAs ?? ruleId, piece);
     writes.push(
       from === most * piece
-        ? replace(_id, { tenantId, parts: [part] })
-        : update(_id, { $set: { tenantId }, $push: { parts: part } }),
+        ? replace(_id, { ...about, parts: [part] })
+        : update(_id, { $set: about, $push: { parts: part } }),
     );
     from = next;
   }
   return writes;
 }
 
-/** The ids of the pieces that belong to the window. */
-function pieceIds({ _id, form, stored = 0 }: StoredWindow): string[] {
-  const count = form === undefined ? 0 : Math.ceil(stored / PIECE_ENTRIES[form]);
-  return Array.from({ length: count }, (_, piece) => pieceId(_id, piece));
+/** Changes once a day, so that most saves leave the index as it is. */
+function expiryOfShared(): Date {
+  return new Date((Math.ceil(Date.now() / DAY_MS) + KEEP_SHARED_DAYS) * DAY_MS);
 }
 
-function pieceId(ruleId: string, piece: number): string {
-  return `${ruleId}/${piece}`;
+/** The ids of the pieces that belong to the window. */
+function pieceIds({ _id, form, stored = 0, sharedAs = _id }: StoredWindow): string[] {
+  const count = form === undefined ? 0 : Math.ceil(stored / PIECE_ENTRIES[form]);
+  return Array.from({ length: count }, (_, piece) => pieceId(sharedAs, piece));
+}
+
+/** `owner`: id of the rule or of the shared sum. */
+function pieceId(owner: string, piece: number): string {
+  return `${owner}/${piece}`;
 }
 
 function replace<T>(_id: string, replacement: T) {
@@ -308,7 +340,8 @@ function toCondition(window: StoredWindow, apart: readonly mongo.Binary[]): Save
 }
 
 function toSum(window: StoredWindow, apart: readonly mongo.Binary[]): SavedSum {
-  const { sampleIds, entries, parts = [] } = window;
+  const { sampleIds, entries, parts = [], sharedAs = null } = window;
+  const [stagger, shareAt] = [window.stagger!, window.shareAt!];
   const [form, size] = [window.form!, window.size!];
   const isApart = window.stored !== undefined;
   const saved = (isApart ? apart : [...(entries ? [entries] : []), ...parts]).map(fromBinary);
@@ -318,10 +351,10 @@ function toSum(window: StoredWindow, apart: readonly mongo.Binary[]): SavedSum {
   const isComplete = joined.size === size && (isApart ? found === window.stored : entries !== undefined);
   // `stored: 0` makes the next save a whole one.
   const stored = isComplete ? { stored: found, apart: isApart } : { stored: 0, apart: false };
-  return { ...joined, sampleIds, ...stored };
+  return { ...joined, sampleIds, ...stored, sharedAs, stagger, shareAt };
 }
 
-function toWindow(stored: StoredWindow, apart: readonly mongo.Binary[]): SavedWindow {
+function toWindow(stored: StoredWindow, condition: SavedCondition): SavedWindow {
   const { tenantId, revision, metUntil, lastFiredAt, decisions, minutes } = stored;
   return {
     tenantId: provenTenantId(tenantId),
@@ -329,7 +362,7 @@ function toWindow(stored: StoredWindow, apart: readonly mongo.Binary[]): SavedWi
     revision,
     metUntil: metUntil?.getTime() ?? null,
     history: { lastFiredAt: lastFiredAt?.getTime() ?? null, decisions, minutes },
-    condition: toCondition(stored, apart),
+    condition,
   };
 }
 
