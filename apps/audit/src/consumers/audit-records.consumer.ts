@@ -24,8 +24,6 @@ export function createAuditRecordsConsumer(deps: {
   return group.consumer({
     topic: AUDIT_TOPIC_OPTIONS,
     decode: ({ value }) => decodeAuditRecord(value),
-    // The record, and the end of its chain.
-    documents: () => () => 2,
     apply: (session, items) => records.append(session, items, clock()),
     applied(added, items) {
       recordsTotal.inc({ outcome: 'recorded' }, added);
