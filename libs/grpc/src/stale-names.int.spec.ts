@@ -31,7 +31,11 @@ beforeEach(async () => {
     return known.map((address) => ({ address, family: 4 }));
   };
   jest.spyOn(dns, 'lookup').mockImplementation(lookUp as never);
-  client = createGrpcClient(identityService, `${NAME}:${port}`, { config: { CALLER_TOKEN_SECRET: callerTokenSecret } });
+  client = createGrpcClient(identityService, `${NAME}:${port}`, {
+    config: { CALLER_TOKEN_SECRET: callerTokenSecret },
+    // A busy machine may take longer than services wait.
+    deadlineMs: 60_000,
+  });
 });
 afterEach(async () => {
   await load.stop();
