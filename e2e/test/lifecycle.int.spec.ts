@@ -189,8 +189,8 @@ describe('the standalone as a process', () => {
     // The live traffic starts with a runaway agent, and the sample's inbox is part of the process.
     await eventually(async () => {
       const { items } = await owner.expect<{ items: SampleAlert[] }>({ path: '/w/demo/api/v1/alerts' });
-      const told = items.map(({ rule_name, deliveries }) => [rule_name, ...deliveries.map(({ status }) => status)]);
-      expect(told).toContainEqual(['Runaway agent', 'delivered']);
+      const seen = items.map(({ rule_name, deliveries }) => [rule_name, ...deliveries.map(({ status }) => status)]);
+      expect(seen).toContainEqual(['Runaway agent', 'delivered']);
       const audit = await owner.expect<{ items: AuditRecord[] }>({ path: '/w/demo/api/v1/audit?action=rule.create' });
       expect(audit.items.map(({ actor }) => actor.name)).toEqual(['Owner', 'Owner', 'Owner', 'Owner']);
     });

@@ -138,12 +138,12 @@ describe('an alert', () => {
       expect(again['resolved_at']).toBe(resolved['resolved_at']);
       await expecting(409, 'post', tenantId, `/${id}:acknowledge`);
       await eventually(() => {
-        const told = notified(tenantId).filter(({ alert }) => alert.id === id);
-        expect(told.map(({ type, alert }) => [type, alert.status])).toEqual([
+        const sent = notified(tenantId).filter(({ alert }) => alert.id === id);
+        expect(sent.map(({ type, alert }) => [type, alert.status])).toEqual([
           ['alert.fired', 'firing'],
           ['alert.resolved', 'resolved'],
         ]);
-        expect(new Set(told.map(({ notificationId }) => notificationId)).size).toBe(2);
+        expect(new Set(sent.map(({ notificationId }) => notificationId)).size).toBe(2);
       });
       expect((again['deliveries'] as Body[]).map(({ type }) => type)).toEqual(['alert.fired', 'alert.resolved']);
     }
@@ -221,9 +221,9 @@ describe('the deliveries of an alert', () => {
     await createRule(tenantId, { ...everyEvent, channel_config_ids: [channelId] });
     const alert = await fire(tenantId);
     const [notification] = await eventually(() => {
-      const told = notified(tenantId);
-      expect(told).toHaveLength(1);
-      return told;
+      const sent = notified(tenantId);
+      expect(sent).toHaveLength(1);
+      return sent;
     });
     const report = {
       notificationId: notification!.notificationId,

@@ -68,8 +68,8 @@ describe('the consumer of gateway.events', () => {
         );
       });
       await eventually(() => {
-        const told = stack.notified.filter((each) => each.tenantId === tenantId);
-        expect(new Set(told.map((each) => each.notificationId)).size).toBe(2 * bursts.length);
+        const sent = stack.notified.filter((each) => each.tenantId === tenantId);
+        expect(new Set(sent.map((each) => each.notificationId)).size).toBe(2 * bursts.length);
       });
     }
     await replica.stop();

@@ -59,12 +59,12 @@ async function expectEachOnce(tenantId: TenantId): Promise<void> {
   await stack.settled();
   expect(await count('alerts', tenantId)).toBe(RULES);
   expect(await count('deliveries', tenantId)).toBe(RULES * CHANNELS);
-  const told = () => stack.notified.filter((sent) => sent.tenantId === tenantId);
+  const notified = () => stack.notified.filter((sent) => sent.tenantId === tenantId);
   await eventually(async () => {
     expect(await collection('outbox').countDocuments()).toBe(0);
-    expect(new Set(told().map(({ notificationId }) => notificationId)).size).toBe(RULES * CHANNELS);
+    expect(new Set(notified().map(({ notificationId }) => notificationId)).size).toBe(RULES * CHANNELS);
   });
-  expect(new Set(told().map(({ alert }) => alert.id)).size).toBe(RULES);
+  expect(new Set(notified().map(({ alert }) => alert.id)).size).toBe(RULES);
   const setAside = stack.logs.lines().filter(({ msg }) => msg === 'record set aside in gateway.events.dead');
   expect(setAside).toEqual([]);
 }

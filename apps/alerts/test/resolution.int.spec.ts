@@ -33,7 +33,7 @@ function holdablePartitions() {
     wrap,
     partitionOf: (tenantId: TenantId) => partitions.get(tenantId),
     hold: (partition: number) => void held.set(partition, Promise.withResolvers()),
-    letGo() {
+    releaseAll() {
       for (const { resolve } of held.values()) resolve();
       held.clear();
     },
@@ -43,7 +43,7 @@ function holdablePartitions() {
 const log = holdablePartitions();
 const stack = useAlerts(useMongo(), {}, log.wrap);
 const { clock } = stack;
-afterEach(log.letGo);
+afterEach(log.releaseAll);
 
 interface Watched {
   tenantId: TenantId;
@@ -88,7 +88,7 @@ describe('an alert that is over by the clock', () => {
     await eventually(async () => expect(await statuses(other)).toEqual(['resolved', 'resolved']));
     expect(await statuses(behind)).toEqual(['firing']);
 
-    log.letGo();
+    log.releaseAll();
     await stack.settled();
     expect(await statuses(behind)).toEqual(['firing']);
     clock.now += 3 * MINUTE;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { useMongo } from '@tollkeeper/testing';
-import { MAX_RULE_CHANNELS, MAX_RULES, MAX_TOLD_CHANNELS, MAX_WINDOW_BYTES } from '../src/domain/rule.ts';
+import { MAX_RULE_CHANNELS, MAX_RULES, MAX_NOTIFIED_CHANNELS, MAX_WINDOW_BYTES } from '../src/domain/rule.ts';
 import { type Body, newTenant, ruleBody, useAlerts } from './alerts.stack.ts';
 
 const mongo = useMongo();
@@ -213,7 +213,7 @@ describe('creating a rule', () => {
     const channels: string[] = [];
     for (let n = 0; n < MAX_RULE_CHANNELS; n += 1) channels.push((await createChannel(tenantId)).id);
     const { id, ...rule } = await createRule(tenantId, { channel_config_ids: channels });
-    await storeMore(id, MAX_TOLD_CHANNELS / MAX_RULE_CHANNELS - 1);
+    await storeMore(id, MAX_NOTIFIED_CHANNELS / MAX_RULE_CHANNELS - 1);
     await createRule(tenantId);
     const body = ruleBody(tenantId, { name: rule['name'], channel_config_ids: channels.slice(0, 1) });
     expect((await call('post', tenantId, '/rules', { body })).status).toBe(409);

@@ -42,9 +42,9 @@ describe('a rule about spend', () => {
     });
     expect(await stack.evaluations(tenantId, id)).toMatchObject([{ spend: alert!['spend'], outcome: 'fired' }]);
     clock.now += 15 * SECOND;
-    const told = () => stack.notified.filter((each) => each.tenantId === tenantId);
-    await eventually(() => expect(told().map(({ type }) => type)).toEqual(['alert.fired', 'alert.resolved']));
-    expect(told()[0]!.alert).toMatchObject({ rule_kind: 'spend_gte', spend: alert!['spend'] });
+    const sent = () => stack.notified.filter((each) => each.tenantId === tenantId);
+    await eventually(() => expect(sent().map(({ type }) => type)).toEqual(['alert.fired', 'alert.resolved']));
+    expect(sent()[0]!.alert).toMatchObject({ rule_kind: 'spend_gte', spend: alert!['spend'] });
   });
 
   it('counts a settlement once, also when another event reports it again after a restart', async () => {

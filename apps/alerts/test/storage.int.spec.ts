@@ -45,10 +45,10 @@ describe('what is decided with a batch of events', () => {
     expect(sizes.reduce((sum, size) => sum + size)).toBe(rules * times.length);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(2000 / (1 + 2 * channels.length) + rules);
 
-    const told = () =>
+    const sent = () =>
       stack.notified.filter(({ channelId, type }) => channelId === channels[0] && type === 'alert.fired');
-    await eventually(() => expect(told()).toHaveLength(rules * times.length));
-    const triggered = told().map(({ alert }) => alert.triggered_at);
+    await eventually(() => expect(sent()).toHaveLength(rules * times.length));
+    const triggered = sent().map(({ alert }) => alert.triggered_at);
     expect(triggered).toEqual(triggered.toSorted());
   });
 });

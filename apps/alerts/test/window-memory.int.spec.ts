@@ -69,8 +69,8 @@ describe('windows that take more than the budget', () => {
     expect(await notEvaluatedSince(small)).toBeNull();
     await eventually(async () => expect(await notEvaluatedSince(large)).toBe(since));
     await expect(stack.impaired()).rejects.toThrow('the rules of 1 workspaces are not evaluated');
-    const told = stack.logs.lines().filter(({ tenant_id: tenantId }) => tenantId === large);
-    expect(told).toMatchObject([{ reason: expect.stringContaining('all windows together may take 1000000') }]);
+    const warnings = stack.logs.lines().filter(({ tenant_id: tenantId }) => tenantId === large);
+    expect(warnings).toMatchObject([{ reason: expect.stringContaining('all windows together may take 1000000') }]);
     const events = await stack.metric('alerts_events_total');
     expect(events.find(({ labels }) => labels['outcome'] === 'set_aside')).toMatchObject({ value: 1 });
 

@@ -25,8 +25,8 @@ function startRecorders(database: string, number: number) {
   function start(): void {
     const child = fork(`${import.meta.dirname}/recording.process.ts`, [mongo.uri, database, String(EVENTS)]);
     running.add(child);
-    child.on('message', (told) => {
-      if (typeof told === 'number') reached.position = Math.max(reached.position, told);
+    child.on('message', (message) => {
+      if (typeof message === 'number') reached.position = Math.max(reached.position, message);
     });
     child.on('exit', (code) => {
       running.delete(child);

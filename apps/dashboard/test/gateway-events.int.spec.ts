@@ -61,8 +61,8 @@ describe('the consumer of gateway.events', () => {
     expect(await dashboard.metricOf('dashboard_names_over_limit_total')).toMatchObject([
       { labels: { kind: 'model' }, value: 3 },
     ]);
-    const told = dashboard.logs.lines().filter((line) => line['tenant_id'] === tenantId);
-    expect(told).toMatchObject([{ reason: expect.stringContaining('more than 1000 models') }]);
+    const warnings = dashboard.logs.lines().filter((line) => line['tenant_id'] === tenantId);
+    expect(warnings).toMatchObject([{ reason: expect.stringContaining('more than 1000 models') }]);
   });
 
   it('counts every event once across restarts in the middle of the stream', async () => {

@@ -120,8 +120,8 @@ describe('a batch', () => {
     );
     expect(codesOf(settled)).toEqual(['conflict', 'settled', 'not_found', 'settled']);
     expect(await workspace.limit()).toMatchObject({ spent_micros: 90, held_micros: 0 });
-    expect(workspace.told('spend.settled')).toHaveLength(1);
-    expect(workspace.told('budget.blocked')).toHaveLength(1);
+    expect(workspace.events('spend.settled')).toHaveLength(1);
+    expect(workspace.events('budget.blocked')).toHaveLength(1);
   });
 
   it('that is repeated gets the same, from another replica and after a restart', async () => {
@@ -139,7 +139,7 @@ describe('a batch', () => {
     const settled = await send(workspace, 'SettleMany', settlements);
     expect(await send(workspace, 'SettleMany', settlements, 1)).toEqual(settled);
     expect(await workspace.limit()).toMatchObject({ spent_micros: 450, held_micros: 0 });
-    expect(workspace.told('spend.settled')).toHaveLength(50);
+    expect(workspace.events('spend.settled')).toHaveLength(50);
   });
 
   it('of two replicas at the same time never passes a limit', async () => {

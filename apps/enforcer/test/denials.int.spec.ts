@@ -18,9 +18,9 @@ async function deny(workspace: Workspace, asked: Body = {}): Promise<void> {
   expect(answer).toMatchObject({ status: 200, body: { decision: 'denied' } });
 }
 
-const told = (workspace: Workspace) => workspace.told('budget.blocked').map(({ data }) => data as Body);
+const denials = (workspace: Workspace) => workspace.events('budget.blocked').map(({ data }) => data as Body);
 const countOf = ({ count = 1 }: Body) => count as number;
-const total = (workspace: Workspace) => told(workspace).reduce((sum, data) => sum + countOf(data), 0);
+const total = (workspace: Workspace) => denials(workspace).reduce((sum, data) => sum + countOf(data), 0);
 
 describe('denials of an agent that repeat', () => {
   it('are few events, whose counts add up to the denials, of 200 callers for seconds', async () => {
@@ -39,19 +39,19 @@ describe('denials of an agent that repeat', () => {
     await eventually(async () => expect(total(workspace)).toBe(denied));
     expect(denied).toBeGreaterThan(200);
     // One at the start, then one per second or per 1,000 denials.
-    expect(told(workspace).length).toBeLessThan(10 + denied / 1_000);
+    expect(denials(workspace).length).toBeLessThan(10 + denied / 1_000);
     expect(log.appends - before).toBeLessThan(10 + denied / 1_000);
-    expect(new Set(workspace.told('budget.blocked').map(({ id }) => id)).size).toBe(told(workspace).length);
+    expect(new Set(workspace.events('budget.blocked').map(({ id }) => id)).size).toBe(denials(workspace).length);
   });
 
   it('are reported as the newest of them, the first one at once', async () => {
     const workspace = spent();
     await deny(workspace, { run_id: 'run-first', amount_micros: 1 });
-    expect(told(workspace)).toMatchObject([{ run_id: 'run-first', requested_micros: 1 }]);
-    expect(told(workspace)[0]).not.toHaveProperty('count');
+    expect(denials(workspace)).toMatchObject([{ run_id: 'run-first', requested_micros: 1 }]);
+    expect(denials(workspace)[0]).not.toHaveProperty('count');
     for (const amount_micros of [2, 3, 4]) await deny(workspace, { run_id: `run-${amount_micros}`, amount_micros });
     await eventually(async () => expect(total(workspace)).toBe(4));
-    expect(told(workspace).at(-1)).toMatchObject({ run_id: 'run-4', requested_micros: 4, scope: 'workspace' });
+    expect(denials(workspace).at(-1)).toMatchObject({ run_id: 'run-4', requested_micros: 4, scope: 'workspace' });
   });
 
   it('are events of their own by agent, plan and limit', async () => {
@@ -60,7 +60,7 @@ describe('denials of an agent that repeat', () => {
     const askedFor = [{ agent_id: 'a' }, { agent_id: 'b' }, { plan_key: 'pro' }, { plan_key: 'team' }];
     for (const asked of [...askedFor, ...askedFor]) await deny(workspace, asked);
     await eventually(async () => expect(total(workspace)).toBe(8));
-    const named = told(workspace).map(({ agent_id, plan_key }) => `${String(agent_id)} ${String(plan_key ?? '-')}`);
+    const named = denials(workspace).map(({ agent_id, plan_key }) => `${String(agent_id)} ${String(plan_key ?? '-')}`);
     expect(new Set(named)).toEqual(new Set(['a -', 'b -', 'planner pro', 'planner team']));
   });
 
@@ -90,7 +90,7 @@ describe('denials of many agents', () => {
         expect(asked).toEqual([]);
       });
     }
-    await eventually(async () => expect(new Set(told(workspace).map(({ agent_id }) => agent_id)).size).toBe(1_100));
+    await eventually(async () => expect(new Set(denials(workspace).map(({ agent_id }) => agent_id)).size).toBe(1_100));
     expect(total(workspace)).toBe(1_100);
     expect(log.appends - before).toBeLessThan(agents.length / 4);
   });
@@ -104,8 +104,8 @@ describe('a workspace whose append hangs', () => {
     try {
       await Promise.all(Array.from({ length: 20 }, (_, index) => deny(stalled, { agent_id: `agent-${index}` })));
       await deny(other);
-      expect(told(other)).toHaveLength(1);
-      expect(told(stalled)).toEqual([]);
+      expect(denials(other)).toHaveLength(1);
+      expect(denials(stalled)).toEqual([]);
     } finally {
       resume();
       log.stalls.clear();
@@ -131,6 +131,6 @@ describe('denials that the log does not take', () => {
     log.down = true;
     for (let i = 0; i < 5; i += 1) await deny(workspace);
     await eventually(async () => expect(await untold()).toBe(before + 5));
-    expect(told(workspace)).toEqual([]);
+    expect(denials(workspace)).toEqual([]);
   });
 });

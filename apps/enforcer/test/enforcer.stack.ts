@@ -258,7 +258,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
         await running[0]!.eventLog.append(GATEWAY_EVENTS_TOPIC, [record]);
       },
       /** The events of the workspace that the service has appended to the log. */
-      told: (type?: string): GatewayEvent[] =>
+      events: (type?: string): GatewayEvent[] =>
         log.appended
           .filter((record) => record.tenantId === tenantId && (type === undefined || record.event.type === type))
           .map(({ event }) => event),

@@ -134,7 +134,7 @@ it('ends a page of reservations in time, and continues behind it, in a journal f
     _id: `${tenantId}/${String(index + 2).padStart(12, '0')}`,
     at: new Date(NOW),
     keys: [Buffer.from(`entry-${index}`)],
-    ops: [{ op: 'tell', day: 0, scope: 'workspace', scopeId: '', percent: 50 }],
+    ops: [{ op: 'report', day: 0, scope: 'workspace', scopeId: '', percent: 50 }],
   }));
   const database = real.connection.getClient().db(real.connection.name);
   await database.collection<{ _id: string }>('journal').insertMany(entries);

@@ -61,7 +61,7 @@ export function countsIn(call: Call, { scope, scopeId }: AccountName): boolean {
 export class Reference {
   readonly facts: Fact[] = [];
   readonly days: (Span & { timezone: string })[] = [];
-  readonly told: { day: number; scope: string; scopeId: string; percent: number }[] = [];
+  readonly reported: { day: number; scope: string; scopeId: string; percent: number }[] = [];
   now = 0;
   timezone = 'UTC';
 
@@ -231,7 +231,7 @@ export class Reference {
   }
 
   /** Reports the unreported thresholds of the running day. */
-  tell(limits: readonly Limit[]) {
+  report(limits: readonly Limit[]) {
     const { start: day, end: dayEnd } = this.dayOf(this.now);
     const reached = limits.flatMap((limit) => {
       const { posted } = this.count(day, limit);
@@ -240,10 +240,12 @@ export class Reference {
         .map((percent) => ({ ...limit, day, dayEnd, percent, spentMicros: posted }));
     });
     const isNew = (a: (typeof reached)[number]) =>
-      !this.told.some((b) => (['day', 'scope', 'scopeId', 'percent'] as const).every((field) => a[field] === b[field]));
-    const told = reached.filter(isNew);
-    this.told.push(...told);
-    return told;
+      !this.reported.some((b) =>
+        (['day', 'scope', 'scopeId', 'percent'] as const).every((field) => a[field] === b[field]),
+      );
+    const reported = reached.filter(isNew);
+    this.reported.push(...reported);
+    return reported;
   }
 }
 

@@ -146,7 +146,7 @@ describe('a call that asks', () => {
     expect(await dry(100)).toMatchObject({ status: 200, body: { decision: 'allowed', reservation: null } });
     expect(await dry(101)).toMatchObject({ status: 200, body: { decision: 'denied' } });
     expect(await workspace.limit()).toMatchObject({ held_micros: 0, open_reservations: 0 });
-    expect(workspace.told()).toEqual([]);
+    expect(workspace.events()).toEqual([]);
     expect((await workspace.reserve({ request_id: 'req-1', amount_micros: 100 })).status).toBe(201);
   });
 

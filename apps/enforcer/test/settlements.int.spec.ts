@@ -144,7 +144,7 @@ describe('a settlement by a call', () => {
     };
     for (let i = 0; i < 2; i += 1) {
       expect((await workspace.settle(id, 40, 'stl-1', { body })).status).toBe(200);
-      expect(workspace.told()).toMatchObject([event]);
+      expect(workspace.events()).toMatchObject([event]);
     }
   });
 
@@ -163,7 +163,7 @@ describe('a settlement by a call', () => {
     expect((await workspace.settle(id, 40, 'stl-1')).status).toBe(200);
     await stack.posted();
     expect(await workspace.limit()).toMatchObject({ spent_micros: 40, held_micros: 0 });
-    expect(workspace.told()).toHaveLength(1);
+    expect(workspace.events()).toHaveLength(1);
   });
 
   it('is counted by cause where it is beyond the hold', async () => {
@@ -194,11 +194,11 @@ describe('a denial', () => {
     const asked = { request_id: 'req-1', amount_micros: 21, plan_key: 'pro', run_id: 'run-7' };
     for (let i = 1; i <= 2; i += 1) {
       expect((await workspace.reserve(asked)).body.decision).toBe('denied');
-      const told = workspace.told('budget.blocked');
-      expect(told).toHaveLength(i);
+      const blocked = workspace.events('budget.blocked');
+      expect(blocked).toHaveLength(i);
       // Counts of denials are not stored, so the repeat is reported again.
       await stack.restart();
-      expect(told.at(-1)).toMatchObject({
+      expect(blocked.at(-1)).toMatchObject({
         source: 'tollkeeper/enforcer',
         time: new Date(clock.now).toISOString(),
         data: {
@@ -211,7 +211,7 @@ describe('a denial', () => {
     await workspace.reserve({ ...asked, request_id: 'req-2' });
     const other = limitedTo(0);
     await other.reserve({ ...asked, plan_key: undefined });
-    const ids = [...workspace.told('budget.blocked'), ...other.told()].map(({ id }) => id);
+    const ids = [...workspace.events('budget.blocked'), ...other.events()].map(({ id }) => id);
     expect(ids[0]).toBe(ids[1]);
     expect(new Set(ids).size).toBe(3);
   });
@@ -228,7 +228,7 @@ describe('a denial', () => {
     log.hangs = false;
     const before = await stack.counted('enforcer_decisions_total', 'denied');
     await workspace.reserve(1);
-    expect(workspace.told()).toHaveLength(1);
+    expect(workspace.events()).toHaveLength(1);
     expect(await stack.counted('enforcer_decisions_total', 'denied')).toBe(before + 1);
   });
 });

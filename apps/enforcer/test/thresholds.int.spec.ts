@@ -9,9 +9,9 @@ const { budgets, clock } = stack;
 type Workspace = ReturnType<typeof stack.newWorkspace>;
 
 /** What was reported, once per event: `scope percent at-what-spend`, in the order of the log. */
-const told = (workspace: Workspace) => {
+const thresholds = (workspace: Workspace) => {
   const byId = new Map(
-    workspace.told('budget.threshold_reached').map(({ id, data }) => [id, data as Record<string, unknown>]),
+    workspace.events('budget.threshold_reached').map(({ id, data }) => [id, data as Record<string, unknown>]),
   );
   return [...byId.values()].map((data) => `${data['scope']} ${data['percent']} at ${data['spent_micros']}`);
 };
@@ -19,7 +19,7 @@ const told = (workspace: Workspace) => {
 /** On a busy machine, budgets may answer too late; thresholds are then reported two seconds later. */
 const expectTold = (workspace: Workspace, expected: string[]) =>
   eventually(() => {
-    const texts = told(workspace);
+    const texts = thresholds(workspace);
     if (texts.length < expected.length) clock.now += 2000;
     expect(texts).toEqual(expected);
   });
@@ -37,7 +37,7 @@ it('50%, 80% and 100% of a limit are reported once per limit and day, however th
     await stack.posted();
   };
   await spend(49);
-  expect(told(workspace)).toEqual([]);
+  expect(thresholds(workspace)).toEqual([]);
   await spend(1);
   await expectTold(workspace, ['workspace 50 at 50']);
   await spend(29);
@@ -50,7 +50,7 @@ it('50%, 80% and 100% of a limit are reported once per limit and day, however th
   await spend(500);
   const ofDay = ['workspace 50 at 50', 'workspace 80 at 89', 'workspace 100 at 100'];
   await expectTold(workspace, ofDay);
-  expect(workspace.told('budget.threshold_reached')[0]).toMatchObject({
+  expect(workspace.events('budget.threshold_reached')[0]).toMatchObject({
     source: 'tollkeeper/enforcer',
     data: {
       ...{ scope: 'workspace', scope_id: workspace.tenantId, percent: 50 },
@@ -68,7 +68,7 @@ it('spend of yesterday that comes in today is reported as of yesterday', async (
   await workspace.spend({ amount_micros: 50 }, { ago: DAY });
   await stack.posted();
   await expectTold(workspace, ['workspace 50 at 50']);
-  const [event] = workspace.told('budget.threshold_reached');
+  const [event] = workspace.events('budget.threshold_reached');
   const today = new Date(clock.now).toISOString().slice(0, 10);
   expect(Date.parse(event!.time)).toBe(Date.parse(today) - 1);
 });
@@ -92,7 +92,7 @@ it('they are reported once when two replicas settle and post at the same time', 
   };
   await Promise.all(Array.from({ length: 50 }, (_, i) => settleOne(i)));
   await stack.posted();
-  const percents = told(workspace).map((text) => text.split(' ')[1]);
+  const percents = thresholds(workspace).map((text) => text.split(' ')[1]);
   expect(percents.toSorted()).toEqual(['100', '50', '80']);
   expect(await workspace.limit()).toMatchObject({ spent_micros: 1000, held_micros: 0 });
 });
@@ -115,11 +115,11 @@ it('what was reached while budgets or the log were down is reported afterwards',
   budgets.state.down = true;
   await workspace.spend({ amount_micros: 60 });
   await stack.posted();
-  expect(told(workspace)).toEqual([]);
+  expect(thresholds(workspace)).toEqual([]);
   budgets.state.down = false;
   clock.now += 2000;
   // Reported without further spend: once a limit is used up, nothing more can be spent.
-  await eventually(() => expect(told(workspace)).toEqual(['workspace 50 at 60']));
+  await eventually(() => expect(thresholds(workspace)).toEqual(['workspace 50 at 60']));
 
   stack.log.down = true;
   await workspace.spend({ amount_micros: 20 });

@@ -162,7 +162,7 @@ describe('a gateway with a workspace key', () => {
     ['conflict', 409, 'ALREADY_EXISTS'],
     ['not_found', 404, 'NOT_FOUND'],
     ['service_unavailable', 503, 'UNAVAILABLE'],
-  ] as const)('is told %s as %d and %s', async (code, httpStatus, grpcStatus) => {
+  ] as const)('gets %s as %d and %s', async (code, httpStatus, grpcStatus) => {
     const { apiKey } = issued.issue();
     ports.failure = new AppError(code, 'A sentence.', { retryAfterSeconds: 3 });
     const http = await callHttp({ method: 'get', path: `${RESERVATIONS}/rsv_1`, apiKey });

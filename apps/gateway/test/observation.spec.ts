@@ -76,7 +76,7 @@ describe('the line about an invitation', () => {
 });
 
 describe('the line about a login', () => {
-  it('has the address that the trusted proxies tell, and the line about anything else has none', async () => {
+  it('has the address from the trusted proxies, and the line about anything else has none', async () => {
     stack = await startStack({ TRUSTED_PROXIES: '127.0.0.0/8' });
     const send = (method: 'get' | 'post', path: string, id: string) =>
       request(stack.gateway.httpUrl)

@@ -78,7 +78,7 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   };
   const auth = createAuthUseCases({
     ...{ users, sessions, workspaces: workspaceStore, hasher, limiter, passwordPolicy, clock },
-    onRefused: refusedLogins.tell,
+    onRefused: refusedLogins.record,
   });
   const workspaces = createWorkspaceUseCases({ workspaces: workspaceStore, clock });
   const resetStore = createPasswordResetStore(models, accounts);

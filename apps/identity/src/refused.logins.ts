@@ -13,7 +13,7 @@ export function createRefusedLogins(deps: {
   accounts: AccountTrail;
   metrics: Metrics;
   logger: Logger;
-}): Component & { tell: AuthDeps['onRefused'] } {
+}): Component & { record: AuthDeps['onRefused'] } {
   const { models, accounts, metrics, logger } = deps;
   const failed = metrics.counter({
     name: 'identity_failed_logins_total',
@@ -25,16 +25,16 @@ export function createRefusedLogins(deps: {
 
   return {
     name: 'refused-logins',
-    tell(user, request) {
+    record(user, request) {
       failed.inc({ account: user === null ? 'unknown' : 'known' });
       if (user === null) return;
       const actor = { type: 'user', id: user.id, name: user.name } as const;
       const cause = { ...request, action: 'session.refuse', actor } as const;
-      const told = withTransaction(models.connection, (session) => accounts.record(session, user.id, cause)).catch(
+      const recording = withTransaction(models.connection, (session) => accounts.record(session, user.id, cause)).catch(
         (err: unknown) => logger.warn({ err, user_id: user.id }, 'a failed login is not in the audit log'),
       );
-      inFlight.add(told);
-      void told.finally(() => inFlight.delete(told));
+      inFlight.add(recording);
+      void recording.finally(() => inFlight.delete(recording));
     },
     async start() {},
     async stop() {

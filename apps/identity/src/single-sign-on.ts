@@ -98,8 +98,8 @@ function createObserver(logger: Logger, metrics: Metrics): OidcDeps['observe'] {
   });
   return (provider, result, { requestId, failure }) => {
     logIns.inc({ provider, result });
-    const told = { request_id: requestId, provider, reason: failure?.message ?? result };
-    if (failure === undefined) logger.info(told, 'a login with a provider was processed');
-    else logger.warn(told, 'a login with a provider failed');
+    const fields = { request_id: requestId, provider, reason: failure?.message ?? result };
+    if (failure === undefined) logger.info(fields, 'a login with a provider was processed');
+    else logger.warn(fields, 'a login with a provider failed');
   };
 }

@@ -84,13 +84,13 @@ describe('a forgotten password', () => {
     const address = '198.51.100.7';
     for (const asked of [owner.email, email]) await forgot(asked, address);
     await reset(tokenIn(await mailTo(email, 2)));
-    const told = (await identity.audited(owner.tenantId, 6)).slice(-2);
+    const newest = (await identity.audited(owner.tenantId, 6)).slice(-2);
     const target = { type: 'user', id: userId, name: 'Ada' };
-    expect(told).toMatchObject([
+    expect(newest).toMatchObject([
       { action: 'user.password.link', actor: { type: 'system', id: 'mail' }, address, target, changes: [] },
       { action: 'user.password.reset', actor: target, target },
     ]);
-    expect(told[0]!.requestId).not.toBeNull();
+    expect(newest[0]!.requestId).not.toBeNull();
   });
 
   it('is the same to ask for, whoever has the e-mail: nobody, somebody unproven, or an account', async () => {

@@ -318,8 +318,8 @@ describe('a login with a provider', () => {
     const { searchParams } = new URL(back);
     const secrets = [searchParams.get('code'), searchParams.get('state'), browser.cookies.get('gw_oidc')];
     for (const secret of [...secrets, provider().settings().client_secret, 'eyJ']) expect(log).not.toContain(secret);
-    const told = sso.logs.lines().filter(({ provider: id, reason }) => id === 'try' && reason === 'subject_mismatch');
-    expect(told.length).toBeGreaterThan(0);
+    const lines = sso.logs.lines().filter(({ provider: id, reason }) => id === 'try' && reason === 'subject_mismatch');
+    expect(lines.length).toBeGreaterThan(0);
   });
 });
 

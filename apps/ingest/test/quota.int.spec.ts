@@ -113,7 +113,7 @@ describe('the events of one workspace', () => {
       (await ingest.metrics.registry.getSingleMetric('ingest_requests_over_quota_total')!.get()).values.find(
         ({ labels }) => labels['quota'] === 'events',
       )!.value;
-    const told = () =>
+    const warnings = () =>
       ingest.logs
         .text()
         .split('\n')
@@ -124,10 +124,10 @@ describe('the events of one workspace', () => {
 
     await send(apiKey, 1);
     await send(apiKey, 1);
-    expect([await counted(), told().length]).toEqual([before + 2, 1]);
+    expect([await counted(), warnings().length]).toEqual([before + 2, 1]);
     clock.now += 60_001;
     for (let i = 0; i < 3; i += 1) await send(apiKey, 1000);
-    expect(told()).toHaveLength(2);
+    expect(warnings()).toHaveLength(2);
   });
 });
 

@@ -103,7 +103,7 @@ describe('a delivery', () => {
       clock.now += waitMs;
     }
     expect(await notifier.outcome(sent, 4)).toMatchObject({ status: 'delivered', error: null });
-    expect(notifier.toldOf(sent)).toMatchObject([
+    expect(notifier.outcomesOf(sent)).toMatchObject([
       { sequence: 1, responseStatus: 500, responseSnippet: 'broken', error: 'The destination answered 500.' },
       { sequence: 2, responseStatus: null, error: 'The destination closed the connection without an answer.' },
       { sequence: 3, responseStatus: 429 },
@@ -134,7 +134,7 @@ describe('a delivery', () => {
     await notifier.restart();
     // Once another delivery has been made, this one has had its chance too.
     await notifier.outcome(await notifier.notify(await notifier.addChannel(newTenant(), receiver.url)));
-    expect(notifier.toldOf(sent)).toHaveLength(1);
+    expect(notifier.outcomesOf(sent)).toHaveLength(1);
     clock.now = due;
     expect(await notifier.outcome(sent, 2)).toMatchObject({ status: 'delivered', sequence: 2 });
   });

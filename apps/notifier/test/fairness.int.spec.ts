@@ -54,7 +54,7 @@ describe('a channel that works', () => {
     await notifier.outcome(good);
     expect(hung.received).toHaveLength(sent.length);
     expect(hung.connections()).toBe(sent.length);
-    expect(sent.flatMap(notifier.toldOf)).toEqual([]);
+    expect(sent.flatMap(notifier.outcomesOf)).toEqual([]);
     gate.open();
     for (const each of sent) await notifier.outcome(each);
   });

@@ -47,7 +47,7 @@ describe('a destination that fails', () => {
     for (let n = 0; n < 10; n += 1) sentGood.push(await notifier.notify(goodChannel));
     for (const sent of sentGood) expect(await notifier.outcome(sent)).toMatchObject({ status: 'delivered' });
     const hanging = sentBad.find(([name]) => name === 'hanging')![1];
-    expect(notifier.toldOf(hanging)).toEqual([]);
+    expect(notifier.outcomesOf(hanging)).toEqual([]);
 
     const outcomes = Object.fromEntries(
       await Promise.all(sentBad.map(async ([name, sent]) => [name, await notifier.outcome(sent)] as const)),
@@ -138,7 +138,7 @@ describe('the order of a channel', () => {
     const resolved = await notifier.notify(channel, { alert, type: 'alert.resolved' });
     const other = await notifier.notify(channel);
     await notifier.outcome(other);
-    expect(notifier.toldOf(resolved)).toEqual([]);
+    expect(notifier.outcomesOf(resolved)).toEqual([]);
     clock.now = Date.parse(nextAttemptAt!);
     await notifier.outcome(resolved);
     const [first, second, third] = [fired, other, resolved].map(({ notificationId }) => notificationId);
@@ -177,6 +177,6 @@ describe('outcomes', () => {
     await notifier.start();
 
     expect(await notifier.outcome(sent, 2)).toMatchObject({ status: 'delivered', sequence: 2 });
-    expect(notifier.toldOf(sent)).toHaveLength(1);
+    expect(notifier.outcomesOf(sent)).toHaveLength(1);
   });
 });

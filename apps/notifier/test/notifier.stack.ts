@@ -54,7 +54,7 @@ export function useNotifier(
   const database = mongo.newDatabase();
   const logDatabase = mongo.newDatabase();
   const receivers: Receiver[] = [];
-  const told: ReadDelivery[] = [];
+  const outcomes: ReadDelivery[] = [];
   const reported: ChannelRecord[] = [];
   let authority: Authority;
   let metrics: Metrics;
@@ -104,7 +104,7 @@ export function useNotifier(
   function take(record: NotifierRecord): void {
     switch (record.kind) {
       case 'delivery':
-        return void told.push(record.delivery);
+        return void outcomes.push(record.delivery);
       case 'channel.changed':
       case 'channel.deleted':
         return void reported.push(record);
@@ -158,8 +158,8 @@ export function useNotifier(
     eventLog.append(NOTIFICATIONS_TOPIC, notifications.map(encodeNotification));
 
   /** All reports to alerts about a notification, by sequence. */
-  const toldOf = ({ notificationId }: NotificationRecord): ReadDelivery[] =>
-    told
+  const outcomesOf = ({ notificationId }: NotificationRecord): ReadDelivery[] =>
+    outcomes
       .filter((record) => record.notificationId === notificationId)
       .toSorted((one, other) => one.sequence - other.sequence);
 
@@ -172,7 +172,7 @@ export function useNotifier(
 
   return {
     ...createChannelApi(() => service.httpUrl),
-    ...{ create, logs, clock, names, identity, append, toldOf, deliveries, start, stop },
+    ...{ create, logs, clock, names, identity, append, outcomesOf, deliveries, start, stop },
     command: (command: object) => mongo.connection.useDb(database).db!.command(command),
     channels,
     client: () => client,
@@ -205,7 +205,7 @@ export function useNotifier(
     /** The latest report to alerts about a notification, once `attempts` attempts were made. */
     outcome: (sent: NotificationRecord, attempts = 1): Promise<ReadDelivery> =>
       eventually(() => {
-        const newest = toldOf(sent).at(-1);
+        const newest = outcomesOf(sent).at(-1);
         if (newest === undefined || newest.attempts < attempts)
           throw new Error(`${attempts} attempts are not made yet`);
         return newest;

@@ -34,7 +34,7 @@ describe('the notifier without MongoDB', () => {
       );
     }
     await eventually(() => {
-      for (const one of sent) expect(notifier.toldOf(one).at(-1)?.status).toBe('delivered');
+      for (const one of sent) expect(notifier.outcomesOf(one).at(-1)?.status).toBe('delivered');
     });
   });
 });

@@ -127,12 +127,12 @@ export function describeObservability(observe: () => Promise<Observed>): void {
   });
 
   it('puts no secret into a span, and sends the destination nothing of the trace', () => {
-    const told = JSON.stringify(collector.spans);
+    const exported = JSON.stringify(collector.spans);
     const secret = workspace.apiKey.split('.')[1] ?? '';
     const session = cookie.split('=')[1] ?? '';
     for (const text of [secret, session, SIGNING_SECRET.slice(6), HOOK_SECRET, observed.owner.password, 'letmein']) {
       expect(text).not.toBe('');
-      expect(told).not.toContain(text);
+      expect(exported).not.toContain(text);
     }
     expect(receiver.received.map(({ headers }) => headers['traceparent'])).toEqual([undefined, undefined]);
   });

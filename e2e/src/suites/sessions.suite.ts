@@ -43,9 +43,9 @@ export function describeSessions(target: TargetOf): void {
         post({ ...wrong, email: target().owner.email }),
         post({ ...wrong, email: 'nobody@e2e.example.com' }),
       ]);
-      const told = answers.map(({ status, body }) => ({ status, ...(body as object), request_id: '' }));
-      expect(told[0]).toMatchObject({ status: 401, code: 'unauthenticated' });
-      expect(told[0]).toEqual(told[1]);
+      const seen = answers.map(({ status, body }) => ({ status, ...(body as object), request_id: '' }));
+      expect(seen[0]).toMatchObject({ status: 401, code: 'unauthenticated' });
+      expect(seen[0]).toEqual(seen[1]);
     });
 
     it('a session id that the server did not give out is neither accepted nor adopted', async () => {
@@ -99,8 +99,8 @@ export function describeSessions(target: TargetOf): void {
       const token = await invite(owner, workspace, 'admin');
       const guest = await newMember(target(), owner, await newWorkspace(owner), 'member');
       const offer = { path: `/api/v1/invitations/${token}` };
-      const told = { role: 'admin', workspace: { slug: workspace.slug } };
-      expect((await anonymous(target()).call(offer)).body).toMatchObject(told);
+      const seen = { role: 'admin', workspace: { slug: workspace.slug } };
+      expect((await anonymous(target()).call(offer)).body).toMatchObject(seen);
       expect((await guest.call({ path: workspace.path('/agents') })).status).toBe(403);
       await guest.expect(acceptance(token, {}));
       expect((await guest.call({ path: workspace.path('/agents') })).status).toBe(200);

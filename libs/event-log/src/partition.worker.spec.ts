@@ -72,7 +72,7 @@ describe('the work on a partition', () => {
   });
 
   it.each<[string, Deviations]>([
-    ['the position is not told', { handler: { position: () => Promise.reject(new Error('away')) } }],
+    ['the position is not reported', { handler: { position: () => Promise.reject(new Error('away')) } }],
     ['the log is not opened', { source: { open: () => Promise.reject(new Error('away')) } }],
     ['a batch is rejected', { handler: { handle: () => Promise.reject(new Error('away')) }, offsets: [[0], [0], [0]] }],
   ])('counts for its partition each time that %s', async (_what, deviations) => {
@@ -195,7 +195,7 @@ describe('a partition in which something is to be done and nothing is', () => {
   it.each<[string, Partial<ConsumerHandler>, Partial<PartitionSource>, number | null, string]>([
     ['its handler hangs', { handle: never }, {}, 7, 'its handler has not answered yet'],
     ['its handler fails', { handle: away }, {}, 7, 'the database is away'],
-    ['its position is not told', { position: never }, {}, null, 'its position has not been reported yet'],
+    ['its position is not reported', { position: never }, {}, null, 'its position has not been reported yet'],
     ['asking for its position fails', { position: away }, {}, null, 'the database is away'],
     ['the log is not opened', {}, { open: never }, null, 'the log has not been opened yet'],
     ['opening the log fails', {}, { open: away }, null, 'the database is away'],

@@ -61,10 +61,10 @@ export function createStandstills(deps: {
 
   function look(): void {
     for (const [partition, { progress, standing }] of watched) {
-      const { forMs, offset, cause, toldMs } = standing();
+      const { forMs, offset, cause, loggedMs } = standing();
       metrics.standstill.set({ group, topic, partition }, Math.round(forMs / 1_000));
-      if (forMs < toldMs + STANDSTILL_MS) continue;
-      progress.told(forMs);
+      if (forMs < loggedMs + STANDSTILL_MS) continue;
+      progress.logged(forMs);
       const seconds = Math.round(forMs / 1_000);
       logger.error({ group, topic, partition, offset, seconds, reason: cause }, 'the partition is stalled');
     }
@@ -113,7 +113,7 @@ type Watched = ReturnType<typeof createProgress>;
 interface Unfinished {
   since: number;
   cause: string | undefined;
-  toldMs: number;
+  loggedMs: number;
   endedAt: number;
 }
 
@@ -126,7 +126,7 @@ function createProgress(now: Clock, before?: Unfinished) {
   /** Since when unapplied records are waiting. */
   let since = goesOn ? before.since : now();
   let readingSince = now();
-  let toldMs = goesOn ? before.toldMs : 0;
+  let loggedMs = goesOn ? before.loggedMs : 0;
 
   const isIdle = (): boolean => step === 'read' && (cause === undefined || now() - readingSince >= IDLE_MS);
   /** Starts the time anew, unless an earlier failure continues because reading was quick. */
@@ -136,7 +136,7 @@ function createProgress(now: Clock, before?: Unfinished) {
   const startAnew = (): void => {
     since = now();
     cause = undefined;
-    toldMs = 0;
+    loggedMs = 0;
   };
 
   return {
@@ -163,9 +163,9 @@ function createProgress(now: Clock, before?: Unfinished) {
         step = 'wait';
         cause = error instanceof Error ? error.message : String(error);
       },
-      told: (forMs: number) => void (toldMs = forMs),
+      logged: (forMs: number) => void (loggedMs = forMs),
     },
-    unfinished: (): Unfinished => ({ since: isIdle() ? now() : since, cause, toldMs, endedAt: now() }),
-    standing: () => ({ forMs: isIdle() ? 0 : now() - since, offset, cause: cause ?? STEPS[step], toldMs }),
+    unfinished: (): Unfinished => ({ since: isIdle() ? now() : since, cause, loggedMs, endedAt: now() }),
+    standing: () => ({ forMs: isIdle() ? 0 : now() - since, offset, cause: cause ?? STEPS[step], loggedMs }),
   };
 }

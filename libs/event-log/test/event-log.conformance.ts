@@ -264,7 +264,7 @@ export function describeEventLogConformance(name: string, createHarness: () => P
         await eventually(async () => expect(await idle.lag()).toBe(0));
       });
 
-      it('tell the ends of the partitions, with every append before', async () => {
+      it('report the ends of the partitions, with every append before', async () => {
         const consumer = log.consumer({
           group: 'group',
           topic,

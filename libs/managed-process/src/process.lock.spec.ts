@@ -31,9 +31,9 @@ describe('a lock between processes', () => {
 
   it('goes to one that waits for it, which learns who holds it', async () => {
     const unlock = await lockFile(file);
-    const told = Promise.withResolvers<number>();
-    const waiting = waitForLock(file, told.resolve);
-    expect(await told.promise).toBe(process.pid);
+    const holder = Promise.withResolvers<number>();
+    const waiting = waitForLock(file, holder.resolve);
+    expect(await holder.promise).toBe(process.pid);
     await unlock();
     await (
       await waiting

@@ -55,12 +55,12 @@ export async function waitForLock(
   file: string,
   onHeld: (pid: number) => void = () => undefined,
 ): Promise<() => Promise<void>> {
-  for (let told = false; ; told = true) {
+  for (let reported = false; ; reported = true) {
     try {
       return await lockFile(file);
     } catch (error) {
       if (!(error instanceof LockHeldError)) throw error;
-      if (!told) onHeld(error.pid);
+      if (!reported) onHeld(error.pid);
       await new Promise((settle) => setTimeout(settle, LOCK_POLL_MS));
     }
   }

@@ -22,7 +22,7 @@ export interface Installation {
 export function settingsOf(service: ServiceName, installation: Installation): Settings {
   const { mongodb, secrets, settings } = TOPOLOGY[service];
   const { mongodbUri, eventLog, values, hostPort } = installation;
-  const told = [...secrets, ...settings].flatMap((name) => {
+  const given = [...secrets, ...settings].flatMap((name) => {
     const value = values[name];
     return value === undefined ? [] : [[name, value]];
   });
@@ -33,6 +33,6 @@ export function settingsOf(service: ServiceName, installation: Installation): Se
   return {
     ...(mongodb && { MONGODB_URI: mongodbUri }),
     ...(usesLog(service) && eventLog),
-    ...(Object.fromEntries([...told, ...addresses]) as Settings),
+    ...(Object.fromEntries([...given, ...addresses]) as Settings),
   };
 }

@@ -92,16 +92,16 @@ describe('the quota of a workspace', () => {
 
   it('counts every refusal, and warns about each workspace once a minute', () => {
     const { clock, logs, admit, refusals } = makeQuota({ burst: 1 });
-    const told = () => logs.lines().map(({ tenant_id: tenantId }) => tenantId);
+    const warned = () => logs.lines().map(({ tenant_id: tenantId }) => tenantId);
     for (const tenantId of [ONE, ONE, ONE, OTHER, OTHER]) admit(tenantId);
-    expect([refusals(), told()]).toEqual([3, [ONE, OTHER]]);
+    expect([refusals(), warned()]).toEqual([3, [ONE, OTHER]]);
     clock.now += 60_000;
     admit(ONE);
     admit(ONE);
-    expect(told()).toEqual([ONE, OTHER]);
+    expect(warned()).toEqual([ONE, OTHER]);
     clock.now += 1;
     admit(ONE);
-    expect(told()).toEqual([ONE, OTHER, ONE]);
+    expect(warned()).toEqual([ONE, OTHER, ONE]);
     expect(logs.text()).toContain('a workspace makes too many calls');
   });
 });

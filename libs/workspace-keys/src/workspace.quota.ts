@@ -46,14 +46,14 @@ interface Bucket {
 /** Most workspaces whose quota is remembered. The one idle for longest is forgotten first, and gets a full bucket. */
 const MAX_BUCKETS = 10_000;
 /** Least milliseconds between two log lines about the same workspace over its quota. */
-const TELL_EVERY_MS = 60_000;
+const WARN_EVERY_MS = 60_000;
 
 export function createWorkspaceQuota(deps: WorkspaceQuotaDeps): WorkspaceQuota {
   const { perSecond, burst, refusal, warning, refused, logger, now } = deps;
   const buckets = new LRUCache<TenantId, Bucket>(roomFor(MAX_BUCKETS));
-  const told = new LRUCache<TenantId, true>({
+  const warned = new LRUCache<TenantId, true>({
     ...roomFor(MAX_BUCKETS),
-    ttl: TELL_EVERY_MS,
+    ttl: WARN_EVERY_MS,
     ttlResolution: 0,
     perf: { now },
   });
@@ -66,15 +66,15 @@ export function createWorkspaceQuota(deps: WorkspaceQuotaDeps): WorkspaceQuota {
       buckets.set(tenantId, { left: left - tokens, at });
       return;
     }
-    tell(tenantId);
+    warn(tenantId);
     const retryAfterSeconds = Math.ceil((1 - left) / perSecond);
     throw new AppError('rate_limited', `${refusal} Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds });
   }
 
-  function tell(tenantId: TenantId): void {
+  function warn(tenantId: TenantId): void {
     refused.inc();
-    if (told.has(tenantId)) return;
-    told.set(tenantId, true);
+    if (warned.has(tenantId)) return;
+    warned.set(tenantId, true);
     logger.warn({ tenant_id: tenantId }, warning);
   }
 

@@ -86,12 +86,12 @@ async function reportQueries(stack: DashboardStack): Promise<void> {
 async function openSized(stack: DashboardStack, count: number, now: number): Promise<Sized> {
   const database = `dashboard_${count}`;
   const startedAt = performance.now();
-  let told = 0;
+  let shown = 0;
   // A day more than the longest three months, so that the window's far end is full too.
   const traffic = { count, start: now - 93 * DAY_MS, end: now, agents, randomIds: values['random-ids'] };
   await loadInBulk({ ...stack, database }, stack.tenantId, traffic, (loaded) => {
-    if (loaded - told < count / 20) return;
-    told = loaded;
+    if (loaded - shown < count / 20) return;
+    shown = loaded;
     console.error(
       `${whole(loaded)} of ${whole(count)} events, ${whole(loaded / ((performance.now() - startedAt) / 1_000))}/s`,
     );

@@ -88,10 +88,10 @@ async function compare(
     compared.counting.push(counting);
     compared.parsing.push(parsing);
     compared.service.push(run);
-    const told = [counting, parsing, run].map(
+    const figures = [counting, parsing, run].map(
       ({ eventsPerSecond, cpuMicros }) => `${whole(eventsPerSecond)} events/s, ${cpuMicros.toFixed(1)} µs`,
     );
-    console.error(`${what}, round ${round + 1} of ${names.length}: ${told.join(' / ')}`);
+    console.error(`${what}, round ${round + 1} of ${names.length}: ${figures.join(' / ')}`);
   }
   return compared;
 }

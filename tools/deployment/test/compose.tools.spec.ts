@@ -54,12 +54,14 @@ describe('docker-compose.yml', () => {
 
   it('gives each service the addresses of those that it calls, and no others', () => {
     for (const name of SERVICES) {
-      const told = Object.entries(service(name).environment ?? {}).filter(([setting]) => /_(GRPC|HTTP)$/.test(setting));
+      const addresses = Object.entries(service(name).environment ?? {}).filter(([setting]) =>
+        /_(GRPC|HTTP)$/.test(setting),
+      );
       const calls = callsOf(name).map(({ to, port }) => {
         const address = `${to}:${PORTS[port]}`;
         return [addressSetting({ to, port }), port === 'http' ? `http://${address}` : address];
       });
-      expect({ name, calls: Object.fromEntries(told) }).toEqual({ name, calls: Object.fromEntries(calls) });
+      expect({ name, calls: Object.fromEntries(addresses) }).toEqual({ name, calls: Object.fromEntries(calls) });
     }
   });
 

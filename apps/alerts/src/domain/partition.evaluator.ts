@@ -59,14 +59,15 @@ export function createPartitionEvaluator(book: RuleBook): PartitionEvaluator {
     if (book.version === bookVersion) return;
     bookVersion = book.version;
     for (const workspace of workspaces.values()) {
+      let someLeft = false;
       for (const kept of workspace.windows.values()) {
         const rule = book.get(kept.window.ruleId);
+        if (rule?.enabled === true && rule.revision === kept.window.revision) continue;
         if (rule === undefined) workspace.drop(kept);
-        else if (!rule.enabled || rule.revision !== kept.window.revision) {
-          workspace.replace(kept, openWindow(rule, kept.window.history, workspace.sums));
-        }
+        else workspace.replace(kept, openWindow(rule, kept.window.history, workspace.sums));
+        someLeft = true;
       }
-      workspace.measure();
+      if (someLeft) workspace.measure();
     }
   }
 

@@ -88,7 +88,7 @@ export const MAX_RULE_CHANNELS = 20;
  * Maximum number of channels of all enabled rules of a workspace, counted once per rule. One event may fire all of the
  * rules, and later events wait until their alerts and notifications are stored.
  */
-export const MAX_TOLD_CHANNELS = 5000;
+export const MAX_NOTIFIED_CHANNELS = 5000;
 
 /** The consistent state on which a change of a rule is decided. */
 export interface RuleFacts {

@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { systemCause } from '@tollkeeper/contracts';
 import { ruleOf } from '../../test/fixtures.ts';
-import { MAX_RULES, MAX_TOLD_CHANNELS, MAX_WINDOW_BYTES, type Rule, type RuleDraft, type RuleFacts } from './rule.ts';
+import {
+  MAX_RULES,
+  MAX_NOTIFIED_CHANNELS,
+  MAX_WINDOW_BYTES,
+  type Rule,
+  type RuleDraft,
+  type RuleFacts,
+} from './rule.ts';
 import { createRuleUseCases } from './rule.use-cases.ts';
 
 const NOW = Date.parse('2026-11-21T18:00:00.000Z');
@@ -67,12 +74,12 @@ describe('a workspace', () => {
 
   it('notifies up to 5000 channels with its enabled rules, and not one more', async () => {
     const channelIds = ['chan_1'];
-    const facts = (told: number) => ({
-      ...{ others: [ruleOf({ channelIds: Array.from({ length: told }, () => 'chan_1') })] },
+    const facts = (notified: number) => ({
+      ...{ others: [ruleOf({ channelIds: Array.from({ length: notified }, () => 'chan_1') })] },
       ...{ channelIds: new Set(channelIds) },
     });
-    await expect(create({ channelIds }, facts(MAX_TOLD_CHANNELS - 1))).resolves.toMatchObject({ channelIds });
-    const full = facts(MAX_TOLD_CHANNELS);
+    await expect(create({ channelIds }, facts(MAX_NOTIFIED_CHANNELS - 1))).resolves.toMatchObject({ channelIds });
+    const full = facts(MAX_NOTIFIED_CHANNELS);
     await expect(create({ channelIds }, full)).rejects.toEqual(conflict('would name 5001 channels'));
     await expect(create({ channelIds, enabled: false }, full)).resolves.toBeDefined();
   });

@@ -3,7 +3,7 @@ import { AppError, type Clock, type ErrorDetail, newId, type TenantId } from '@t
 import type { Evaluation, EvaluationStore } from './evaluation.ts';
 import {
   MAX_RULES,
-  MAX_TOLD_CHANNELS,
+  MAX_NOTIFIED_CHANNELS,
   MAX_WINDOW_BYTES,
   type Rule,
   type RuleDraft,
@@ -19,7 +19,7 @@ export interface RuleUseCases {
   get(tenantId: TenantId, ruleId: string): Promise<Rule>;
   /**
    * Rejects with `invalid_request` for a scope or channel outside the workspace, with `conflict` if the workspace has
-   * {@link MAX_RULES} rules or would exceed {@link MAX_WINDOW_BYTES} or {@link MAX_TOLD_CHANNELS}.
+   * {@link MAX_RULES} rules or would exceed {@link MAX_WINDOW_BYTES} or {@link MAX_NOTIFIED_CHANNELS}.
    */
   create(tenantId: TenantId, draft: RuleDraft, cause: Cause): Promise<Rule>;
   /** `edit` makes the new rule from the current one and may run again on a newer one. Rejects as `create` does. */
@@ -160,12 +160,12 @@ function requireRoom(draft: RuleDraft, { others }: RuleFacts, before?: Rule): vo
         `This rule takes ${costOf(draft)}. ${wayToLowerCost(draft)}, or disable a rule that is not needed.`,
     );
   }
-  const told = rules.reduce((sum, { channelIds }) => sum + channelIds.length, 0);
-  if (told > MAX_TOLD_CHANNELS) {
+  const total = rules.reduce((sum, { channelIds }) => sum + channelIds.length, 0);
+  if (total > MAX_NOTIFIED_CHANNELS) {
     throw new AppError(
       'conflict',
-      `The enabled rules would name ${told} channels in total, counted per rule; the maximum is ${MAX_TOLD_CHANNELS}. ` +
-        'Shorten channel_config_ids, or disable a rule that is not needed.',
+      `The enabled rules would name ${total} channels in total, counted per rule; the maximum is ` +
+        `${MAX_NOTIFIED_CHANNELS}. Shorten channel_config_ids, or disable a rule that is not needed.`,
     );
   }
 }

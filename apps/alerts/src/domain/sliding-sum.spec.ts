@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { keepSum, type KeptSum } from '../../test/fixtures.ts';
 import { BYTES_PER_ENTRY, isWhole, joinParts, type SavedSum } from './saved-sum.ts';
-import { MIN_SAVED_IN_PARTS, type Occurrence, SlidingSum, type SlidingSumOptions } from './sliding-sum.ts';
+import { type Occurrence, SlidingSum, type SlidingSumOptions } from './sliding-sum.ts';
+import { MIN_SAVED_IN_PARTS } from './sum.saves.ts';
 import type { SumView } from './sum.view.ts';
 import { MAX_COUNTED_MICROS } from './sum.condition.ts';
 

@@ -91,10 +91,9 @@ export class SumView {
     this.#verdict = 'unchanged';
   }
 
-  /** After the event is added. */
+  /** After an event that counts is added. */
   decide(): void {
-    if (!this.counts) this.#verdict = 'unchanged';
-    else if (!this.reachesThreshold) this.#verdict = 'not_met';
+    if (!this.reachesThreshold) this.#verdict = 'not_met';
     else this.#verdict = this.#wouldHold ? 'still_true' : 'became_true';
   }
 

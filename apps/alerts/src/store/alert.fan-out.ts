@@ -20,7 +20,7 @@ export interface AlertFanOut {
   /**
    * Queues a notification for each enabled channel of each alert, in the order of the alerts, once per alert and type.
    */
-  tell(session: ClientSession, news: AlertNews): Promise<void>;
+  notify(session: ClientSession, news: AlertNews): Promise<void>;
 }
 
 export function createAlertFanOut(deps: {
@@ -29,17 +29,17 @@ export function createAlertFanOut(deps: {
 }): AlertFanOut {
   const { channels, notifications } = deps;
   return {
-    async tell(session, { type, alerts, at, traceOf }) {
-      const told: NewNotification[] = [];
+    async notify(session, { type, alerts, at, traceOf }) {
+      const queued: NewNotification[] = [];
       for (const [tenantId, ofTenant] of Map.groupBy(alerts, (alert) => alert.tenantId)) {
         const channelIds = [...new Set(ofTenant.flatMap((alert) => alert.channelIds))];
         const enabled = channelIds.length === 0 ? [] : await channels.enabled(session, tenantId, channelIds);
         for (const alert of ofTenant) {
           const ofAlert = enabled.filter(({ id }) => alert.channelIds.includes(id));
-          told.push(...ofAlert.map((channel) => ({ alert, type, channel, trace: traceOf(alert) })));
+          queued.push(...ofAlert.map((channel) => ({ alert, type, channel, trace: traceOf(alert) })));
         }
       }
-      await notifications.queue(session, told, at);
+      await notifications.queue(session, queued, at);
     },
   };
 }

@@ -129,7 +129,7 @@ export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
       const resolution = { status: 'resolved' as const, resolvedAt: new Date(resolvedAt) };
       await alerts.updateMany(filter, { $set: resolution }, { session });
       const resolved = found.map((stored) => toAlert({ ...stored, ...resolution }));
-      await fanOut.tell(session, {
+      await fanOut.notify(session, {
         type: 'alert.resolved',
         alerts: resolved,
         at: resolvedAt,

@@ -108,7 +108,7 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
     const fresh = await alerts.insertNew(session, partition, fired.map(toAlert));
     if (fresh.length === 0) return;
     const traceOf = ({ id }: Alert): TraceHeaders | undefined => traces.get(id);
-    await fanOut.tell(session, { type: 'alert.fired', alerts: fresh, at: clock(), traceOf });
+    await fanOut.notify(session, { type: 'alert.fired', alerts: fresh, at: clock(), traceOf });
   }
 
   /** Skips rules without a window: they were deleted, and their evaluations would be left behind. */
@@ -210,8 +210,8 @@ export function sizeOfDecision({ outcome, rule, evidence }: Decision): Size {
   const types = rule.eventTypes.reduce((sum, type) => sum + type.length, 0);
   const alert = ALERT_BYTES + samples + types;
   // Each channel has a delivery, and a log record that contains the alert again.
-  const told = rule.channelIds.length;
-  return { documents: 2 + 2 * told, bytes: EVALUATION_BYTES + alert + told * (DELIVERY_BYTES + alert) };
+  const channels = rule.channelIds.length;
+  return { documents: 2 + 2 * channels, bytes: EVALUATION_BYTES + alert + channels * (DELIVERY_BYTES + alert) };
 }
 
 function toEvaluation(decision: Decision, evaluatedAt: number): Evaluation {

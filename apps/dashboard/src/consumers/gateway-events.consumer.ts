@@ -16,8 +16,8 @@ const MAX_RECORDS = 5_000;
 /** Delay before an event is shown. With light traffic, several events then share a transaction. */
 const LINGER_MS = 100;
 /** Milliseconds between two log lines about a workspace with too many names, and how many workspaces are remembered. */
-const TELL_EVERY_MS = 60_000;
-const MAX_TOLD = 1_000;
+const WARN_EVERY_MS = 60_000;
+const MAX_WARNED = 1_000;
 
 /** Counts the events of the log exactly once. */
 export function createGatewayEventsConsumer(deps: {
@@ -37,15 +37,15 @@ export function createGatewayEventsConsumer(deps: {
     help: 'Settlements counted as "other" because the workspace named too many models or plans in a day',
     labelNames: ['kind'],
   });
-  const told = new LRUCache<TenantId, true>({
-    ...{ ...roomFor(MAX_TOLD), ttl: TELL_EVERY_MS, ttlResolution: 0 },
+  const warned = new LRUCache<TenantId, true>({
+    ...{ ...roomFor(MAX_WARNED), ttl: WARN_EVERY_MS, ttlResolution: 0 },
     perf: { now: deps.clock },
   });
 
-  function tell({ tenantId, kind, settlements }: OtherNames): void {
+  function warn({ tenantId, kind, settlements }: OtherNames): void {
     overLimitTotal.inc({ kind }, settlements);
-    if (told.has(tenantId)) return;
-    told.set(tenantId, true);
+    if (warned.has(tenantId)) return;
+    warned.set(tenantId, true);
     const reason = `its settlements name more than ${MAX_NAMES} ${kind}s in a day`;
     deps.logger.warn({ tenant_id: tenantId, reason }, 'a workspace uses too many names; the rest are counted as one');
   }
@@ -60,7 +60,7 @@ export function createGatewayEventsConsumer(deps: {
     applied({ counted, others }, events) {
       eventsTotal.inc({ outcome: 'counted' }, counted);
       eventsTotal.inc({ outcome: 'duplicate' }, events.length - counted);
-      others.forEach(tell);
+      others.forEach(warn);
     },
   });
 }

@@ -55,7 +55,7 @@ export type Op =
   /** Spend without a reservation. */
   | ({ op: 'post'; settlementId: string; micros: number } & Posting)
   /** An event has reported that the spend of an account reached a percentage of its limit. */
-  | { op: 'tell'; day: number; scope: BudgetScope; scopeId: string; percent: number };
+  | { op: 'report'; day: number; scope: BudgetScope; scopeId: string; percent: number };
 
 export type OpOf<K extends Op['op']> = Extract<Op, { op: K }>;
 

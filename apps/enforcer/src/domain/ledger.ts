@@ -14,7 +14,7 @@ export interface Account {
   /** Posted spend that no hold covered. */
   overspend: Record<OverspendCause, number>;
   /** The highest percentage of the limit that was reported. */
-  told: number;
+  reported: number;
 }
 
 /** Identifies an account. That of the workspace has the workspace's id as `scopeId`. */
@@ -59,7 +59,7 @@ export function newAccount(): Account {
     released: 0,
     expired: 0,
     overspend: { above_hold: 0, late: 0, unreserved: 0 },
-    told: 0,
+    reported: 0,
   };
 }
 
@@ -130,9 +130,9 @@ export function applyOp(ledger: Ledger, op: Op): void {
       return op.counted ? undefined : post(ledger, op, 'late', op.micros);
     case 'post':
       return post(ledger, op, 'unreserved', op.micros);
-    case 'tell': {
+    case 'report': {
       const account = ledger.account(op.day, op);
-      if (account !== undefined) account.told = Math.max(account.told, op.percent);
+      if (account !== undefined) account.reported = Math.max(account.reported, op.percent);
       return;
     }
     default: {

@@ -16,7 +16,7 @@ it('says once a minute that budgets is down, however many workspaces wait for it
   let asked = 0;
   const reporter = createThresholdReporter({
     submit: () => Promise.reject(new Error('nothing is to be found without the limits')),
-    append: () => Promise.reject(new Error('nothing is to be told without the limits')),
+    append: () => Promise.reject(new Error('nothing is reported without the limits')),
     limits: {
       of() {
         asked += 1;

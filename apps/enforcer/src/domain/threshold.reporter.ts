@@ -4,7 +4,7 @@ import type { Posting } from './journal.ts';
 import type { Limit } from './limit.ts';
 import type { LimitSource } from './peers.ts';
 import type { Submit } from './reservation.use-cases.ts';
-import { findReached, tell } from './threshold.ts';
+import { findReached, markReported } from './threshold.ts';
 import type { AppendEvents } from './workspace.appends.ts';
 
 /** How often accounts with unknown limits are checked again. */
@@ -78,7 +78,7 @@ export function createThresholdReporter(deps: ThresholdReporterDeps): ThresholdR
       tenantId,
       reached.map((threshold) => thresholdReached(tenantId, threshold, clock())),
     );
-    await submit(tenantId, tell(reached));
+    await submit(tenantId, markReported(reached));
   }
 
   async function reportAgain(): Promise<void> {

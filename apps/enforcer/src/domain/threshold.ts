@@ -4,7 +4,7 @@ import { applyOp, EMPTY_ACCOUNT, type Ledger } from './ledger.ts';
 import type { Limit } from './limit.ts';
 
 /** Percentages of a limit that are reported when spend reaches them. */
-const TOLD_PERCENTS = [50, 80, 100] as const;
+const REPORTED_PERCENTS = [50, 80, 100] as const;
 
 /** Spend of a day has reached a percentage of a limit. */
 export interface ThresholdReached extends Limit {
@@ -31,20 +31,26 @@ export function findReached(limits: readonly Limit[], starts: readonly number[])
  */
 function thresholdsReached(ledger: Ledger, day: Day, limits: readonly Limit[]): ThresholdReached[] {
   return limits.flatMap((limit) => {
-    const { posted, told } = ledger.readAccount(day.start, limit) ?? EMPTY_ACCOUNT;
+    const { posted, reported } = ledger.readAccount(day.start, limit) ?? EMPTY_ACCOUNT;
     const { dailyBudgetMicros } = limit;
-    return TOLD_PERCENTS.filter(
-      (percent) => percent > told && posted > 0 && posted / dailyBudgetMicros >= percent / 100,
+    return REPORTED_PERCENTS.filter(
+      (percent) => percent > reported && posted > 0 && posted / dailyBudgetMicros >= percent / 100,
     ).map((percent) => ({ ...limit, day: day.start, dayEnd: day.end, percent, spentMicros: posted }));
   });
 }
 
 /** Records what was reported. */
-export function tell(reached: readonly ThresholdReached[]): Ask<null> {
+export function markReported(reached: readonly ThresholdReached[]): Ask<null> {
   return {
     isFromLog: true,
     decide(ledger) {
-      const ops = reached.map(({ day, scope, scopeId, percent }): Op => ({ op: 'tell', day, scope, scopeId, percent }));
+      const ops = reached.map(({ day, scope, scopeId, percent }): Op => ({
+        op: 'report',
+        day,
+        scope,
+        scopeId,
+        percent,
+      }));
       for (const op of ops) applyOp(ledger, op);
       return { ops, answer: null };
     },

@@ -15,7 +15,7 @@ import type { Limit } from '../domain/limit.ts';
 import { viewLimits } from '../domain/limit.view.ts';
 import { reserve } from '../domain/reserve.ts';
 import { post, type Posted, settle } from '../domain/settle.ts';
-import { findReached, tell } from '../domain/threshold.ts';
+import { findReached, markReported } from '../domain/threshold.ts';
 import { createLedgerMetrics } from './ledger.metrics.ts';
 import { createWorkspaceLedger } from './workspace.ledger.ts';
 
@@ -136,7 +136,7 @@ async function live(seed: number): Promise<void> {
       'post',
       'get',
       'view',
-      'tell',
+      'report',
     ]);
     switch (kind) {
       case 'reserve': {
@@ -191,7 +191,7 @@ async function live(seed: number): Promise<void> {
         const id = anyId();
         return { what: `get ${id}`, ask: read(id), expected: () => reference.get(id) };
       }
-      case 'tell': {
+      case 'report': {
         const limits = limitsOf(names);
         // One ask, so that it is decided in its turn and on the newest ledger.
         const ask: Ask<unknown> = {
@@ -199,11 +199,11 @@ async function live(seed: number): Promise<void> {
             if (!context.isNewest) return { needs: { newest: true } };
             const reached = findReached(limits, [findDay(ledger, context.now)!.start]).decide(ledger, context);
             if (!('ops' in reached)) return reached;
-            const told = tell(reached.answer).decide(ledger, context);
-            return 'ops' in told ? { ops: told.ops, answer: reached.answer } : told;
+            const marked = markReported(reached.answer).decide(ledger, context);
+            return 'ops' in marked ? { ops: marked.ops, answer: reached.answer } : marked;
           },
         };
-        return { what: 'tell', ask, expected: () => reference.tell(limits) };
+        return { what: 'report', ask, expected: () => reference.report(limits) };
       }
       default: {
         const limits = limitsOf(names);
@@ -260,7 +260,7 @@ async function live(seed: number): Promise<void> {
     if (next(5) === 0)
       await check(
         next(3),
-        steps.filter(({ what }) => !what.startsWith('tell')),
+        steps.filter(({ what }) => !what.startsWith('report')),
       );
   }
 

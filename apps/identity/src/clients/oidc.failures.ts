@@ -14,7 +14,7 @@ export interface Asked {
 }
 
 /** What the library reports in `cause`. Some of it is an answer with tokens, so only these fields are read. */
-interface Told {
+interface Details {
   claims?: Claims;
   claim?: string;
   expected?: unknown;
@@ -55,20 +55,20 @@ function ofClientError(error: ClientError, asked: Asked): OidcFailure {
   if (error.code === 'OAUTH_TIMEOUT' || error.code === 'OAUTH_ABORT') {
     return new OidcFailure('provider_unreachable', { host: hostOf(asked.issuer), problem: 'timeout' });
   }
-  const told = toldBy(error);
+  const details = detailsOf(error);
   const problem = messageOf(error.cause instanceof Error ? error.cause : error);
   switch (error.code) {
     case 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED':
-      if (told.attribute === 'sub') return new OidcFailure('subject_mismatch');
-      return new OidcFailure('issuer_mismatch', { expected: asked.issuer, got: told.body?.['issuer'] });
+      if (details.attribute === 'sub') return new OidcFailure('subject_mismatch');
+      return new OidcFailure('issuer_mismatch', { expected: asked.issuer, got: details.body?.['issuer'] });
     case 'OAUTH_JWT_CLAIM_COMPARISON_FAILED':
-      return ofClaim(told, problem);
+      return ofClaim(details, problem);
     case 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED':
-      return clockOff(told.claims ?? {}, asked);
+      return clockOff(details.claims ?? {}, asked);
     case 'OAUTH_INVALID_RESPONSE':
-      return ofInvalidResponse(told, problem);
+      return ofInvalidResponse(details, problem);
     case 'OAUTH_RESPONSE_IS_NOT_CONFORM':
-      return new OidcFailure('provider_invalid', { problem: `HTTP ${told.status ?? ''}` });
+      return new OidcFailure('provider_invalid', { problem: `HTTP ${details.status ?? ''}` });
     case 'OAUTH_KEY_SELECTION_FAILED':
       return new OidcFailure('token_invalid', { problem });
     default:
@@ -76,7 +76,7 @@ function ofClientError(error: ClientError, asked: Asked): OidcFailure {
   }
 }
 
-function ofClaim({ claim, expected, claims }: Told, problem: string): OidcFailure {
+function ofClaim({ claim, expected, claims }: Details, problem: string): OidcFailure {
   if (claim === 'iss') return new OidcFailure('issuer_mismatch', { expected, got: claims?.['iss'] });
   if (claim === 'aud' || claim === 'azp') {
     return new OidcFailure('token_invalid', { claim, expected, got: claims?.[claim], problem });
@@ -84,7 +84,7 @@ function ofClaim({ claim, expected, claims }: Told, problem: string): OidcFailur
   return new OidcFailure('token_invalid', { claim, problem });
 }
 
-function ofInvalidResponse({ parameters, expected, body }: Told, problem: string): OidcFailure {
+function ofInvalidResponse({ parameters, expected, body }: Details, problem: string): OidcFailure {
   const missing = /^JWT "(\w+)" .* claim missing$/.exec(problem)?.[1];
   if (missing !== undefined) return new OidcFailure('claim_missing', { claim: missing });
   if (parameters?.has('iss') === true && problem.includes('"iss"')) {
@@ -110,10 +110,10 @@ function unreachable(error: unknown, { issuer }: Asked): OidcFailure | undefined
   return new OidcFailure('provider_unreachable', { host: hostOf(issuer), problem: error.code });
 }
 
-function toldBy(error: Error): Told {
+function detailsOf(error: Error): Details {
   const { cause } = error;
-  const told = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause;
-  return typeof told === 'object' && told !== null ? (told as Told) : {};
+  const details = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause;
+  return typeof details === 'object' && details !== null ? (details as Details) : {};
 }
 
 /** The library's message, which contains no values. */

@@ -3,7 +3,7 @@ import { isCommonPassword } from './common-passwords.ts';
 
 describe('common passwords', () => {
   it.each(['1qaz2wsx3edc', 'QWERTY123456', 'leavemealone', 'passwordpassword', 'aaaaaaaaaaaa', 'abcabcabcabc'])(
-    'are told: %s',
+    'are recognized: %s',
     (password) => {
       expect(isCommonPassword(password)).toBe(true);
     },

@@ -30,7 +30,7 @@ export function traceSending(tracer: Tracer | undefined, send: SendRequest): Sen
   return (request, signal) =>
     inSpan(tracer, { name: 'POST', kind: 'client', attributes: describe(request.url) }, async (span) => {
       const outcome = await send(request, signal);
-      if (span !== undefined) tell(span, outcome);
+      if (span !== undefined) setOutcome(span, outcome);
       return outcome;
     });
 }
@@ -40,7 +40,7 @@ function describe(url: string) {
   return { 'http.request.method': 'POST', 'server.address': hostname, 'server.port': port === '' ? 443 : Number(port) };
 }
 
-function tell(span: Span, outcome: AttemptOutcome): void {
+function setOutcome(span: Span, outcome: AttemptOutcome): void {
   if (outcome.kind !== 'answered') return failSpan(span, outcome.kind);
   span.setAttribute('http.response.status_code', outcome.status);
   if (outcome.status >= 400) failSpan(span, String(outcome.status));

@@ -40,11 +40,11 @@ export async function writeHistory(until: number, options: HistoryWriterOptions)
 
 /** Reports only every fifth of the work, so as not to flood the terminal. */
 function createReport(total: number, onProgress: (line: string) => void): (waiting: number) => void {
-  let told = 0;
+  let shown = 0;
   return (waiting) => {
     const fifths = Math.floor(((total - waiting) / total) * 5);
-    if (fifths <= told) return;
-    told = fifths;
+    if (fifths <= shown) return;
+    shown = fifths;
     onProgress(`Processed ${fifths * 20}% of ${total} sample events…`);
   };
 }

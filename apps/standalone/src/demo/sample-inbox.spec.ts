@@ -9,8 +9,8 @@ it('the sample inbox takes each notification, most at the first attempt and the 
   for (let number = 0; number < 200; number += 1) {
     const request = { url: SAMPLE_INBOX_URL, headers: { 'webhook-id': `ntf_${number}` }, body: '{}' };
     const attempts = [await send(request, signal), await send(request, signal)];
-    const told = attempts.map((attempt) => (attempt.kind === 'answered' ? attempt.status : attempt.kind)).join();
-    statuses.set(told, (statuses.get(told) ?? 0) + 1);
+    const status = attempts.map((attempt) => (attempt.kind === 'answered' ? attempt.status : attempt.kind)).join();
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
   }
   expect([...statuses.keys()].sort()).toEqual(['200,200', '503,200']);
   expect(statuses.get('200,200')).toBeGreaterThan(150);

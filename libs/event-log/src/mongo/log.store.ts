@@ -24,7 +24,7 @@ interface StoredTopic {
   _id: string;
   retentionMs: number;
   /**
-   * Lower bounds of the partitions' ends: acknowledged records are below them. They tell consumers that there are new
+   * Lower bounds of the partitions' ends: acknowledged records are below them. They show consumers that there are new
    * records, and where to continue after all records have expired.
    */
   endOffsets: number[];

@@ -1,4 +1,4 @@
-// The process that holds the namespaces of a pod. It does nothing, until it is told to end.
+// The process that holds the namespaces of a pod. It does nothing, until it is stopped.
 package main
 
 import (

@@ -78,8 +78,8 @@ function End({ list: { items, query, more, loadingMore, failed } }: { list: Part
 }
 
 /** Reports whether an element is visible or at most `ahead` pixels below: at once, and whenever that changes. */
-function whenSeen(ref: RefObject<HTMLElement | null>, ahead: number, tell: (seen: boolean) => void): () => void {
-  const watch = new IntersectionObserver((entries) => tell(entries.at(-1)?.isIntersecting === true), {
+function whenSeen(ref: RefObject<HTMLElement | null>, ahead: number, onChange: (seen: boolean) => void): () => void {
+  const watch = new IntersectionObserver((entries) => onChange(entries.at(-1)?.isIntersecting === true), {
     rootMargin: `0px 0px ${ahead}px 0px`,
   });
   if (ref.current !== null) watch.observe(ref.current);

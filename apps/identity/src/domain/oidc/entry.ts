@@ -12,7 +12,7 @@ export interface EntryDeps {
   providerIds: readonly string[];
   clock: Clock;
   /** A role could not be given, because the user or the workspace is at its limit. The log-in continues without it. */
-  onSkipped: (told: { tenantId: TenantId; userId: string; reason: string }) => void;
+  onSkipped: (skipped: { tenantId: TenantId; userId: string; reason: string }) => void;
 }
 
 /** The steps of a log-in after its decision. */

@@ -54,13 +54,13 @@ export class OidcFailure extends Error {
   readonly facts: Facts;
 
   constructor(code: OidcFailureCode, facts: Partial<Record<keyof Facts, unknown>> = {}) {
-    const told = Object.entries(facts).flatMap(([name, value]): [string, string][] =>
+    const known = Object.entries(facts).flatMap(([name, value]): [string, string][] =>
       value === undefined || value === null ? [] : [[name, printable(value)]],
     );
-    super([code, ...told.map(([name, value]) => `${name}: ${value}`)].join('; '));
+    super([code, ...known.map(([name, value]) => `${name}: ${value}`)].join('; '));
     this.name = 'OidcFailure';
     this.code = code;
-    this.facts = Object.fromEntries(told);
+    this.facts = Object.fromEntries(known);
   }
 }
 

@@ -15,7 +15,7 @@ export type OidcResult = 'logged_in' | 'linked' | 'signed_up' | 'proof_asked' | 
 export type Observe = (
   providerId: string,
   result: OidcResult,
-  told: { requestId: string; failure?: OidcFailure },
+  outcome: { requestId: string; failure?: OidcFailure },
 ) => void;
 
 /** The next page of the browser, with the new session if the log-in is complete. */
