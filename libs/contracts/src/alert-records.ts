@@ -145,8 +145,7 @@ const shownAlertSchema = alertSchema.extend({
   severity: z.string(),
   status: z.string(),
   scope_type: z.string(),
-  // Absent in records of earlier releases.
-  budget: alertSchema.shape.budget.unwrap().extend({ scope: z.string() }).nullish(),
+  budget: alertSchema.shape.budget.unwrap().extend({ scope: z.string() }).nullable(),
 });
 
 /** An {@link AlertRecord} as other services see it. */

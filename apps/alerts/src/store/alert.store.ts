@@ -8,11 +8,9 @@ import { type Alert, type AlertQuery, type AlertStore, AUDITED_ALERT } from '../
 import type { AlertFanOut } from './alert.fan-out.ts';
 import type { NotificationStore } from './notification.store.ts';
 
-interface StoredAlert extends Omit<Alert, 'id' | 'tenantId' | 'budget' | 'resolvedAt'> {
+interface StoredAlert extends Omit<Alert, 'id' | 'tenantId' | 'resolvedAt'> {
   _id: string;
   tenantId: string;
-  /** Missing in alerts of earlier versions. */
-  budget?: Alert['budget'];
   resolvedAt: Date | null;
   /** Log partition with the events of the alert's rule. */
   partition: number;
@@ -228,5 +226,5 @@ function toFilter({ ruleId, severity, status, triggeredFrom, triggeredTo }: Aler
 
 function toAlert({ _id, tenantId, partition: _partition, resolvedAt, ...fields }: StoredAlert): Alert {
   const resolvedAtMs = resolvedAt?.getTime() ?? null;
-  return { budget: null, ...fields, id: _id, tenantId: provenTenantId(tenantId), resolvedAt: resolvedAtMs };
+  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), resolvedAt: resolvedAtMs };
 }
