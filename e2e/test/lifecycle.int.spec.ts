@@ -63,7 +63,7 @@ describe('the standalone as a process', () => {
 
   const spendOf = async (standalone: StandaloneProcess, password = OWNER.password) => {
     const owner = await logIn(standalone, { email: OWNER.email, password });
-    return owner.expect<Spend>({ path: '/w/demo/api/v1/dashboard/spend?range=3m' });
+    return eventually(() => owner.expect<Spend>({ path: '/w/demo/api/v1/dashboard/spend?range=3m' }));
   };
 
   beforeEach(async () => {
