@@ -77,8 +77,7 @@ export function currentRequests(): Record<string, SchemasByName> {
 }
 
 /**
- * The folder of released contracts, which the first release creates, and the documents of the working tree, below the
- * workspace's root.
+ * The folder of released contracts and the documents of the working tree, below the workspace's root.
  */
 export function pathsIn(root: string) {
   const released = join(root, 'tools/release/released');
@@ -100,9 +99,8 @@ export function readReleasedRecords(root: string): ReleasedRecords[] {
     .map((file) => ({ release: file.replace(/\.json$/, ''), ...(readJson(join(records, file)) as RecordContracts) }));
 }
 
-/** A document without operations if there is no file. */
 export function readOpenApi(file: string): OpenApi {
-  return existsSync(file) ? (readJson(file) as OpenApi) : { paths: {} };
+  return readJson(file) as OpenApi;
 }
 
 /**
@@ -126,8 +124,7 @@ export function keepRecords(root: string): string[] {
 }
 
 export function readReleasedRequests(root: string): Record<string, SchemasByName> {
-  const { releasedRequests } = pathsIn(root);
-  return existsSync(releasedRequests) ? (readJson(releasedRequests) as Record<string, SchemasByName>) : {};
+  return readJson(pathsIn(root).releasedRequests) as Record<string, SchemasByName>;
 }
 
 /** Stores the requests of all services as those of the last release. Returns the written files. */

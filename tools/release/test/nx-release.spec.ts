@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../../..');
-const LEFT_OUT = ['node_modules', 'dist', '.git', '.nx', '.tollkeeper', '.cache'];
+const LEFT_OUT = ['node_modules', 'dist', '.git', '.nx', '.tollkeeper', '.cache', 'released'];
 const PLAN = `---
 '@tollkeeper/keys': minor
 ---
