@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { useMongo } from '@tollkeeper/testing';
-import { MAX_RULE_CHANNELS, MAX_RULES, MAX_NOTIFIED_CHANNELS, MAX_WINDOW_BYTES } from '../src/domain/rule.ts';
+import { MAX_RULE_CHANNELS, MAX_NOTIFIED_CHANNELS, MAX_RULES, MAX_WINDOW_BYTES } from '../src/domain/rule.ts';
 import { type Body, newTenant, ruleBody, useAlerts } from './alerts.stack.ts';
 
 const mongo = useMongo();

@@ -35,18 +35,18 @@ export function createDecisionTelemetry({
     help: 'Reservation requests answered, excluding dry runs, by decision',
     labelNames: ['decision'],
   });
-  const untold = metrics.counter({
-    name: 'enforcer_untold_denials_total',
+  const unreported = metrics.counter({
+    name: 'enforcer_unreported_denials_total',
     help: 'Denials that the event log did not accept and that dashboards and alert rules therefore miss',
   });
   const message = 'calls were denied, but the event log did not accept their events';
-  const warnOfUntold = createSparingWarner(logger, now, message);
+  const warnOfUnreported = createSparingWarner(logger, now, message);
   const warnOfUsedUp = createSparingWarner(logger, now, 'a workspace has reached a quota of its reservations');
   return {
     onDecision: (decision) => decisions.inc({ decision }),
     onUnreported(tenant_id, err, count) {
-      untold.inc(count);
-      warnOfUntold({ err, tenant_id });
+      unreported.inc(count);
+      warnOfUnreported({ err, tenant_id });
     },
     onUsedUp(tenant_id, quota) {
       overQuota.inc({ quota });

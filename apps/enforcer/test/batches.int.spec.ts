@@ -169,8 +169,8 @@ describe('a batch', () => {
     const ids = idsOf(await send(workspace, 'ReserveMany', [asked('req-1', 10), asked('req-2', 10)]));
     log.down = true;
     const settlements = ids.map((id) => settlement(id, 9));
-    const untold = await sendOnce(workspace, 'SettleMany', settlements);
-    expect(codesOf(untold)).toEqual(Array(2).fill('service_unavailable'));
+    const refused = await sendOnce(workspace, 'SettleMany', settlements);
+    expect(codesOf(refused)).toEqual(Array(2).fill('service_unavailable'));
     expect(codesOf(await send(workspace, 'ReserveMany', [asked('req-3', 5_000)]))).toEqual(['denied']);
     log.down = false;
     expect(codesOf(await send(workspace, 'SettleMany', settlements))).toEqual(Array(2).fill('settled'));

@@ -64,12 +64,12 @@ export function createBudgetsStandIn(logger: Logger) {
       mostInFlight = Math.max(mostInFlight, inFlight);
       try {
         if (state.down) throw new AppError('internal', 'The budgets service failed.');
-        const answered = answer(tenantId, {
+        const result = answer(tenantId, {
           agent: (id) => agentIds.includes(id),
           plan: (key) => planKeys.includes(key),
         });
         await state.hold;
-        return answered;
+        return result;
       } finally {
         inFlight -= 1;
       }

@@ -218,12 +218,12 @@ describe('a denial', () => {
 
   it('is answered while the log is down, and counted as unreported', async () => {
     const workspace = limitedTo(0);
-    const untold = () => stack.counted('enforcer_untold_denials_total');
+    const unreported = () => stack.counted('enforcer_unreported_denials_total');
     for (const away of [{ down: true }, { down: false, hangs: true }]) {
       Object.assign(log, away);
-      const before = await untold();
+      const before = await unreported();
       expect((await workspace.reserve(1)).body).toMatchObject({ decision: 'denied' });
-      await eventually(async () => expect(await untold()).toBe(before + 1));
+      await eventually(async () => expect(await unreported()).toBe(before + 1));
     }
     log.hangs = false;
     const before = await stack.counted('enforcer_decisions_total', 'denied');

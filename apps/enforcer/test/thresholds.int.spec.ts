@@ -17,7 +17,7 @@ const thresholds = (workspace: Workspace) => {
 };
 
 /** On a busy machine, budgets may answer too late; thresholds are then reported two seconds later. */
-const expectTold = (workspace: Workspace, expected: string[]) =>
+const expectReported = (workspace: Workspace, expected: string[]) =>
   eventually(() => {
     const texts = thresholds(workspace);
     if (texts.length < expected.length) clock.now += 2000;
@@ -39,17 +39,17 @@ it('50%, 80% and 100% of a limit are reported once per limit and day, however th
   await spend(49);
   expect(thresholds(workspace)).toEqual([]);
   await spend(1);
-  await expectTold(workspace, ['workspace 50 at 50']);
+  await expectReported(workspace, ['workspace 50 at 50']);
   await spend(29);
   const { id } = await workspace.granted(10);
-  await expectTold(workspace, ['workspace 50 at 50']);
+  await expectReported(workspace, ['workspace 50 at 50']);
   await workspace.settle(id, 10);
   await stack.posted();
-  await expectTold(workspace, ['workspace 50 at 50', 'workspace 80 at 89']);
+  await expectReported(workspace, ['workspace 50 at 50', 'workspace 80 at 89']);
   await spend(11);
   await spend(500);
   const ofDay = ['workspace 50 at 50', 'workspace 80 at 89', 'workspace 100 at 100'];
-  await expectTold(workspace, ofDay);
+  await expectReported(workspace, ofDay);
   expect(workspace.events('budget.threshold_reached')[0]).toMatchObject({
     source: 'tollkeeper/enforcer',
     data: {
@@ -60,14 +60,14 @@ it('50%, 80% and 100% of a limit are reported once per limit and day, however th
 
   clock.now += DAY;
   await spend(80);
-  await expectTold(workspace, [...ofDay, 'workspace 50 at 80', 'workspace 80 at 80']);
+  await expectReported(workspace, [...ofDay, 'workspace 50 at 80', 'workspace 80 at 80']);
 });
 
 it('spend of yesterday that comes in today is reported as of yesterday', async () => {
   const workspace = limitedTo(100);
   await workspace.spend({ amount_micros: 50 }, { ago: DAY });
   await stack.posted();
-  await expectTold(workspace, ['workspace 50 at 50']);
+  await expectReported(workspace, ['workspace 50 at 50']);
   const [event] = workspace.events('budget.threshold_reached');
   const today = new Date(clock.now).toISOString().slice(0, 10);
   expect(Date.parse(event!.time)).toBe(Date.parse(today) - 1);
@@ -80,7 +80,7 @@ it('each limit is reported separately', async () => {
   budgets.setPlan(workspace.tenantId, 'pro', 200);
   await workspace.spend({ amount_micros: 100, plan_key: 'pro' });
   await stack.posted();
-  await expectTold(workspace, ['agent 50 at 100', 'agent 80 at 100', 'agent 100 at 100', 'plan 50 at 100']);
+  await expectReported(workspace, ['agent 50 at 100', 'agent 80 at 100', 'agent 100 at 100', 'plan 50 at 100']);
 });
 
 it('they are reported once when two replicas settle and post at the same time', async () => {
@@ -105,9 +105,10 @@ it('they are reported once through a restart of all replicas, and that of spend 
   await workspace.spend({ amount_micros: 20 });
   await stack.restart(1);
   await stack.posted();
+  await expectReported(workspace, ['workspace 50 at 60', 'workspace 80 at 80']);
   await workspace.spend({ amount_micros: 1 });
   await stack.posted();
-  await expectTold(workspace, ['workspace 50 at 60', 'workspace 80 at 80']);
+  await expectReported(workspace, ['workspace 50 at 60', 'workspace 80 at 80']);
 });
 
 it('what was reached while budgets or the log were down is reported afterwards', async () => {
@@ -126,7 +127,7 @@ it('what was reached while budgets or the log were down is reported afterwards',
   await eventually(async () => expect(await workspace.limit()).toMatchObject({ spent_micros: 80 }));
   stack.log.down = false;
   await stack.posted();
-  await expectTold(workspace, ['workspace 50 at 60', 'workspace 80 at 80']);
+  await expectReported(workspace, ['workspace 50 at 60', 'workspace 80 at 80']);
 });
 
 it('what is settled after midnight is reported for the day of its grant', async () => {
@@ -136,7 +137,7 @@ it('what is settled after midnight is reported for the day of its grant', async 
   clock.now += 2000;
   await workspace.settle(id, 90);
   await stack.posted();
-  await expectTold(workspace, ['workspace 50 at 90', 'workspace 80 at 90']);
+  await expectReported(workspace, ['workspace 50 at 90', 'workspace 80 at 90']);
 });
 
 it('spend under a reservation reaches the limits of its agent, whomever the event names', async () => {
@@ -145,5 +146,5 @@ it('spend under a reservation reaches the limits of its agent, whomever the even
   const { id } = await workspace.granted(90);
   await workspace.spend({ amount_micros: 90, reservation_id: id, agent_id: 'coder' });
   await stack.posted();
-  await expectTold(workspace, ['agent 50 at 90', 'agent 80 at 90']);
+  await expectReported(workspace, ['agent 50 at 90', 'agent 80 at 90']);
 });

@@ -238,7 +238,7 @@ describe('a workspace key', () => {
   };
 
   it.each(['/api/v1/events', '/api/v1/reservations', '/api/v1/reservations/rsv_1:settle'])(
-    'learns its paths where it names a workspace, whether there is one or not: %s',
+    'is pointed to its paths where it names a workspace, whether there is one or not: %s',
     async (path) => {
       const known = await asked(`/w/acme${path}`);
       expect(known).toMatchObject({ status: 404, body: { code: 'not_found', error: expect.stringContaining(HINT) } });
@@ -246,7 +246,7 @@ describe('a workspace key', () => {
     },
   );
 
-  it('learns its paths where a session is needed, whether there is the workspace or not', async () => {
+  it('is pointed to its paths where a session is needed, whether there is the workspace or not', async () => {
     const known = await asked('/w/acme/api/v1/agents');
     expect(known).toMatchObject({
       status: 401,

@@ -90,8 +90,6 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
   }
 
   beforeAll(async () => {
-    // The server expires sessions and tokens by the clock of the machine, which differs from that of the tests.
-    await mongo.connection.getClient().db('admin').command({ setParameter: 1, ttlMonitorEnabled: false });
     logConnection = connectMongo({ uri: mongo.uri, database: logDatabase, logger: logs.logger });
     const { connection } = logConnection;
     eventLog = createMongoEventLog({

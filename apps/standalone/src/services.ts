@@ -77,7 +77,7 @@ export function createServices(options: ServicesOptions) {
   );
 
   /** Settings of the standalone that concern only one service. */
-  const given: Partial<Record<ServiceName, NodeJS.ProcessEnv>> = {
+  const ownSettings: Partial<Record<ServiceName, NodeJS.ProcessEnv>> = {
     ingest: {
       WORKSPACE_EVENTS_PER_SECOND: String(config.WORKSPACE_EVENTS_PER_SECOND),
       WORKSPACE_BURST_EVENTS: String(config.WORKSPACE_BURST_EVENTS),
@@ -118,7 +118,7 @@ export function createServices(options: ServicesOptions) {
       HTTP_PORT: addresses.portOf(service, 'http'),
       GRPC_PORT: addresses.portOf(service, 'grpc'),
       ...settingsOf(service, installation),
-      ...given[service],
+      ...ownSettings[service],
     };
   }
 

@@ -51,10 +51,10 @@ export function loadConfig<S extends z.ZodObject>(schema: S, env: NodeJS.Process
   const result = schema.safeParse(given);
   if (result.success && problems.length === 0) return result.data;
 
-  const named = new Set(problems.map(({ variable }) => variable.replace(/_FILE$/, '')));
+  const reported = new Set(problems.map(({ variable }) => variable.replace(/_FILE$/, '')));
   for (const issue of result.error?.issues ?? []) {
     const variable = String(issue.path[0] ?? '(environment)');
-    if (named.has(variable)) continue;
+    if (reported.has(variable)) continue;
     const wrong = variable in given || !(variable in schema.shape) ? issue.message : 'is required but not set';
     const takes = describe(schema, variable);
     problems.push({ variable, message: takes === undefined ? wrong : `${wrong}. Expected: ${takes}` });

@@ -6,6 +6,7 @@ import { beforeAll } from '@jest/globals';
 import { type EmbeddedMongo, startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
 import { halt } from '@tollkeeper/managed-process';
 import mongoose from 'mongoose';
+import { keepExpired } from './mongo.expiry.ts';
 import type { TestMongo } from './mongo.ts';
 
 /** A suite's own `mongod`, which it can stop. */
@@ -34,6 +35,7 @@ export function useBreakableMongo({ cacheSizeMb = 64 } = {}): BreakableMongo {
 
   const start = async (port?: number): Promise<void> => {
     mongod = await startEmbeddedMongo({ dataDirectory, cacheSizeMb, ...(port !== undefined && { port }) });
+    await keepExpired(mongod.uri);
   };
 
   beforeAll(async () => {

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
+import { keepExpired } from './mongo.expiry.ts';
 import { MONGO_URI_VARIABLE } from './mongo.variable.ts';
 
 declare global {
@@ -16,6 +17,7 @@ export default async function setup(): Promise<void> {
     onProgress: (line) => process.stderr.write(`${line}\n`),
     onUnexpectedExit: (reason) => process.stderr.write(`${reason}\n`),
   });
+  await keepExpired(mongo.uri);
   process.env[MONGO_URI_VARIABLE] = mongo.uri;
   globalThis.stopTestMongo = async () => {
     await mongo.stop();

@@ -76,9 +76,7 @@ export function currentRequests(): Record<string, SchemasByName> {
   );
 }
 
-/**
- * The folder of released contracts and the documents of the working tree, below the workspace's root.
- */
+/** The folder of released contracts and the documents of the working tree, below the workspace's root. */
 export function pathsIn(root: string) {
   const released = join(root, 'tools/release/released');
   return {

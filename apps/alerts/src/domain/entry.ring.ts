@@ -3,26 +3,26 @@ import { BYTES_PER_ENTRY, type EntryForm, FIELDS } from './saved-sum.ts';
 const FIRST_CAPACITY = 16;
 
 /**
- * The entries of a sum, ordered by time, then identity, in a ring that grows as needed. An entry at the end costs O(1),
- * and one k places before it moves k entries. Thousands of rules have a ring each, and all are visited in turn, so the
- * data of an event is kept close together.
+ * The entries of a sum, ordered by time, then identity, in a ring that grows as needed. Inserting at the end costs
+ * O(1), and k places before it moves k entries. Thousands of rules have a ring each, and all are visited in turn, so
+ * the data of an event is kept close together.
  */
 export class EntryRing {
   #form: EntryForm;
   #fields: number;
-  readonly #most: number;
+  readonly #usualMax: number;
   #values: Float64Array;
   #capacity: number;
   #start = 0;
   #size: number;
 
-  /** `entries`: in order, with the numbers of the form. `most`: there are seldom more entries. */
-  constructor(form: EntryForm, entries: Float64Array, most: number) {
+  /** `entries`: oldest first, in this form. `usualMax`: seldom exceeded, so the capacity is not doubled beyond it. */
+  constructor(form: EntryForm, entries: Float64Array, usualMax: number) {
     this.#form = form;
     this.#fields = FIELDS[form];
-    this.#most = most;
+    this.#usualMax = usualMax;
     this.#size = entries.length / this.#fields;
-    this.#capacity = Math.max(Math.min(most, FIRST_CAPACITY), this.#size);
+    this.#capacity = Math.max(Math.min(usualMax, FIRST_CAPACITY), this.#size);
     this.#values = new Float64Array(this.#fields * this.#capacity);
     this.#values.set(entries);
   }
@@ -41,7 +41,7 @@ export class EntryRing {
     return this.#fields;
   }
 
-  /** Memory in bytes, including that for further entries. */
+  /** Memory in bytes, including unused capacity. */
   get heldBytes(): number {
     return this.#capacity * BYTES_PER_ENTRY[this.#form];
   }
@@ -59,7 +59,7 @@ export class EntryRing {
     return this.#form === 'amount' ? this.#values[this.#place(index) + 3]! : this.amountAt(index);
   }
 
-  isAt(index: number, time: number, identity: number): boolean {
+  isEvent(index: number, time: number, identity: number): boolean {
     const place = this.#place(index);
     return this.#values[place] === time && this.#values[place + 1] === identity;
   }
@@ -106,7 +106,7 @@ export class EntryRing {
     for (let field = 0; field < this.#fields; field += 1) this.#values[target + field] = this.#values[source + field]!;
   }
 
-  /** Adds the entry `from`, which must be of the form `amount`, to the older entry `to`, which is then as new. */
+  /** Adds the entry `from` to the older entry `to`, which takes over its time and identity. Only for `amount`. */
   merge(from: number, to: number): void {
     const [source, target] = [this.#place(from), this.#place(to)];
     this.#values[target] = this.#values[source]!;
@@ -126,7 +126,7 @@ export class EntryRing {
     [this.#values, this.#start] = [wide, 0];
   }
 
-  /** Copies the numbers of an entry to `target`. */
+  /** Copies the numbers of an entry to `target`, from its offset `at` on. */
   copyTo(target: Float64Array, at: number, index: number): void {
     const place = this.#place(index);
     for (let field = 0; field < this.#fields; field += 1) target[at + field] = this.#values[place + field]!;
@@ -144,7 +144,8 @@ export class EntryRing {
   }
 
   #grow(): void {
-    const larger = this.#size < this.#most ? Math.min(this.#most, this.#capacity * 2) : this.#capacity * 2;
+    const larger =
+      this.#size < this.#usualMax ? Math.min(this.#usualMax, 2 * this.#capacity) : Math.ceil(1.25 * this.#capacity);
     this.#values = this.inOrder(larger);
     this.#capacity = larger;
     this.#start = 0;

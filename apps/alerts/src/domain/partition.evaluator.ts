@@ -59,15 +59,15 @@ export function createPartitionEvaluator(book: RuleBook): PartitionEvaluator {
     if (book.version === bookVersion) return;
     bookVersion = book.version;
     for (const workspace of workspaces.values()) {
-      let someLeft = false;
+      let anyClosed = false;
       for (const kept of workspace.windows.values()) {
         const rule = book.get(kept.window.ruleId);
         if (rule?.enabled === true && rule.revision === kept.window.revision) continue;
         if (rule === undefined) workspace.drop(kept);
         else workspace.replace(kept, openWindow(rule, kept.window.history, workspace.sums));
-        someLeft = true;
+        anyClosed = true;
       }
-      if (someLeft) workspace.measure();
+      if (anyClosed) workspace.measure();
     }
   }
 

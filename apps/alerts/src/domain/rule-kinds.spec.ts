@@ -227,7 +227,7 @@ describe('the memory that a rule costs', () => {
     ['event_count_gte', 'Lower rule_config.threshold'],
     ['first_occurrence', 'Raise rule_config.window_seconds'],
     ['spend_gte', 'Set rule_kind to event_count_gte with a low rule_config.threshold'],
-  ] as const)('of a %s is shown to people with a way to bring it down', (kind, way) => {
+  ] as const)('of a %s comes with advice on lowering it', (kind, way) => {
     expect(wayToLowerCost(watching(conditionOf(kind, NONE)))).toBe(way);
   });
 });

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { systemCause } from '@tollkeeper/contracts';
 import { ruleOf } from '../../test/fixtures.ts';
 import {
-  MAX_RULES,
   MAX_NOTIFIED_CHANNELS,
+  MAX_RULES,
   MAX_WINDOW_BYTES,
   type Rule,
   type RuleDraft,

@@ -2,8 +2,8 @@ import type { Cause, ChannelSummary } from '@tollkeeper/contracts';
 import { AppError, type Clock, type ErrorDetail, newId, type TenantId } from '@tollkeeper/kernel';
 import type { Evaluation, EvaluationStore } from './evaluation.ts';
 import {
-  MAX_RULES,
   MAX_NOTIFIED_CHANNELS,
+  MAX_RULES,
   MAX_WINDOW_BYTES,
   type Rule,
   type RuleDraft,

@@ -53,6 +53,7 @@ export class SlidingSum implements ViewedSum {
   readonly #samples: string[];
   readonly #ring: EntryRing;
   readonly #saves: SumSaves;
+
   constructor({ form, windowMs, maxEntries, stagger = 0, saved }: SlidingSumOptions) {
     this.#windowMs = windowMs;
     this.#maxEntries = maxEntries;
@@ -92,7 +93,7 @@ export class SlidingSum implements ViewedSum {
     return this.#ring.size;
   }
 
-  /** Memory of the entries in bytes. */
+  /** Memory of the entries in bytes, including unused capacity and the copies of unsaved ones. */
   get heldBytes(): number {
     return this.#ring.heldBytes + this.#saves.heldBytes;
   }
@@ -184,7 +185,7 @@ export class SlidingSum implements ViewedSum {
 
   /** Whether a view counts an event that would become the entry with this index. Prepares the views for it. */
   #isCountedAt(index: number, time: number, identity: number): boolean {
-    const isKept = index > 0 && this.#ring.isAt(index - 1, time, identity);
+    const isKept = index > 0 && this.#ring.isEvent(index - 1, time, identity);
     const isTooOld = index === 0 && this.size > 0 && time <= this.timeAt(this.size - 1) - this.#windowMs;
     let isCounted = false;
     for (const view of this.#views) {
@@ -224,10 +225,10 @@ export class SlidingSum implements ViewedSum {
     if (this.#ring.form === 'unit' && amount > 1) {
       this.#ring.widen();
       // Parts of another form cannot be added to what is stored.
-      this.#saves.addAll();
+      this.#saves.markAllUnsaved();
     }
     this.#ring.insert(index, time, identity, amount);
-    this.#saves.add(index);
+    this.#saves.markUnsaved(index);
   }
 
   #makeRoom(finalUntil: number): void {
@@ -260,7 +261,7 @@ export class SlidingSum implements ViewedSum {
     // Those that will see only the event that is being added.
     for (const view of oldest.get(this.size) ?? []) view.start = last + 1;
     this.#ring.keepOldest(last + 1);
-    this.#saves.addAll();
+    this.#saves.markAllUnsaved();
   }
 
   /** Moves these views to a new sum of the same events. */

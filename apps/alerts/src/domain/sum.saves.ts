@@ -8,7 +8,7 @@ export const MIN_SAVED_IN_PARTS = 128;
 const MAX_STORED = 1.5;
 /** A larger sum is stored apart: a store rewrites a whole document when a part of it changes. */
 const MAX_BYTES_TOGETHER = 16 * 1024;
-const FIRST_NEWS = 16;
+const FIRST_NEWS_CAPACITY = 16;
 
 type SavedEntries = Pick<SavedSum, 'entries' | 'stored' | 'apart' | 'sharedAs'>;
 
@@ -46,7 +46,7 @@ export class SumSaves {
   }
 
   /** Notes that the store lacks the entry with this index. */
-  add(index: number): void {
+  markUnsaved(index: number): void {
     // The oldest entry needs no special case: the dropped entries that a store still has are older.
     if (this.#unsaved >= this.#ring.size) {
       this.#unsaved = Infinity;
@@ -54,7 +54,7 @@ export class SumSaves {
     }
     const end = this.#ring.fields * this.#unsaved;
     if (end === this.#news.length) {
-      const larger = new Float64Array(Math.max(this.#ring.fields * FIRST_NEWS, 2 * end));
+      const larger = new Float64Array(Math.max(this.#ring.fields * FIRST_NEWS_CAPACITY, 2 * end));
       larger.set(this.#news);
       this.#news = larger;
     }
@@ -62,22 +62,25 @@ export class SumSaves {
     this.#unsaved += 1;
   }
 
-  /** Notes that the store lacks all entries, or has them as they no longer are. */
-  addAll(): void {
+  /** Notes that the store lacks all entries, or that its copies are outdated. */
+  markAllUnsaved(): void {
     this.#unsaved = Infinity;
     this.#news = new Float64Array();
   }
 
-  /** What a store needs to be up to date. `isLeader`: whether it writes the entries that it shares with others. */
-  save(isShared: boolean, isLeader: boolean): SavedEntries {
-    if (isShared) this.#sharedAs ??= randomUUID();
+  /**
+   * What a store needs to be up to date. `isLeader`: whether the view that is saved writes the entries. The other views
+   * of the sum only refer to them.
+   */
+  save(hasSeveralViews: boolean, isLeader: boolean): SavedEntries {
+    if (hasSeveralViews) this.#sharedAs ??= randomUUID();
     const sharedAs = this.#sharedAs;
     const isPart = this.#isPart();
     if (!isLeader) {
       const stored = isPart ? this.#stored + this.#unsaved : this.#ring.size;
       return { entries: new Float64Array(), stored, apart: true, sharedAs };
     }
-    if (!isPart) return { entries: this.#ring.inOrder(), stored: 0, apart: this.#isLarge, sharedAs };
+    if (!isPart) return { entries: this.#ring.inOrder(), stored: 0, apart: this.#goesApart, sharedAs };
     const entries = this.#news.slice(0, this.#ring.fields * this.#unsaved);
     return { entries, stored: this.#stored, apart: this.#apart, sharedAs };
   }
@@ -85,7 +88,7 @@ export class SumSaves {
   /** Call when the results of {@link save} are stored. */
   saved(): void {
     if (this.#isPart()) this.#stored += this.#unsaved;
-    else [this.#stored, this.#apart] = [this.#ring.size, this.#isLarge];
+    else [this.#stored, this.#apart] = [this.#ring.size, this.#goesApart];
     this.#unsaved = 0;
     // Frees a large buffer: most saves have few entries, and there are thousands of sums.
     if (this.#news.byteLength > this.#ring.heldBytes / 8) this.#news = new Float64Array();
@@ -100,7 +103,7 @@ export class SumSaves {
   }
 
   /** Whether the entries are stored apart from the window when all are saved. */
-  get #isLarge(): boolean {
+  get #goesApart(): boolean {
     return this.#ring.size > this.#mostTogether;
   }
 

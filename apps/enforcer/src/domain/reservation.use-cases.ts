@@ -67,7 +67,7 @@ export function createReservations(deps: ReservationDeps): Reservations {
         if (!changes) return answer;
         // The event comes first: if this process dies after it, the event settles the reservation.
         await append(tenantId, [spendSettled(tenantId, answer, settlement, clock())]);
-        return submit(tenantId, ask).catch(orCountsUnreserved);
+        return submit(tenantId, ask).catch(explainConflict);
       };
       return within(GATEWAY_ANSWER_MS, settling.whileSettling(tenantId, id, settlement.settlementId, work));
     },
@@ -81,7 +81,7 @@ export function createReservations(deps: ReservationDeps): Reservations {
 }
 
 /** Another replica has ended the reservation meanwhile. The event is already in the log, so its spend counts. */
-function orCountsUnreserved(error: unknown): never {
+function explainConflict(error: unknown): never {
   if (!(error instanceof AppError) || error.code !== 'conflict' || error.message === SETTLEMENT_OF_ANOTHER) throw error;
   const message = 'Another request ended the reservation first. The spend counts as unreserved.';
   throw new AppError('conflict', message, { cause: error });

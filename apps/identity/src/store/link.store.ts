@@ -24,8 +24,8 @@ export function createLinkStore(models: IdentityModels, accounts: AccountTrail):
     { providerId, ...request }: LogInRequest,
     facts: Record<string, string> = {},
   ): Promise<void> {
-    const given = Object.entries({ provider: providerId, ...facts });
-    const changes = given.map(([field, to]) => ({ field, from: null, to }));
+    const details = Object.entries({ provider: providerId, ...facts });
+    const changes = details.map(([field, to]) => ({ field, from: null, to }));
     return accounts.record(session, userId, { action, ...request }, changes);
   }
 

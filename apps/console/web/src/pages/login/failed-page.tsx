@@ -28,10 +28,10 @@ export function FailedPage() {
       </Door>
     );
   }
-  return <Told failure={data ?? null} request={request} />;
+  return <FailedLogIn failure={data ?? null} request={request} />;
 }
 
-function Told({ failure, request }: { failure: Api.FailedLogIn | null; request: string | undefined }) {
+function FailedLogIn({ failure, request }: { failure: Api.FailedLogIn | null; request: string | undefined }) {
   const reason = failure === null ? null : words.reasons[failure.code](failure.facts);
   const facts = Object.entries(failure?.facts ?? {}).map(
     ([name, value]) => [words.facts[name] ?? name, value] as const,
