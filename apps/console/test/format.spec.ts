@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { labelled, steps } from '../web/src/charts/ticks.ts';
 import { editableMoney, exactMoney, money, parseMoney, shortMoney } from '../web/src/format/money.ts';
 import { change, count, percent } from '../web/src/format/numbers.ts';
-import { dateTimeOf, duration, relative, timeLeft } from '../web/src/format/time.ts';
-import { startOfDay } from '../web/src/format/zoned.ts';
+import { dates, dateTimeOf, duration, relative, timeLeft } from '../web/src/format/time.ts';
+import { dayOf, startOfDay } from '../web/src/format/zoned.ts';
 
 const micros = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 
@@ -134,8 +134,18 @@ describe('times', () => {
     ['2026-05-01', 'Asia/Kathmandu', '2026-04-30T18:15:00.000Z', 24],
   ])('the day %s in %s begins at %s and has %d hours', (day, zone, start, hours) => {
     expect(startOfDay(day, zone)).toBe(start);
-    expect(Date.parse(startOfDay(day, zone, true)) - Date.parse(start)).toBe(hours * 3_600_000);
+    const end = startOfDay(day, zone, true);
+    expect(Date.parse(end) - Date.parse(start)).toBe(hours * 3_600_000);
+    expect([dayOf(Date.parse(start), zone), dayOf(Date.parse(end) - 1, zone)]).toEqual([day, day]);
   });
+});
+
+it.each([
+  ['2026-09-30T22:00:00Z', '2026-10-31T23:00:00Z', '1 – 31 Oct 2026'],
+  ['2025-12-28T23:00:00Z', '2026-01-04T23:00:00Z', '29 Dec 2025 – 4 Jan 2026'],
+  ['2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z', '25 Oct 2026'],
+])('the span from %s to %s has the days %s', (start, end, days) => {
+  expect(dates({ start, end }, 'Europe/Zurich').replaceAll(/\s/g, ' ')).toBe(days);
 });
 
 describe('a time in a list', () => {

@@ -12,7 +12,7 @@ export const dashboardConfig = serviceConfig.extend({
   RETENTION_SECONDS: integerField({ min: 100 * DAY_SECONDS, max: 2_147_483_647 })
     .prefault(String(100 * DAY_SECONDS))
     .describe(
-      'seconds to keep events and runs after their own time; at least 100 days (8640000), the default. Roll-ups are kept as long, but for at least 190 days',
+      'seconds to keep events and runs after their own time; at least 100 days (8640000), the default. Roll-ups are kept as long, but for at least 802 days',
     ),
 });
 export type DashboardConfig = z.infer<typeof dashboardConfig>;

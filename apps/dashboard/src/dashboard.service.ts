@@ -38,7 +38,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const directory = createDirectory(identity, logger);
   const budgetsPeer = createGrpcClient(budgetsService, config.BUDGETS_GRPC, base);
   const budgets = createBudgetsClient(budgetsPeer, logger);
-  const windowOf = createWindowOf(directory, clock);
+  const windowOf = createWindowOf(directory, clock, config.RETENTION_SECONDS);
   const tallies = createTallies(stores);
   const reads = createReads();
   const { events } = stores;

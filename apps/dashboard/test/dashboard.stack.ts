@@ -68,7 +68,6 @@ export function useDashboard(mongo: TestMongo) {
         CALLER_TOKEN_SECRET,
         IDENTITY_GRPC: identity.address,
         BUDGETS_GRPC: budgets.address,
-        RETENTION_SECONDS: '2147483647',
       }),
       logger,
       metrics,

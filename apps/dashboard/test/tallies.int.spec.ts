@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { provenTenantId, RANGE_KINDS, resolveRange, type TenantId } from '@tollkeeper/kernel';
+import { provenTenantId, RANGE_KINDS, resolveRange, type TenantId, type TimeWindow } from '@tollkeeper/kernel';
 import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
 import { useMongo } from '@tollkeeper/testing';
 import fc from 'fast-check';
@@ -110,7 +110,8 @@ describe('tallies over roll-ups', () => {
     const zones = Intl.supportedValuesOf('timeZone');
     const question = fc.record({
       tenantId: fc.constantFrom(...TENANTS, WIDE_TENANT),
-      range: fc.constantFrom(...RANGE_KINDS),
+      range: fc.constantFrom(...RANGE_KINDS, 'custom'),
+      ends: fc.tuple(time, time),
       zone: fc.oneof(
         fc.constantFrom('Asia/Kathmandu', 'Pacific/Chatham', 'Australia/Lord_Howe', 'America/St_Johns', 'UTC'),
         fc.constantFrom(...zones),
@@ -120,8 +121,11 @@ describe('tallies over roll-ups', () => {
       limit: fc.integer({ min: 1, max: 4 }),
     });
     await fc.assert(
-      fc.asyncProperty(question, async ({ tenantId, range, zone, now, agentId, limit }) => {
-        const window = resolveRange(range, zone, now);
+      fc.asyncProperty(question, async ({ tenantId, range, ends, zone, now, agentId, limit }) => {
+        const window: TimeWindow =
+          range === 'custom'
+            ? { kind: range, start: Math.min(...ends), end: Math.max(...ends), timezone: zone }
+            : resolveRange(range, zone, now);
         const { points } = seriesOf(window);
         const expected = reference(tenantId, window);
         const series = await tallies.ofSpans(tenantId, WHOLE_WORKSPACE, points);

@@ -93,6 +93,19 @@ describe('resolveRange', () => {
     expect(iso(resolveRange('3m', 'UTC', now).start)).toBe('2025-12-31T10:20:30.456Z');
   });
 
+  it.each([
+    // A Monday, and a Sunday; March has 743 hours in Paris.
+    ['last_week', 'UTC', '2026-03-30T00:00:00Z', '2026-03-23T00:00:00.000Z', '2026-03-30T00:00:00.000Z'],
+    ['last_week', 'UTC', '2026-03-29T23:59:59Z', '2026-03-16T00:00:00.000Z', '2026-03-23T00:00:00.000Z'],
+    ['last_month', 'Europe/Paris', '2026-04-02T09:00:00Z', '2026-02-28T23:00:00.000Z', '2026-03-31T22:00:00.000Z'],
+    ['last_month', 'UTC', '2026-01-31T09:00:00Z', '2025-12-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'],
+    ['last_quarter', 'UTC', '2026-03-31T23:59:59Z', '2025-10-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'],
+    ['last_quarter', 'Asia/Kathmandu', '2026-12-31T09:00:00Z', '2026-06-30T18:15:00.000Z', '2026-09-30T18:15:00.000Z'],
+  ])('gives %s in %s at %s whole, from %s to %s', (range, zone, now, start, end) => {
+    const window = resolveRange(range, zone, at(now));
+    expect([window.kind, iso(window.start), iso(window.end)]).toEqual([range, start, end]);
+  });
+
   it('keeps the wall-clock time across a clock change', () => {
     expect(iso(resolveRange('1m', 'America/New_York', at('2026-03-20T12:00:00Z')).start)).toBe(
       '2026-02-20T13:00:00.000Z',
@@ -128,6 +141,9 @@ describe('comparedSpan', () => {
     ['current_month', 'UTC', '2026-11-21T18:30:00.000Z', ['2026-10-01T00:00:00.000Z', '2026-10-21T18:30:00.000Z']],
     ['1m', 'UTC', '2026-11-21T18:30:00.000Z', ['2026-09-21T18:30:00.000Z', '2026-10-21T18:30:00.000Z']],
     ['3m', 'UTC', '2026-11-21T18:30:00.000Z', ['2026-05-21T18:30:00.000Z', '2026-08-21T18:30:00.000Z']],
+    ['last_week', 'UTC', '2026-11-21T18:30:00.000Z', ['2026-11-02T00:00:00.000Z', '2026-11-09T00:00:00.000Z']],
+    ['last_month', 'UTC', '2026-11-21T18:30:00.000Z', ['2026-09-01T00:00:00.000Z', '2026-10-01T00:00:00.000Z']],
+    ['last_quarter', 'UTC', '2026-11-21T18:30:00.000Z', ['2026-04-01T00:00:00.000Z', '2026-07-01T00:00:00.000Z']],
   ])('of %s in %s at %s is the same part of the time before', (range, zone, now, span) => {
     expect(compared(range, zone, now)).toEqual(span);
   });

@@ -15,6 +15,9 @@ export const RANGE_KINDS = [
   '1m',
   '3m',
   'current_month',
+  'last_week',
+  'last_month',
+  'last_quarter',
 ] as const;
 export type RangeKind = (typeof RANGE_KINDS)[number];
 
@@ -24,9 +27,9 @@ export interface TimeSpan {
   end: number;
 }
 
-/** The span of a range at one instant in one time zone. */
+/** The span of a range at one instant in one time zone, or a `custom` one with a start and an end of its own. */
 export interface TimeWindow extends TimeSpan {
-  kind: RangeKind;
+  kind: RangeKind | 'custom';
   /** IANA name of the zone whose calendar the span follows. */
   timezone: string;
 }
@@ -45,6 +48,14 @@ const ROLLING_MS = {
   '45min': 45 * MINUTE_MS,
 } as const satisfies Partial<Record<RangeKind, number>>;
 
+/** Ranges that are whole spans of the calendar, the last that have ended, by their lengths. */
+const WHOLE = {
+  yesterday: { days: 1 },
+  last_week: { weeks: 1 },
+  last_month: { months: 1 },
+  last_quarter: { months: 3 },
+} as const satisfies Partial<Record<RangeKind, Temporal.DurationLike>>;
+
 /**
  * An IANA time zone name in IANA's spelling: `Europe/Berlin` for `europe/berlin`. A link such as `US/Pacific` is kept.
  * Null for names that the calendar does not support; offsets such as `+05:30` are not names. This asks Temporal,
@@ -60,9 +71,10 @@ export function canonicalTimezone(name: string): string | null {
 }
 
 /**
- * The window that `range` names at the instant `now`. Rolling ranges end now; `today`, `yesterday` and `current_month`
- * are calendar spans of `timezone`; `1m` and `3m` reach back to the same wall-clock time one and three calendar months
- * ago, or to the last day of that month if it is shorter. An unknown or absent range is `current_month`.
+ * The window that `range` names at the instant `now`. Rolling ranges end now. `today`, `yesterday`, `current_month` and
+ * the `last_` ranges are calendar spans of `timezone`; weeks start on Monday, and quarters in January, April, July and
+ * October. `1m` and `3m` reach back to the same wall-clock time one and three calendar months ago, or to the last day
+ * of that month if it is shorter. An unknown or absent range is `current_month`.
  *
  * @throws RangeError if `timezone` is not a time zone; check it with {@link canonicalTimezone} first.
  */
@@ -71,14 +83,14 @@ export function resolveRange(range: string | undefined, timezone: string, now: n
   if (isRolling(kind)) return { kind, start: now - ROLLING_MS[kind], end: now, timezone };
 
   const local = toLocal(now, timezone);
-  const today = local.startOfDay();
+  if (isWhole(kind)) {
+    const end = startOfCurrent(kind, local);
+    const start = end.subtract(WHOLE[kind]).startOfDay();
+    return { kind, start: start.epochMilliseconds, end: end.epochMilliseconds, timezone };
+  }
   switch (kind) {
     case 'today':
-      return { kind, start: today.epochMilliseconds, end: now, timezone };
-    case 'yesterday': {
-      const start = local.subtract({ days: 1 }).startOfDay().epochMilliseconds;
-      return { kind, start, end: today.epochMilliseconds, timezone };
-    }
+      return { kind, start: local.startOfDay().epochMilliseconds, end: now, timezone };
     case '1m':
       return { kind, start: local.subtract({ months: 1 }).epochMilliseconds, end: now, timezone };
     case '3m':
@@ -92,19 +104,37 @@ function isRolling(kind: RangeKind): kind is keyof typeof ROLLING_MS {
   return Object.hasOwn(ROLLING_MS, kind);
 }
 
+function isWhole(kind: TimeWindow['kind']): kind is keyof typeof WHOLE {
+  return Object.hasOwn(WHOLE, kind);
+}
+
+/** Start of the day, week, month or quarter that `local` lies in. */
+function startOfCurrent(kind: keyof typeof WHOLE, local: Temporal.ZonedDateTime): Temporal.ZonedDateTime {
+  switch (kind) {
+    case 'yesterday':
+      return local.startOfDay();
+    case 'last_week':
+      return local.subtract({ days: local.dayOfWeek - 1 }).startOfDay();
+    case 'last_month':
+      return local.with({ day: 1 }).startOfDay();
+    case 'last_quarter':
+      return local.with({ month: local.month - ((local.month - 1) % 3), day: 1 }).startOfDay();
+  }
+}
+
 /**
  * The earlier span for a like-for-like comparison: `today` with yesterday up to the same wall-clock time,
- * `current_month` with last month up to the same day and time, and any other window with the span just before it.
+ * `current_month` with last month up to the same day and time, and any other window with the span just before it, which
+ * for calendar spans is the day, week, month or quarter before.
  */
 export function comparedSpan({ kind, start, end, timezone }: TimeWindow): TimeSpan {
   const back = (epochMs: number, length: Temporal.DurationLike) => toLocal(epochMs, timezone).subtract(length);
+  if (isWhole(kind)) return { start: back(start, WHOLE[kind]).startOfDay().epochMilliseconds, end: start };
   switch (kind) {
     case 'today': {
       const sameTime = back(end, { days: 1 });
       return { start: sameTime.startOfDay().epochMilliseconds, end: Math.min(sameTime.epochMilliseconds, start) };
     }
-    case 'yesterday':
-      return { start: back(start, { days: 1 }).startOfDay().epochMilliseconds, end: start };
     case 'current_month': {
       const lastMonth = back(start, { months: 1 }).startOfDay().epochMilliseconds;
       return { start: lastMonth, end: Math.min(back(end, { months: 1 }).epochMilliseconds, start) };

@@ -14,7 +14,7 @@ import { accountQuery } from './app/account.tsx';
 import { HomeGate, NotFound, PageFailed, Waiting, WorkspaceGate } from './app/gates.tsx';
 import { providersQuery } from './app/providers.tsx';
 import { isPathHere } from './app/return-path.ts';
-import { parseSpan } from './app/span.ts';
+import { parseSpan, SPAN_PARTS } from './app/span-search.ts';
 import { parseAgentsSearch } from './pages/agents/agents-search.ts';
 import { parseAlertsSearch } from './pages/alerts/alerts-search.ts';
 import { parseAuditSearch } from './pages/audit/audit-search.ts';
@@ -127,7 +127,7 @@ const workspace = createRoute({
   getParentRoute: () => account,
   path: '/w/$slug',
   validateSearch: parseSpan,
-  search: { middlewares: [retainSearchParams(['range', 'zone'])] },
+  search: { middlewares: [retainSearchParams([...SPAN_PARTS])] },
   component: WorkspaceGate,
 });
 

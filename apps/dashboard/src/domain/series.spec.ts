@@ -27,6 +27,9 @@ describe('seriesOf', () => {
       ['1m', '1d', 32],
       ['3m', '1d', 93],
       ['current_month', '1d', 21],
+      ['last_week', '1d', 7],
+      ['last_month', '1d', 31],
+      ['last_quarter', '1d', 92],
     ]);
   });
 

@@ -20,10 +20,10 @@ export interface Series {
 }
 
 /**
- * Cuts a window into at most 120 intervals, the shortest that do. Points follow the local calendar: days are local
- * days, and each local day restarts the hours. So a day with a clock change has 23 or 25 hours (or a half hour where
- * clocks move by 30 minutes). Windows of 2 to 12 hours and of 5 to 12 days get fewer than 12 points, since there is no
- * interval between a minute, an hour and a day.
+ * Cuts a window into at most 120 intervals, the shortest that do, or else into days. Points follow the local calendar:
+ * days are local days, and each local day restarts the hours. So a day with a clock change has 23 or 25 hours (or a
+ * half hour where clocks move by 30 minutes). Windows of 2 to 12 hours and of 5 to 12 days get fewer than 12 points,
+ * since there is no interval between a minute, an hour and a day.
  */
 export function seriesOf(window: TimeWindow): Series {
   const lengthMs = window.end - window.start;

@@ -3,6 +3,7 @@ import { budgetUsedPct, windowBudget, type DailyBudget, type KnownBudget } from 
 import type { Blocker, DashboardEvent } from '../domain/event.ts';
 import { OTHER } from '../domain/names.ts';
 import type { SpendTally, Tally } from '../domain/tally.ts';
+import type { QueryWindow } from './window.ts';
 
 /** Epoch milliseconds as an API timestamp. */
 export function toTimestamp(epochMs: number): string {
@@ -14,8 +15,11 @@ export function toSum(sum: number): number {
   return Math.min(sum, MAX_MICROS);
 }
 
-export function toWindow({ kind, start, end, timezone }: TimeWindow) {
-  return { kind, start: toTimestamp(start), end: toTimestamp(end), timezone };
+export function toWindow({ kind, start, end, timezone, eventsFrom }: QueryWindow) {
+  return {
+    ...{ kind, start: toTimestamp(start), end: toTimestamp(end), timezone },
+    ...(eventsFrom !== undefined && { events_from: toTimestamp(eventsFrom) }),
+  };
 }
 
 /** The tokens that belong to a sum of spend. */

@@ -3,6 +3,7 @@ import { RANGE_KINDS } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { DIMENSIONS } from '../domain/breakdown.ts';
 import type { Blocker } from '../domain/event.ts';
+import { MAX_CUSTOM_DAYS } from './window.ts';
 
 const count = z.int().min(0);
 const tokens = {
@@ -25,12 +26,29 @@ export const rangeQuery = {
       description: `One of ${RANGE_KINDS.join(', ')}; anything else counts as current_month`,
       example: 'today',
     }),
+  from: timestamp.optional().meta({
+    description: `Start of the span to read, instead of \`range\`; at most ${MAX_CUSTOM_DAYS} days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted`,
+    example: '2026-10-01T00:00:00.000Z',
+  }),
+  to: timestamp.optional().meta({ description: 'End of the span that starts at `from`, exclusive. Default: now' }),
   timezone: timezone.optional().meta({ description: 'IANA time zone name. Default: the time zone of the workspace' }),
 };
 
 const windowSchema = z
-  .object({ kind: z.enum(RANGE_KINDS), start: timestamp, end: timestamp, timezone })
-  .meta({ id: 'Window', description: 'The span `[start, end)` that the response covers' });
+  .object({
+    kind: z.enum([...RANGE_KINDS, 'custom']),
+    start: timestamp,
+    end: timestamp,
+    timezone,
+    events_from: timestamp.optional().meta({
+      description:
+        'Only if the span starts before: older events have been removed. Sums are complete, but lists and `runs` go back only this far',
+    }),
+  })
+  .meta({
+    id: 'Window',
+    description: 'The span `[start, end)` that the response covers; its kind is `custom` if the query names its start',
+  });
 
 const metricsSchema = z
   .object({

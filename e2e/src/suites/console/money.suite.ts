@@ -10,6 +10,7 @@ import { budgetBlocked, cloudEvent, spendSettled } from '../../events.ts';
 import { newWorkspace, postEvents } from '../../workspace.ts';
 
 const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
   describe.each(LOOKS)('where the money goes, at $size size and $theme', (look) => {
@@ -99,6 +100,31 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
 
   describe('where the money goes', () => {
     afterEach(() => console.closeAll());
+
+    it('is shown for the days that are chosen, which stay in the address from page to page', async () => {
+      const workspace = await newWorkspace(console.owner());
+      const [before, first, last] = [40, 39, 38].map((days) => new Date(Date.now() - days * DAY_MS).toISOString());
+      await postEvents(
+        stage.deployment(),
+        workspace.apiKey,
+        [before!, first!, last!].map((time) => spendSettled({ amountMicros: 1_000_000, time })),
+      );
+      const { page } = await console.open(LOOKS[0]!, '', workspace);
+      await page.getByLabel('More', { exact: true }).selectOption('Dates');
+      const [start, end] = [first!, last!].map((time) => time.slice(0, 10));
+      await page.getByLabel('First day').fill(start!);
+      await page.getByLabel('Last day').fill(end!);
+      await page.waitForURL((url) => url.search === `?range=dates&start=${start}&end=${end}`);
+      await cardOf(page, 'Spend').getByText('$2.00').waitFor();
+      await cardOf(page, 'Spend').getByText('▲ up 100% vs the period before').waitFor();
+      await page.getByRole('link', { name: 'All agents' }).click();
+      await page.waitForURL((url) => url.search === `?range=dates&start=${start}&end=${end}`);
+
+      await page.getByLabel('Last day').fill('2020-01-01');
+      await page.getByText('The first day must not be after the last.').waitFor();
+      await page.getByRole('button', { name: 'Today' }).click();
+      await page.waitForURL((url) => url.search === '?range=today');
+    });
 
     it('is compared with the time before', async () => {
       const workspace = await newWorkspace(console.owner());

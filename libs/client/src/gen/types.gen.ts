@@ -294,10 +294,10 @@ export type Overview = {
 };
 
 /**
- * The span `[start, end)` that the response covers
+ * The span `[start, end)` that the response covers; its kind is `custom` if the query names its start
  */
 export type Window = {
-    kind: '15s' | '30s' | '1min' | '5min' | '10min' | '15min' | '30min' | '45min' | 'today' | 'yesterday' | '1m' | '3m' | 'current_month';
+    kind: '15s' | '30s' | '1min' | '5min' | '10min' | '15min' | '30min' | '45min' | 'today' | 'yesterday' | '1m' | '3m' | 'current_month' | 'last_week' | 'last_month' | 'last_quarter' | 'custom';
     /**
      * RFC 3339 timestamp
      */
@@ -310,6 +310,10 @@ export type Window = {
      * IANA time zone name
      */
     timezone: string;
+    /**
+     * Only if the span starts before: older events have been removed. Sums are complete, but lists and `runs` go back only this far
+     */
+    events_from?: string;
 };
 
 export type SpendMetrics = {
@@ -2542,9 +2546,17 @@ export type GetOverviewData = {
     path?: never;
     query?: {
         /**
-         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month; anything else counts as current_month
+         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month, last_week, last_month, last_quarter; anything else counts as current_month
          */
         range?: string;
+        /**
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         */
+        from?: string;
+        /**
+         * End of the span that starts at `from`, exclusive. Default: now
+         */
+        to?: string;
         /**
          * IANA time zone name. Default: the time zone of the workspace
          */
@@ -2576,9 +2588,17 @@ export type GetSpendData = {
     path?: never;
     query?: {
         /**
-         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month; anything else counts as current_month
+         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month, last_week, last_month, last_quarter; anything else counts as current_month
          */
         range?: string;
+        /**
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         */
+        from?: string;
+        /**
+         * End of the span that starts at `from`, exclusive. Default: now
+         */
+        to?: string;
         /**
          * IANA time zone name. Default: the time zone of the workspace
          */
@@ -2610,9 +2630,17 @@ export type GetSpendSeriesData = {
     path?: never;
     query?: {
         /**
-         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month; anything else counts as current_month
+         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month, last_week, last_month, last_quarter; anything else counts as current_month
          */
         range?: string;
+        /**
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         */
+        from?: string;
+        /**
+         * End of the span that starts at `from`, exclusive. Default: now
+         */
+        to?: string;
         /**
          * IANA time zone name. Default: the time zone of the workspace
          */
@@ -2644,9 +2672,17 @@ export type GetSpendBreakdownData = {
     path?: never;
     query: {
         /**
-         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month; anything else counts as current_month
+         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month, last_week, last_month, last_quarter; anything else counts as current_month
          */
         range?: string;
+        /**
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         */
+        from?: string;
+        /**
+         * End of the span that starts at `from`, exclusive. Default: now
+         */
+        to?: string;
         /**
          * IANA time zone name. Default: the time zone of the workspace
          */
@@ -2686,9 +2722,17 @@ export type ListTopAgentsData = {
     path?: never;
     query?: {
         /**
-         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month; anything else counts as current_month
+         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month, last_week, last_month, last_quarter; anything else counts as current_month
          */
         range?: string;
+        /**
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         */
+        from?: string;
+        /**
+         * End of the span that starts at `from`, exclusive. Default: now
+         */
+        to?: string;
         /**
          * IANA time zone name. Default: the time zone of the workspace
          */
@@ -2724,9 +2768,17 @@ export type GetAgentDetailsData = {
     path?: never;
     query: {
         /**
-         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month; anything else counts as current_month
+         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month, last_week, last_month, last_quarter; anything else counts as current_month
          */
         range?: string;
+        /**
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         */
+        from?: string;
+        /**
+         * End of the span that starts at `from`, exclusive. Default: now
+         */
+        to?: string;
         /**
          * IANA time zone name. Default: the time zone of the workspace
          */
@@ -2762,9 +2814,17 @@ export type ListBudgetBlockedData = {
     path?: never;
     query?: {
         /**
-         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month; anything else counts as current_month
+         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month, last_week, last_month, last_quarter; anything else counts as current_month
          */
         range?: string;
+        /**
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         */
+        from?: string;
+        /**
+         * End of the span that starts at `from`, exclusive. Default: now
+         */
+        to?: string;
         /**
          * IANA time zone name. Default: the time zone of the workspace
          */
@@ -2822,9 +2882,17 @@ export type GetBudgetBlockedDetailsData = {
     path?: never;
     query?: {
         /**
-         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month; anything else counts as current_month
+         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month, last_week, last_month, last_quarter; anything else counts as current_month
          */
         range?: string;
+        /**
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         */
+        from?: string;
+        /**
+         * End of the span that starts at `from`, exclusive. Default: now
+         */
+        to?: string;
         /**
          * IANA time zone name. Default: the time zone of the workspace
          */
@@ -2877,9 +2945,17 @@ export type ListGuardBlockedData = {
     path?: never;
     query?: {
         /**
-         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month; anything else counts as current_month
+         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month, last_week, last_month, last_quarter; anything else counts as current_month
          */
         range?: string;
+        /**
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         */
+        from?: string;
+        /**
+         * End of the span that starts at `from`, exclusive. Default: now
+         */
+        to?: string;
         /**
          * IANA time zone name. Default: the time zone of the workspace
          */
@@ -2937,9 +3013,17 @@ export type GetGuardBlockedDetailsData = {
     path?: never;
     query?: {
         /**
-         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month; anything else counts as current_month
+         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month, last_week, last_month, last_quarter; anything else counts as current_month
          */
         range?: string;
+        /**
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         */
+        from?: string;
+        /**
+         * End of the span that starts at `from`, exclusive. Default: now
+         */
+        to?: string;
         /**
          * IANA time zone name. Default: the time zone of the workspace
          */

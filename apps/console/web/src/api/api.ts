@@ -85,7 +85,7 @@ export function useRead<O extends Reads>(
 }
 
 /** Inputs that select a part of an answer, and not another subject. */
-const PARTS = new Set(['range', 'timezone', 'offset', 'cursor']);
+const PARTS = new Set(['range', 'from', 'to', 'timezone', 'offset', 'cursor']);
 
 /** Whether both keys have the same subject, apart from span and page. Else figures would appear under another name. */
 function isOfTheSame(key: readonly unknown[], other: readonly unknown[] | undefined): boolean {

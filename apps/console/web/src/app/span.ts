@@ -1,38 +1,18 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { startOfDay } from '../format/zoned.ts';
+import { useToday } from '../ui/now.ts';
 import { useWorkspace } from './account.tsx';
-
-/** The spans that pages offer; the API has more. */
-export const RANGES = ['15min', 'today', 'yesterday', 'current_month', '3m'] as const;
-type Range = (typeof RANGES)[number] | '5min' | '1m';
-const KNOWN: readonly Range[] = ['5min', '1m', ...RANGES];
-
-/** The span in the URL, so that a shared link shows the same. */
-export interface SpanSearch {
-  range?: Range;
-  /** IANA name, if it is not the zone of the workspace. */
-  zone?: string;
-}
-
-export function parseSpan(search: Record<string, unknown>): SpanSearch {
-  const range = KNOWN.find((known) => known === search['range']);
-  const zone = typeof search['zone'] === 'string' && isZone(search['zone']) ? search['zone'] : undefined;
-  return { ...(range !== undefined && { range }), ...(zone !== undefined && { zone }) };
-}
-
-export function isZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return name !== '';
-  } catch {
-    return false;
-  }
-}
+import { ENDED, type Range, type SpanSearch } from './span-search.ts';
 
 export interface Span {
   range: Range;
+  /** The first and the last day of `dates`; before days are chosen, this month up to today. */
+  dates: { start: string; end: string };
   zone: string;
+  /** Whether the last point of a series is still growing. */
+  isRunning: boolean;
   /** The query of operations that take a span. */
-  query: { range: Range; timezone: string };
+  query: { range?: string; from?: string; to?: string; timezone: string };
   set(change: SpanSearch): void;
 }
 
@@ -43,15 +23,29 @@ export function useSpan(): Span {
   const navigate = useNavigate();
   const range = search.range ?? 'today';
   const zone = search.zone ?? workspace.timezone;
+  const today = useToday(zone);
+  const { start = `${today.slice(0, 8)}01`, end = today } = search;
+  const isRunning = range === 'dates' ? end >= today : !ENDED.includes(range);
+  const dates = {
+    from: startOfDay(start, zone),
+    // Until now if the last day has not ended.
+    ...(!isRunning && { to: startOfDay(end, zone, true) }),
+  };
   return {
     range,
+    dates: { start, end },
     zone,
-    query: { range, timezone: zone },
+    isRunning,
+    query: { ...(range === 'dates' ? dates : { range }), timezone: zone },
     set: (change) =>
       void navigate({
         to: '.',
         // Set even if it is the default, because links keep missing values from the page before.
-        search: (before: SpanSearch) => ({ ...before, ...change }),
+        search: (before: SpanSearch) => ({
+          ...before,
+          ...(change.range !== undefined && { start: undefined, end: undefined }),
+          ...change,
+        }),
         replace: true,
       }),
   };

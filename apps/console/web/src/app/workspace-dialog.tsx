@@ -8,7 +8,8 @@ import { TextField } from '../ui/field.tsx';
 import { Zones } from '../ui/zones.tsx';
 import { useWorkspace } from './account.tsx';
 import css from './shell.module.css';
-import { isZone, useSpan } from './span.ts';
+import { isZone } from './span-search.ts';
+import { useSpan } from './span.ts';
 
 /** The person's workspaces, and the time zone of the pages. */
 export function WorkspaceDialog({ account, onClose }: { account: Api.Account; onClose: () => void }) {

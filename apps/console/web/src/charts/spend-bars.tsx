@@ -13,7 +13,7 @@ interface SpendBarsProps extends Pick<StackedBarsProps, 'label' | 'series' | 'ma
 
 /** Spend over the page's span. */
 export function SpendBars({ interval, points, ...chart }: SpendBarsProps) {
-  const { zone, range } = useSpan();
+  const { zone, isRunning } = useSpan();
   const titles = points.map(({ start }) => dateTime(start, zone));
   const isTwice = (title: string) => titles.indexOf(title) !== titles.lastIndexOf(title);
   return (
@@ -24,7 +24,7 @@ export function SpendBars({ interval, points, ...chart }: SpendBarsProps) {
         label: tickLabel(start, interval, zone),
         title: isTwice(titles[index] ?? '') ? dateTimeWithOffset(start, zone) : (titles[index] ?? ''),
         values: micros,
-        running: index === points.length - 1 && range !== 'yesterday',
+        running: index === points.length - 1 && isRunning,
       }))}
       short={shortMoney}
       exact={exactMoney}

@@ -5,13 +5,17 @@ type Style = Intl.DateTimeFormatOptions;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function format(instant: string | number, zone: string, style: Style): string {
+  return formatOf(zone, style).format(new Date(instant));
+}
+
+function formatOf(zone: string, style: Style): Intl.DateTimeFormat {
   const key = `${zone} ${JSON.stringify(style)}`;
   let found = formats.get(key);
   if (found === undefined) {
     found = new Intl.DateTimeFormat(words.dates, { ...style, timeZone: zone });
     formats.set(key, found);
   }
-  return found.format(new Date(instant));
+  return found;
 }
 
 const CLOCK: Style = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
@@ -31,6 +35,18 @@ export function shortDay(instant: string | number, zone: string): string {
   return format(instant, zone, { day: 'numeric', month: 'short' });
 }
 
+const DATE: Style = { day: 'numeric', month: 'short', year: 'numeric' };
+
+/** "22 Nov 2026" */
+export function date(instant: string | number, zone: string): string {
+  return format(instant, zone, DATE);
+}
+
+/** "1 – 31 Oct 2026": the days that the span touches. */
+export function dates({ start, end }: { start: string; end: string }, zone: string): string {
+  return formatOf(zone, DATE).formatRange(new Date(start), new Date(Date.parse(end) - 1));
+}
+
 /** "22 November" */
 export function longDay(instant: string | number, zone: string): string {
   return format(instant, zone, { day: 'numeric', month: 'long' });
@@ -38,7 +54,7 @@ export function longDay(instant: string | number, zone: string): string {
 
 /** "22 Nov 2026, 16:02:09"; the zone is shown beside it. */
 export function dateTime(instant: string | number, zone: string): string {
-  return format(instant, zone, { day: 'numeric', month: 'short', year: 'numeric', ...CLOCK, second: '2-digit' });
+  return format(instant, zone, { ...DATE, ...CLOCK, second: '2-digit' });
 }
 
 /** "22 Nov, 16:02:09" in the year of `now`, else with the year. */

@@ -10,17 +10,29 @@ export function startOfDay(day: string, zone: string, next = false): string {
   return new Date(instant ?? wall).toISOString();
 }
 
+/** The day in the zone, such as "2026-11-22". */
+export function dayOf(instant: number, zone: string): string {
+  return new Date(instant + offsetMs(instant, zone)).toISOString().slice(0, 10);
+}
+
+/** By zone: making one takes far longer than using it. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  let found = formats.get(zone);
+  if (found === undefined) {
+    found = new Intl.DateTimeFormat('en', {
+      ...{ timeZone: zone, hourCycle: 'h23' },
+      ...{ year: 'numeric', month: 'numeric', day: 'numeric' },
+      ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+    });
+    formats.set(zone, found);
+  }
+  return found;
+}
+
 function offsetMs(instant: number, zone: string): number {
-  const parts = new Intl.DateTimeFormat('en', {
-    timeZone: zone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  }).formatToParts(instant);
+  const parts = formatOf(zone).formatToParts(instant);
   const of = (type: string) => Number(parts.find((part) => part.type === type)?.value);
   const wall = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
   return wall - Math.floor(instant / 1_000) * 1_000;

@@ -44,6 +44,18 @@ export const common = {
     current_month: 'This month',
     '1m': '1 month',
     '3m': '3 months',
+    last_week: 'Last week',
+    last_month: 'Last month',
+    last_quarter: 'Last quarter',
+    dates: 'Dates',
+    more: 'More',
+    start: 'First day',
+    end: 'Last day',
+    problems: {
+      missing: 'Enter both days.',
+      reversed: 'The first day must not be after the last.',
+      long: 'At most 400 days.',
+    },
   },
   /** The period that a figure is compared with. */
   before: {
@@ -54,6 +66,10 @@ export const common = {
     current_month: 'vs last month at this time',
     '1m': 'vs the previous month',
     '3m': 'vs the previous 3 months',
+    last_week: 'vs the week before',
+    last_month: 'vs the month before',
+    last_quarter: 'vs the quarter before',
+    dates: 'vs the period before',
   },
   updated: (ago: string) => `updated ${ago}`,
   palette: {

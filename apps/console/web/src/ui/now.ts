@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { dayOf } from '../format/zoned.ts';
 
 let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -25,4 +26,9 @@ function subscribe(listener: () => void): () => void {
 /** The time in milliseconds, updated every second while the page is visible. All relative times share it. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
+}
+
+/** The day in the zone, such as "2026-11-22". */
+export function useToday(zone: string): string {
+  return useSyncExternalStore(subscribe, () => dayOf(now, zone));
 }

@@ -5,10 +5,10 @@ import type { RollupDocument } from './rollup.document.ts';
 export type RollupCollection = mongo.Collection<RollupDocument>;
 
 /**
- * An overview compares a range with the span of equal length before it. The longest range has 92 days, so it reaches
- * 184 days back. Roll-ups are kept that long even if raw events, which are many more, have a shorter retention.
+ * An overview compares a span with the one of equal length before it. The longest has 400 days, so its comparison
+ * reaches 800 days back. Roll-ups are kept that long even if raw events, which are many more, have a shorter retention.
  */
-const MIN_RETENTION_SECONDS = 190 * 86_400;
+const MIN_RETENTION_SECONDS = 802 * 86_400;
 
 /** How many seconds after their start roll-ups are kept. */
 export function rollupSeconds(retentionSeconds: number): number {

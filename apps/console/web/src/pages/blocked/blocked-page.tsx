@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { type Api, type Pages, usePages } from '../../api/api.ts';
 import { useSpan } from '../../app/span.ts';
 import { exactCount } from '../../format/numbers.ts';
+import { date } from '../../format/time.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import type { Column } from '../../ui/cells.tsx';
@@ -47,10 +48,8 @@ function useShow() {
       to: '.',
       // Keeps the scroll position of the list.
       resetScroll: false,
-      search: ({ range, zone, kind }) => ({
-        ...(range !== undefined && { range }),
-        ...(zone !== undefined && { zone }),
-        ...(kind !== undefined && { kind }),
+      search: ({ event: _event, run: _run, ...others }) => ({
+        ...others,
         ...change,
       }),
     });
@@ -145,14 +144,17 @@ function RunButton({ id }: { id: string }) {
 }
 
 interface BlockedListProps<Row> {
-  list: Pages<Row, { total: number }>;
+  list: Pages<Row, { total: number; window: Api.Window }>;
   columns: readonly Column<Row>[];
   kind: BlockedKind;
 }
 
 function BlockedList<Row extends Blocked>({ list, columns, kind }: BlockedListProps<Row>) {
+  const { zone } = useSpan();
+  const eventsFrom = list.first?.window.events_from;
   return (
     <Card title={list.first === undefined ? words.kinds[kind] : words.total(list.first.total)}>
+      {eventsFrom !== undefined && <p className={ui['hint']}>{words.removed(date(eventsFrom, zone))}</p>}
       <PagedTable
         list={list}
         height={400}

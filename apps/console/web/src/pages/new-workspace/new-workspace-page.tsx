@@ -5,7 +5,7 @@ import { callApi } from '../../api/api.ts';
 import { accountQuery } from '../../app/account.tsx';
 import css from '../../app/shell.module.css';
 import { setUpHint } from '../../app/set-up.ts';
-import { isZone } from '../../app/span.ts';
+import { isZone } from '../../app/span-search.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/confirm.tsx';

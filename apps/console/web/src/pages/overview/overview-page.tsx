@@ -1,7 +1,8 @@
 import { useRead } from '../../api/api.ts';
 import { useMay } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
-import { longDay, relative } from '../../format/time.ts';
+import type { Range } from '../../app/span-search.ts';
+import { dates, longDay, relative } from '../../format/time.ts';
 import { text } from '../../text/index.ts';
 import { useNow } from '../../ui/now.ts';
 import { PageHead, Unknown } from '../../ui/parts.tsx';
@@ -13,19 +14,24 @@ import css from './overview.module.css';
 import { SpendChart } from './spend-chart.tsx';
 import { TopAgents } from './top-agents.tsx';
 
+/** The ranges whose days are shown. */
+const OF_DAYS: readonly Range[] = ['last_week', 'last_month', 'last_quarter', 'dates'];
+
 /** The first page: where the money goes, what is blocked, and what needs attention. */
 export function OverviewPage() {
   const { range, zone, query } = useSpan();
   const overview = useRead('GET /api/v1/dashboard/overview', { query }, { live: true });
   const now = useNow();
   const readsAlerts = useMay('admin');
-  const day =
-    range === 'today' || range === 'yesterday' ? `, ${longDay(overview.data?.window.start ?? now, zone)}` : '';
+  const window = overview.data?.window;
+  const isDay = range === 'today' || range === 'yesterday';
+  const day = isDay ? `, ${longDay(window?.start ?? now, zone)}` : '';
+  const days = OF_DAYS.includes(range) && window !== undefined ? `, ${dates(window, zone)}` : '';
   const seconds = overview.data === undefined ? 1_000 : Math.max(1_000, now - overview.dataUpdatedAt);
   const updated = ` · ${text.common.updated(relative(now - seconds, now))}`;
   const line = (
     <>
-      {`${text.common.range[range]}${day}, ${zone}`}
+      {`${text.common.range[range]}${day}${days}, ${zone}`}
       {overview.data === undefined ? <Unknown like={updated} /> : updated}
     </>
   );

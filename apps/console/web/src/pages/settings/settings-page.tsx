@@ -2,7 +2,7 @@ import { type FormEvent, useState } from 'react';
 import { useChange } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { PasswordForm } from '../../app/password-form.tsx';
-import { isZone } from '../../app/span.ts';
+import { isZone } from '../../app/span-search.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm, Problem } from '../../ui/confirm.tsx';
