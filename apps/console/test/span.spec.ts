@@ -15,7 +15,9 @@ describe('the span in an address', () => {
     ['a zone that does not exist', { zone: 'Mars/Olympus' }],
     ['days without a range', { start: '2026-10-01', end: '2026-10-02' }],
     ['dates without days', { range: 'dates' }],
-    ['a day that is none', { range: 'dates', start: '2026-10-01', end: '2026-13-01' }],
+    ['a month that is none', { range: 'dates', start: '2026-10-01', end: '2026-13-01' }],
+    ['a day that is none', { range: 'dates', start: '2026-02-30', end: '2026-03-05' }],
+    ['a year before any spend', { range: 'dates', start: '0001-01-01', end: '0001-01-02' }],
     ['days in reverse', { range: 'dates', start: '2026-10-02', end: '2026-10-01' }],
     ['text of another type', { range: ['dates'], start: 1, end: {} }],
   ])('is the default with %s', (_what, search) => {

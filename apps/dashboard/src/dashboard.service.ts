@@ -14,6 +14,7 @@ import { createAgentsRoutes } from './http/agents.routes.ts';
 import { createBlockedRoutes } from './http/blocked.routes.ts';
 import { createSpendRoutes } from './http/spend.routes.ts';
 import { createWindowOf } from './http/window.ts';
+import { rollupSeconds } from './store/rollups/rollup.collection.ts';
 import { createStores } from './store/stores.ts';
 
 export type DashboardDeps = DataServiceDeps<DashboardConfig>;
@@ -38,7 +39,10 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const directory = createDirectory(identity, logger);
   const budgetsPeer = createGrpcClient(budgetsService, config.BUDGETS_GRPC, base);
   const budgets = createBudgetsClient(budgetsPeer, logger);
-  const windowOf = createWindowOf(directory, clock, config.RETENTION_SECONDS);
+  const windowOf = createWindowOf(directory, clock, {
+    events: config.RETENTION_SECONDS,
+    rollups: rollupSeconds(config.RETENTION_SECONDS),
+  });
   const tallies = createTallies(stores);
   const reads = createReads();
   const { events } = stores;

@@ -35,6 +35,10 @@ describe('a drilldown', () => {
     ['from=2026-11-01T00:00:00Z&to=2026-11-01T00:00:00Z', 'from', 'must be before to'],
     ['from=2026-11-22T00:00:00Z', 'from', 'must be in the past'],
     ['from=2025-01-01T00:00:00Z&to=2026-03-01T00:00:00Z', 'from', 'must be at most 400 days before to'],
+    ['from=2024-01-01T00:00:00Z&to=2024-01-02T00:00:00Z', 'from', 'is too long ago'],
+    ['from=2026-06-15T10:00:00Z&to=2026-06-15T10:45:00Z', 'from', 'must be at least an hour before to'],
+    ['from=2026-06-15T10:07:00Z&to=2026-06-15T18:00:00Z', 'from', 'must be on a quarter of an hour'],
+    ['from=2026-06-15T10:00:00Z&to=2026-06-15T18:07:00Z', 'to', 'must be on a quarter of an hour'],
     ['from=yesterday', 'from', 'must be an RFC 3339 timestamp'],
   ])('refuses %s and says what is wrong with %s: it %s', async (query, path, message) => {
     const { status, body } = await dashboard.get(newTenant(), `/spend?${query}`);

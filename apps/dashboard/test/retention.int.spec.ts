@@ -5,7 +5,8 @@ import { useMongo } from '@tollkeeper/testing';
 import { dashboardConfig } from '../src/config.ts';
 import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
-import { createTallies, WHOLE_WORKSPACE } from '../src/domain/tallies.ts';
+import { seriesOf } from '../src/domain/series.ts';
+import { createTallies, sumTallies, WHOLE_WORKSPACE } from '../src/domain/tallies.ts';
 import { MAX_CUSTOM_MS } from '../src/http/window.ts';
 import { createStores } from '../src/store/stores.ts';
 
@@ -36,8 +37,8 @@ async function expire(collection: string, now: number): Promise<void> {
 }
 
 /**
- * How far back spans reach at most over eight years: the ranges, without `last_quarter`, whose lists and runs may be
- * incomplete, and what any span is compared with.
+ * How far back spans reach at most over eight years: the ranges, without `last_quarter`, whose lists may be incomplete,
+ * and what any span is compared with.
  */
 function longestReach(): { range: number; previous: number } {
   const reach = { range: 0, previous: 2 * MAX_CUSTOM_MS };
@@ -83,6 +84,38 @@ describe('with the least retention that can be set', () => {
 
     expect([...models.keys()].sort()).toEqual(settled.map(({ data }) => data.model).sort());
   });
+
+  it.each([1, 8])(
+    'agents, models and series of %d hours whose events have been removed add up to all of its spend',
+    async (hours) => {
+      const of = provenTenantId(`ws_removed_${hours}`);
+      const number = 12 * hours;
+      const start = Date.parse('2026-06-15T10:15:00.000Z');
+      const window = {
+        kind: 'custom',
+        start,
+        end: start + hours * HOUR_MS,
+        timezone: 'UTC',
+        eventsFrom: Infinity,
+      } as const;
+      const settled = Array.from({ length: number }, (_, index): DashboardEvent => {
+        const data = { run_id: 'run-1', agent_id: 'planner', settlement_id: `r${index}`, amount_micros: 1, model: 'm' };
+        const time = start + 5 * index * MINUTE_MS;
+        return { tenantId: of, source: 'gw', eventId: `r${index}`, type: SPEND_SETTLED, time, data };
+      });
+      await withTransaction(mongo.connection, (session) => recordEvents(stores.recorder, session, settled));
+      for (const collection of ['blocked_events', 'chunks']) await expire(collection, start + 200 * DAY_MS);
+
+      const { points } = seriesOf(window);
+      const totals = await tallies.ofSpans(of, WHOLE_WORKSPACE, points);
+      const groups = (await tallies.breakdown(of, 'agent', points, 1)).groups;
+      expect(sumTallies(totals).totalMicros).toBe(number);
+      expect(groups.map(({ total }) => total.totalMicros)).toEqual([number]);
+      expect((await tallies.byAgent(of, window)).get('planner')?.totalMicros).toBe(number);
+      expect((await tallies.byModel(of, 'planner', window)).size).toBe(1);
+      expect(await tallies.runsStarted(of, window)).toBe(1);
+    },
+  );
 
   it('the span before 3m is whole from its first whole minute on, and 3m is whole', async () => {
     // Half past a minute near the present, because the server also expires documents, by its own clock.

@@ -148,6 +148,15 @@ describe('comparedSpan', () => {
     expect(compared(range, zone, now)).toEqual(span);
   });
 
+  it.each([
+    // 1 November has 25 hours in Havana.
+    ['2026-11-01T04:00:00.000Z', '2026-11-02T05:00:00.000Z', '2026-10-31T04:00:00.000Z'],
+    ['2026-11-01T05:00:00.000Z', '2026-11-01T07:00:00.000Z', '2026-11-01T03:00:00.000Z'],
+  ])('of the time from %s to %s in Havana begins at %s', (from, to, start) => {
+    const span = { kind: 'custom', start: at(from), end: at(to), timezone: 'America/Havana' } as const;
+    expect(comparedSpan(span)).toEqual({ start: at(start), end: at(from) });
+  });
+
   it('ends today’s at the same wall-clock time, also over a clock change', () => {
     // In Berlin the clocks went back on the 25th; 12:00 is 10:00 UTC before and 11:00 UTC after.
     expect(compared('today', 'Europe/Berlin', '2026-10-25T11:00:00.000Z')).toEqual([

@@ -125,7 +125,7 @@ function startOfCurrent(kind: keyof typeof WHOLE, local: Temporal.ZonedDateTime)
 /**
  * The earlier span for a like-for-like comparison: `today` with yesterday up to the same wall-clock time,
  * `current_month` with last month up to the same day and time, and any other window with the span just before it, which
- * for calendar spans is the day, week, month or quarter before.
+ * for calendar spans is the day, week, month or quarter before, and for whole days as many days.
  */
 export function comparedSpan({ kind, start, end, timezone }: TimeWindow): TimeSpan {
   const back = (epochMs: number, length: Temporal.DurationLike) => toLocal(epochMs, timezone).subtract(length);
@@ -143,6 +143,11 @@ export function comparedSpan({ kind, start, end, timezone }: TimeWindow): TimeSp
       return { start: back(start, { months: 1 }).epochMilliseconds, end: start };
     case '3m':
       return { start: back(start, { months: 3 }).epochMilliseconds, end: start };
+    case 'custom': {
+      const days = localDays({ start, end }, timezone);
+      if (days[0]?.start !== start || days.at(-1)!.end !== end) return { start: start - (end - start), end: start };
+      return { start: back(start, { days: days.length }).startOfDay().epochMilliseconds, end: start };
+    }
     default:
       return { start: start - (end - start), end: start };
   }

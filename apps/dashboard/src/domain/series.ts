@@ -23,12 +23,14 @@ export interface Series {
  * Cuts a window into at most 120 intervals, the shortest that do, or else into days. Points follow the local calendar:
  * days are local days, and each local day restarts the hours. So a day with a clock change has 23 or 25 hours (or a
  * half hour where clocks move by 30 minutes). Windows of 2 to 12 hours and of 5 to 12 days get fewer than 12 points,
- * since there is no interval between a minute, an hour and a day.
+ * since there is no interval between a minute, an hour and a day. Where events have been removed, points last at least
+ * an hour, because the roll-ups of agents are not finer.
  */
-export function seriesOf(window: TimeWindow): Series {
+export function seriesOf(window: TimeWindow & { eventsFrom?: number }): Series {
   const lengthMs = window.end - window.start;
+  const shortestMs = window.eventsFrom === undefined ? 0 : HOUR_MS;
   for (const [interval, stepMs] of STEPS_MS) {
-    if (lengthMs <= MAX_POINTS * stepMs) return { interval, points: steps(window, stepMs) };
+    if (stepMs >= shortestMs && lengthMs <= MAX_POINTS * stepMs) return { interval, points: steps(window, stepMs) };
   }
   return { interval: '1d', points: localDays(window, window.timezone).map((day) => clip(day, window)) };
 }

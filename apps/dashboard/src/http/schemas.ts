@@ -27,7 +27,7 @@ export const rangeQuery = {
       example: 'today',
     }),
   from: timestamp.optional().meta({
-    description: `Start of the span to read, instead of \`range\`; at most ${MAX_CUSTOM_DAYS} days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted`,
+    description: `Start of the span to read, instead of \`range\`; at most ${MAX_CUSTOM_DAYS} days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour`,
     example: '2026-10-01T00:00:00.000Z',
   }),
   to: timestamp.optional().meta({ description: 'End of the span that starts at `from`, exclusive. Default: now' }),
@@ -42,7 +42,7 @@ const windowSchema = z
     timezone,
     events_from: timestamp.optional().meta({
       description:
-        'Only if the span starts before: older events have been removed. Sums are complete, but lists and `runs` go back only this far',
+        'Only if the span starts before: older events have been removed. Sums are complete, but lists of events go back only this far',
     }),
   })
   .meta({

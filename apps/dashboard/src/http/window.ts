@@ -1,12 +1,14 @@
 import { AppError, resolveRange, type Clock, type TenantId, type TimeSpan, type TimeWindow } from '@tollkeeper/kernel';
 import type { Directory } from '../domain/directory.ts';
 
+const HOUR_MS = 3_600_000;
+const QUARTER_MS = HOUR_MS / 4;
 /** Longest span with a start and an end of its own. */
 export const MAX_CUSTOM_DAYS = 400;
 /** So many local days last longer if clocks went back in them, by up to two hours. */
-export const MAX_CUSTOM_MS = MAX_CUSTOM_DAYS * 86_400_000 + 2 * 3_600_000;
+export const MAX_CUSTOM_MS = MAX_CUSTOM_DAYS * 24 * HOUR_MS + 2 * HOUR_MS;
 
-/** Which span a query asks for: a named range, or the time from `from` to `to`. Times are RFC 3339 UTC. */
+/** Which span a query asks for: a named range, or the time from `from` to `to`. Times are RFC 3339, in UTC. */
 interface SpanQuery {
   range?: string;
   from?: string;
@@ -16,7 +18,7 @@ interface SpanQuery {
 
 /** The window of a query. */
 export interface QueryWindow extends TimeWindow {
-  /** If the window starts before, there are no events until this time, only roll-ups; epoch milliseconds. */
+  /** If the window starts before, events until this time have been removed, and only roll-ups are left. In ms. */
   eventsFrom?: number;
 }
 
@@ -26,15 +28,21 @@ export interface QueryWindow extends TimeWindow {
  */
 export type WindowOf = (tenantId: TenantId, query: SpanQuery) => Promise<QueryWindow>;
 
-/** `retentionSeconds`: how long events are kept. */
-export function createWindowOf(directory: Directory, clock: Clock, retentionSeconds: number): WindowOf {
+/** How many seconds events and roll-ups are kept. */
+interface Retention {
+  events: number;
+  rollups: number;
+}
+
+export function createWindowOf(directory: Directory, clock: Clock, retention: Retention): WindowOf {
   return async (tenantId, query) => {
     const now = clock();
+    const eventsFrom = now - retention.events * 1000;
     const custom = customSpan(query, now);
+    if (custom !== null) requireRollups(custom, { eventsFrom, rollupsFrom: now - retention.rollups * 1000 });
     const timezone = query.timezone ?? (await directory.timezone(tenantId));
     const window: TimeWindow =
       custom === null ? resolveRange(query.range, timezone, now) : { kind: 'custom', ...custom, timezone };
-    const eventsFrom = now - retentionSeconds * 1000;
     return { ...window, ...(window.start < eventsFrom && { eventsFrom }) };
   };
 }
@@ -51,6 +59,20 @@ function customSpan({ range, from, to }: SpanQuery, now: number): TimeSpan | nul
     throw invalid('from', `must be at most ${MAX_CUSTOM_DAYS} days before ${to === undefined ? 'now' : 'to'}`);
   }
   return { start, end };
+}
+
+/** Without events, only roll-ups can be read, and those of agents count a quarter of an hour each. */
+function requireRollups({ start, end }: TimeSpan, from: { eventsFrom: number; rollupsFrom: number }): void {
+  if (start >= from.eventsFrom) return;
+  if (start - (end - start) < from.rollupsFrom) {
+    throw invalid('from', 'is too long ago: the span, or the one before it that it is compared with, has been removed');
+  }
+  const since = new Date(from.eventsFrom).toISOString();
+  if (end - start < HOUR_MS) throw invalid('from', `must be at least an hour before to, as it is before ${since}`);
+  for (const [path, time] of [['from', start] as const, ['to', end] as const]) {
+    if (time >= from.eventsFrom || time % QUARTER_MS === 0) continue;
+    throw invalid(path, `must be on a quarter of an hour, as it is before ${since}`);
+  }
 }
 
 function invalid(path: keyof SpanQuery, message: string): AppError {

@@ -112,8 +112,14 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       const { page } = await console.open(LOOKS[0]!, '', workspace);
       await page.getByLabel('More', { exact: true }).selectOption('Dates');
       const [start, end] = [first!, last!].map((time) => time.slice(0, 10));
-      await page.getByLabel('First day').fill(start!);
-      await page.getByLabel('Last day').fill(end!);
+      for (const [label, day] of [
+        ['First day', start!],
+        ['Last day', end!],
+      ] as const) {
+        const [year, month, date] = day.split('-');
+        await page.getByLabel(label).focus();
+        await page.keyboard.type(`${month}${date}${year}`, { delay: 100 });
+      }
       await page.waitForURL((url) => url.search === `?range=dates&start=${start}&end=${end}`);
       await cardOf(page, 'Spend').getByText('$2.00').waitFor();
       await cardOf(page, 'Spend').getByText('▲ up 100% vs the period before').waitFor();

@@ -311,7 +311,7 @@ export type Window = {
      */
     timezone: string;
     /**
-     * Only if the span starts before: older events have been removed. Sums are complete, but lists and `runs` go back only this far
+     * Only if the span starts before: older events have been removed. Sums are complete, but lists of events go back only this far
      */
     events_from?: string;
 };
@@ -2550,7 +2550,7 @@ export type GetOverviewData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
@@ -2592,7 +2592,7 @@ export type GetSpendData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
@@ -2634,7 +2634,7 @@ export type GetSpendSeriesData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
@@ -2676,7 +2676,7 @@ export type GetSpendBreakdownData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
@@ -2726,7 +2726,7 @@ export type ListTopAgentsData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
@@ -2772,7 +2772,7 @@ export type GetAgentDetailsData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
@@ -2818,7 +2818,7 @@ export type ListBudgetBlockedData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
@@ -2886,7 +2886,7 @@ export type GetBudgetBlockedDetailsData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
@@ -2949,7 +2949,7 @@ export type ListGuardBlockedData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
@@ -3017,7 +3017,7 @@ export type GetGuardBlockedDetailsData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Parts of a quarter of an hour that are older than the retention of events are not counted
+         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**

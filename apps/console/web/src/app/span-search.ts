@@ -46,7 +46,10 @@ export function isZone(name: string): boolean {
 }
 
 function isDay(text: unknown): text is string {
-  return typeof text === 'string' && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
+  if (typeof text !== 'string' || !/^2\d{3}-\d\d-\d\d$/.test(text)) return false;
+  // 30 February is parsed as a day in March.
+  const instant = Date.parse(text);
+  return !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(text);
 }
 
 /** Why the days are no span, if they are none. */

@@ -25,10 +25,10 @@ export function useSpan(): Span {
   const zone = search.zone ?? workspace.timezone;
   const today = useToday(zone);
   const { start = `${today.slice(0, 8)}01`, end = today } = search;
-  const isRunning = range === 'dates' ? end >= today : !ENDED.includes(range);
+  const isRunning = range === 'dates' ? start <= today && today <= end : !ENDED.includes(range);
   const dates = {
     from: startOfDay(start, zone),
-    // Until now if the last day has not ended.
+    // Without an end, it is now.
     ...(!isRunning && { to: startOfDay(end, zone, true) }),
   };
   return {

@@ -10,7 +10,6 @@ export const blocked = {
   kinds: { budget: 'By a budget', guard: 'By a guard' },
   kind: 'Blocked by',
   total: (calls: number) => `${exactCount(calls)} ${noun(calls, CALLS)} in this time range`,
-  removed: (day: string) => `Calls before ${day} are counted but no longer listed.`,
   none: {
     budget: {
       title: 'No calls blocked by a budget in this time range',

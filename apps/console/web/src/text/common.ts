@@ -57,6 +57,7 @@ export const common = {
       long: 'At most 400 days.',
     },
   },
+  removed: (day: string) => `What happened before ${day} is counted but no longer listed.`,
   /** The period that a figure is compared with. */
   before: {
     '5min': 'vs the previous 5 minutes',

@@ -20,7 +20,6 @@ export const overview = {
   by: { budget: (calls: string) => `${calls} by a budget`, guard: (calls: string) => `${calls} by a guard` },
   agents: 'Active agents',
   runs: (runs: number, settlements: number) => `${counted(runs, RUNS)}, ${counted(settlements, SETTLEMENTS)}`,
-  runsSince: (day: string) => `runs since ${day}`,
   each: 'Per settlement',
   tokens: (input: string, output: string) => `${input} tokens in, ${output} out`,
   same: 'no change',

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useSpan } from '../app/span.ts';
 import { datesProblem, MORE_RANGES, type Range, RANGES } from '../app/span-search.ts';
 import { text } from '../text/index.ts';
+import { useToday } from './now.ts';
 import { Segments } from './parts.tsx';
 import css from './ui.module.css';
 
@@ -40,19 +41,21 @@ export function SpanBar() {
 
 /** The first and the last day, of which only a span gets into the URL. */
 function Dates() {
-  const { dates, set } = useSpan();
+  const { dates, zone, set } = useSpan();
+  const today = useToday(zone);
   const [draft, setDraft] = useState<typeof dates | null>(null);
   const { start, end } = draft ?? dates;
   const problem = datesProblem(start, end);
   const change = (next: typeof dates) => {
-    const isSpan = datesProblem(next.start, next.end) === null;
-    setDraft(isSpan ? null : next);
-    if (isSpan) set(next);
+    // Kept also if it is a span: a browser forgets a half-typed date if the value changes.
+    setDraft(next);
+    if (datesProblem(next.start, next.end) === null) set(next);
   };
   return (
-    <span className={css['days']}>
+    <span className={css['days']} onBlur={() => problem === null && setDraft(null)}>
       <input
         type="date"
+        max={today}
         aria-label={words.range.start}
         aria-invalid={problem !== null}
         value={start}
@@ -61,6 +64,7 @@ function Dates() {
       <span aria-hidden="true">–</span>
       <input
         type="date"
+        max={today}
         aria-label={words.range.end}
         aria-invalid={problem !== null}
         value={end}

@@ -7,6 +7,7 @@ import { text } from '../../text/index.ts';
 import type { Column } from '../../ui/cells.tsx';
 import { At } from '../../ui/figures.tsx';
 import { Card, Loaded, Tag } from '../../ui/parts.tsx';
+import { Removed } from '../../ui/removed.tsx';
 import { Table } from '../../ui/table.tsx';
 import { type BlockedKind, kindInAddress } from '../blocked/blocked-search.ts';
 
@@ -64,14 +65,22 @@ export function AgentBlocked({ blocked: { byBudget, byGuard } }: { blocked: Retu
       }
     >
       <Loaded query={byBudget} with={[byGuard]} height={200}>
-        {({ items }) => {
+        {({ items, total, window }) => {
           const rows = [
             ...items.map((each) => toRow(each, 'budget', whyOf(each))),
             ...(byGuard.data?.items ?? []).map((each) => toRow(each, 'guard', each.guard)),
           ];
           const newest = rows.toSorted((a, b) => (a.at < b.at ? 1 : -1)).slice(0, SHOWN);
-          if (newest.length === 0) return <p>{words.noBlocked}</p>;
-          return <Table label={words.blocked} columns={columns} rows={newest} rowKey={({ id }) => id} />;
+          const none = total + (byGuard.data?.total ?? 0) === 0;
+          return (
+            <>
+              <Removed window={window} />
+              {none && <p>{words.noBlocked}</p>}
+              {newest.length > 0 && (
+                <Table label={words.blocked} columns={columns} rows={newest} rowKey={({ id }) => id} />
+              )}
+            </>
+          );
         }}
       </Loaded>
     </Card>

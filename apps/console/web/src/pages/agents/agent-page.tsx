@@ -11,6 +11,7 @@ import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { At, Money, Tokens } from '../../ui/figures.tsx';
 import { Card, Loaded, PageHead } from '../../ui/parts.tsx';
+import { Removed } from '../../ui/removed.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
 import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
@@ -69,7 +70,10 @@ export function AgentPage() {
               <AgentBlocked blocked={blocked} />
             </div>
             <Card title={words.recent}>
-              <Recent settlements={data.recent} />
+              <Removed window={data.window} />
+              {(data.recent.length > 0 || data.metrics.unique_settlements === 0) && (
+                <Recent settlements={data.recent} />
+              )}
             </Card>
           </>
         )}

@@ -3,13 +3,13 @@ import type { ReactNode } from 'react';
 import { type Api, type Pages, usePages } from '../../api/api.ts';
 import { useSpan } from '../../app/span.ts';
 import { exactCount } from '../../format/numbers.ts';
-import { date } from '../../format/time.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { At, Money } from '../../ui/figures.tsx';
 import { PagedTable } from '../../ui/paged-table.tsx';
 import { Card, Note, PageHead, Segments, Tag } from '../../ui/parts.tsx';
+import { Removed } from '../../ui/removed.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
 import ui from '../../ui/ui.module.css';
 import { BLOCKED_KINDS, type BlockedKind, type BlockedSearch } from './blocked-search.ts';
@@ -150,15 +150,13 @@ interface BlockedListProps<Row> {
 }
 
 function BlockedList<Row extends Blocked>({ list, columns, kind }: BlockedListProps<Row>) {
-  const { zone } = useSpan();
-  const eventsFrom = list.first?.window.events_from;
   return (
     <Card title={list.first === undefined ? words.kinds[kind] : words.total(list.first.total)}>
-      {eventsFrom !== undefined && <p className={ui['hint']}>{words.removed(date(eventsFrom, zone))}</p>}
+      <Removed window={list.first?.window} />
       <PagedTable
         list={list}
         height={400}
-        none={<Note title={words.none[kind].title}>{words.none[kind].text}</Note>}
+        none={list.first?.total === 0 && <Note title={words.none[kind].title}>{words.none[kind].text}</Note>}
         label={words.kinds[kind]}
         columns={columns}
         rowKey={({ event_id }) => event_id}

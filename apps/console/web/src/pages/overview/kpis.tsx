@@ -5,7 +5,7 @@ import { useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { money } from '../../format/money.ts';
 import { change, count, percent } from '../../format/numbers.ts';
-import { clock, date, duration } from '../../format/time.ts';
+import { clock, duration } from '../../format/time.ts';
 import { text } from '../../text/index.ts';
 import { Count, hasTokens, Money } from '../../ui/figures.tsx';
 import { useNow } from '../../ui/now.ts';
@@ -64,7 +64,16 @@ export function Kpis({ overview }: { overview: Answer<Api.Overview> }) {
       </Card>
       <Card title={words.agents}>
         <Loaded query={overview} height={52}>
-          {(data) => <AgentsFigure data={data} />}
+          {({ active_agents, runs, spend }) => (
+            <>
+              <p className={css['figure']}>
+                <NumberLink to="/w/$slug/agents" of={words.agents}>
+                  <Count value={active_agents} />
+                </NumberLink>
+              </p>
+              <p className={css['sub']}>{words.runs(runs, spend.unique_settlements)}</p>
+            </>
+          )}
         </Loaded>
       </Card>
       <Card title={words.each}>
@@ -106,23 +115,6 @@ interface NumberLinkProps {
   /** What the number counts, for screen readers. */
   of: string;
   children: ReactNode;
-}
-
-function AgentsFigure({ data: { active_agents, runs, spend, window } }: { data: Api.Overview }) {
-  const { zone } = useSpan();
-  return (
-    <>
-      <p className={css['figure']}>
-        <NumberLink to="/w/$slug/agents" of={words.agents}>
-          <Count value={active_agents} />
-        </NumberLink>
-      </p>
-      <p className={css['sub']}>
-        {words.runs(runs, spend.unique_settlements)}
-        {window.events_from !== undefined && ` (${words.runsSince(date(window.events_from, zone))})`}
-      </p>
-    </>
-  );
 }
 
 function SpendFigure({ data }: { data: Api.Overview }) {
