@@ -26,20 +26,25 @@ export const GATEWAY_EVENTS_TOPIC = 'gateway.events';
  */
 export const GATEWAY_EVENTS_TOPIC_OPTIONS = { name: GATEWAY_EVENTS_TOPIC, partitions: 6, retentionMs: 7 * 86_400_000 };
 
-/** An accepted event, with the fields added at acceptance. `receivedAt` is RFC 3339 UTC with milliseconds. */
+/** An accepted event, with the fields added at acceptance. */
 export interface GatewayEventRecord {
   tenantId: TenantId;
+  /** RFC 3339 UTC with milliseconds. */
   receivedAt: string;
+  /** Id of the workspace key that reported the call; absent if no key did. */
+  keyId?: string | undefined;
+  /** The labels in its data are all labels of the call, also those of its agent and its key. */
   event: GatewayEvent;
 }
 
 /** Returns a record for `append` of a log. Its value begins with the event's type, for `peekEventType`. */
-export function encodeGatewayEvent({ tenantId, receivedAt, event }: GatewayEventRecord): {
+export function encodeGatewayEvent({ tenantId, receivedAt, keyId, event }: GatewayEventRecord): {
   key: string;
   value: Buffer;
 } {
   const { type, ...others } = event;
-  const value = JSON.stringify({ v: 1, event: { type, ...others }, tenant_id: tenantId, received_at: receivedAt });
+  const acceptance = { tenant_id: tenantId, received_at: receivedAt, key_id: keyId };
+  const value = JSON.stringify({ v: 1, event: { type, ...others }, ...acceptance });
   return { key: tenantId, value: Buffer.from(value) };
 }
 
@@ -55,14 +60,22 @@ function recordOf<T extends z.ZodType<string>, D extends z.ZodType>(type: T, dat
     time: utcTimestamp,
     data,
   });
-  return z.object({ v: z.literal(1), tenant_id: z.string().regex(IDENTIFIER), received_at: utcTimestamp, event });
+  const acceptance = {
+    tenant_id: z.string().regex(IDENTIFIER),
+    received_at: utcTimestamp,
+    key_id: identifier.optional(),
+  };
+  return z.object({ v: z.literal(1), ...acceptance, event });
 }
+
+/** The labels of a call from all sources, each of which was checked when it was accepted. */
+const labels = z.record(z.string(), z.string()).optional();
 
 /** The schemas of the values in the topic, by event type; `other` is any type not listed. */
 export const gatewayEventRecords = {
-  'spend.settled': recordOf(z.literal('spend.settled'), z.object(spendSettledData.shape)),
-  'budget.blocked': recordOf(z.literal('budget.blocked'), z.object(budgetBlockedData.shape)),
-  'guard.blocked': recordOf(z.literal('guard.blocked'), z.object(guardBlockedData.shape)),
+  'spend.settled': recordOf(z.literal('spend.settled'), z.object({ ...spendSettledData.shape, labels })),
+  'budget.blocked': recordOf(z.literal('budget.blocked'), z.object({ ...budgetBlockedData.shape, labels })),
+  'guard.blocked': recordOf(z.literal('guard.blocked'), z.object({ ...guardBlockedData.shape, labels })),
   'budget.threshold_reached': recordOf(
     z.literal('budget.threshold_reached'),
     z.object(budgetThresholdReachedData.shape),
@@ -73,7 +86,10 @@ export const gatewayEventRecords = {
 /** The reader's schemas: a scope of a newer producer may be any text. */
 export const readEventRecords = {
   ...gatewayEventRecords,
-  'budget.blocked': recordOf(z.literal('budget.blocked'), z.object({ ...budgetBlockedData.shape, scope: z.string() })),
+  'budget.blocked': recordOf(
+    z.literal('budget.blocked'),
+    z.object({ ...budgetBlockedData.shape, labels, scope: z.string() }),
+  ),
   'budget.threshold_reached': recordOf(
     z.literal('budget.threshold_reached'),
     z.object({ ...budgetThresholdReachedData.shape, scope: z.string() }),
@@ -91,8 +107,8 @@ export function decodeGatewayEvent(value: Buffer): GatewayEventRecord {
     const problems = result.error.issues.map((issue) => `${formatPath(issue.path)}: ${issue.message}`);
     throw new Error(`The record can't be read: ${problems.slice(0, 5).join('; ')}`);
   }
-  const { tenant_id, received_at, event } = result.data;
-  return { tenantId: provenTenantId(tenant_id), receivedAt: received_at, event };
+  const { tenant_id, received_at, key_id, event } = result.data;
+  return { tenantId: provenTenantId(tenant_id), receivedAt: received_at, keyId: key_id, event };
 }
 
 /** The beginning of every value from `encodeGatewayEvent`. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { labels } from './api/labels.ts';
 import { boundedText, identifier, micros, planKey, timestamp } from './api/primitives.ts';
 
 /** Identifies the settlement of a call, whether by an event or by a call of the enforcer. */
@@ -20,6 +21,7 @@ export const spendSettledData = z.strictObject({
   input_tokens: tokens.optional(),
   output_tokens: tokens.optional(),
   reservation_id: identifier.optional().meta({ description: 'The reservation that this settles, if there is one' }),
+  labels: labels.optional(),
 });
 
 /** The scopes of a daily budget. */
@@ -44,6 +46,7 @@ export const budgetBlockedData = z.strictObject({
   count: z.int(BLOCKED_COUNT).min(1, BLOCKED_COUNT).max(MAX_BLOCKED_COUNT, BLOCKED_COUNT).optional().meta({
     description: 'How many blocked calls the event reports; 1 if absent. The other fields are those of the last one',
   }),
+  labels: labels.optional(),
 });
 
 export const guardBlockedData = z.strictObject({
@@ -51,6 +54,7 @@ export const guardBlockedData = z.strictObject({
   agent_id: identifier,
   guard: boundedText(128).meta({ description: 'The guard that blocked the call. At most 128 bytes in UTF-8' }),
   reason: boundedText(1000).meta({ description: 'Why, for a person. At most 1000 bytes in UTF-8' }),
+  labels: labels.optional(),
 });
 
 /** The share of a daily budget that was spent, in whole percent. */

@@ -1,5 +1,6 @@
 export * from './alert-records.ts';
 export * from './api/alert.ts';
+export * from './api/labels.ts';
 export * from './api/primitives.ts';
 export * from './api/reservation.ts';
 export * from './audit-changes.ts';

@@ -1,5 +1,6 @@
 import { provenTenantId } from '@tollkeeper/kernel';
 import { z } from 'zod';
+import { labels } from './api/labels.ts';
 import { identifier, micros, planKey } from './api/primitives.ts';
 import { RESERVATION_TTL_SECONDS, ttlSeconds } from './api/reservation.ts';
 import { modelName, providerName, settlementId, tokens } from './event-schemas.ts';
@@ -53,6 +54,9 @@ export const enforcerRequests = {
     amountMicros: int64(micros),
     ttlSeconds: ttlSeconds.default(RESERVATION_TTL_SECONDS.default),
     dryRun: z.boolean(),
+    model: modelName.optional(),
+    provider: providerName.optional(),
+    labels,
   }),
   getReservation: reservation,
   settle: reservation.extend({

@@ -9,6 +9,7 @@ export const GRPC_STATUS: Record<ErrorCode, status> = {
   workspace_required: status.INVALID_ARGUMENT,
   unauthenticated: status.UNAUTHENTICATED,
   forbidden: status.PERMISSION_DENIED,
+  label_pinned: status.PERMISSION_DENIED,
   cross_site_request: status.PERMISSION_DENIED,
   not_found: status.NOT_FOUND,
   method_not_allowed: status.UNIMPLEMENTED,

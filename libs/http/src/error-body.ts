@@ -8,6 +8,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   workspace_required: 400,
   unauthenticated: 401,
   forbidden: 403,
+  label_pinned: 403,
   cross_site_request: 403,
   not_found: 404,
   method_not_allowed: 405,

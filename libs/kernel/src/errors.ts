@@ -5,6 +5,7 @@ export type ErrorCode =
   | 'workspace_required'
   | 'unauthenticated'
   | 'forbidden'
+  | 'label_pinned'
   | 'cross_site_request'
   | 'not_found'
   | 'method_not_allowed'

@@ -1,10 +1,13 @@
-import type { KeyRole } from '@tollkeeper/contracts';
+import type { KeyRole, Labels } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
-/** The workspace and the role of a key. */
+/** A valid key. */
 export interface VerifiedKey {
+  keyId: string;
   tenantId: TenantId;
   role: KeyRole;
+  /** The labels of every call that is made with the key. */
+  labels: Labels;
 }
 
 export interface KeyToVerify {

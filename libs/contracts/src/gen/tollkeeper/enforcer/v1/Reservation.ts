@@ -22,9 +22,20 @@ export interface Reservation {
    */
   'settledMicros'?: (number | string | Long);
   'settlementId'?: (string);
+  /**
+   * As they were asked for.
+   */
+  'model'?: (string);
+  'provider'?: (string);
+  /**
+   * Those of the workspace key and the agent at that time, and of the call.
+   */
+  'labels'?: ({[key: string]: string});
   '_planKey'?: "planKey";
   '_settledMicros'?: "settledMicros";
   '_settlementId'?: "settlementId";
+  '_model'?: "model";
+  '_provider'?: "provider";
 }
 
 export interface Reservation__Output {
@@ -45,7 +56,18 @@ export interface Reservation__Output {
    */
   'settledMicros'?: (string);
   'settlementId'?: (string);
+  /**
+   * As they were asked for.
+   */
+  'model'?: (string);
+  'provider'?: (string);
+  /**
+   * Those of the workspace key and the agent at that time, and of the call.
+   */
+  'labels': ({[key: string]: string});
   '_planKey'?: "planKey";
   '_settledMicros'?: "settledMicros";
   '_settlementId'?: "settlementId";
+  '_model'?: "model";
+  '_provider'?: "provider";
 }

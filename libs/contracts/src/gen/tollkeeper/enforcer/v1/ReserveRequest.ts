@@ -26,9 +26,21 @@ export interface ReserveRequest {
    * Answers what would happen, and changes nothing.
    */
   'dryRun'?: (boolean);
+  /**
+   * The model and the provider that the call will use, if they are known. At most 128 bytes each.
+   */
+  'model'?: (string);
+  'provider'?: (string);
+  /**
+   * What the call is for, such as `team: growth`: at most 10. A name is 1 to 32 characters of a-z 0-9 _ . - and starts
+   * with a letter; a value is 1 to 128 printable characters. A label of the agent takes the place of one of that name.
+   */
+  'labels'?: ({[key: string]: string});
   '_planKey'?: "planKey";
   '_amountMicros'?: "amountMicros";
   '_ttlSeconds'?: "ttlSeconds";
+  '_model'?: "model";
+  '_provider'?: "provider";
 }
 
 export interface ReserveRequest__Output {
@@ -55,7 +67,19 @@ export interface ReserveRequest__Output {
    * Answers what would happen, and changes nothing.
    */
   'dryRun': (boolean);
+  /**
+   * The model and the provider that the call will use, if they are known. At most 128 bytes each.
+   */
+  'model'?: (string);
+  'provider'?: (string);
+  /**
+   * What the call is for, such as `team: growth`: at most 10. A name is 1 to 32 characters of a-z 0-9 _ . - and starts
+   * with a letter; a value is 1 to 128 printable characters. A label of the agent takes the place of one of that name.
+   */
+  'labels': ({[key: string]: string});
   '_planKey'?: "planKey";
   '_amountMicros'?: "amountMicros";
   '_ttlSeconds'?: "ttlSeconds";
+  '_model'?: "model";
+  '_provider'?: "provider";
 }

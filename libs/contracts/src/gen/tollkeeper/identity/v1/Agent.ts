@@ -7,6 +7,10 @@ export interface Agent {
    * What people call the agent; the `agent_id` where nobody gave it a name.
    */
   'displayName'?: (string);
+  /**
+   * The labels of every call of the agent; at most 10.
+   */
+  'labels'?: ({[key: string]: string});
 }
 
 export interface Agent__Output {
@@ -15,4 +19,8 @@ export interface Agent__Output {
    * What people call the agent; the `agent_id` where nobody gave it a name.
    */
   'displayName': (string);
+  /**
+   * The labels of every call of the agent; at most 10.
+   */
+  'labels': ({[key: string]: string});
 }

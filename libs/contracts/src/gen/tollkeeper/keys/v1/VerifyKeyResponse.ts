@@ -8,6 +8,10 @@ export interface VerifyKeyResponse {
    */
   'tenantId'?: (string);
   'role'?: (_tollkeeper_keys_v1_KeyRole);
+  /**
+   * The labels that the key pins to every call; at most 10.
+   */
+  'labels'?: ({[key: string]: string});
 }
 
 export interface VerifyKeyResponse__Output {
@@ -16,4 +20,8 @@ export interface VerifyKeyResponse__Output {
    */
   'tenantId': (string);
   'role': (_tollkeeper_keys_v1_KeyRole__Output);
+  /**
+   * The labels that the key pins to every call; at most 10.
+   */
+  'labels': ({[key: string]: string});
 }

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+
+/** Maximum number of labels that a call, an agent or a key may have. */
+export const MAX_LABELS = 10;
+
+/** What a call is for, by name: `{team: 'growth', env: 'prod'}`. */
+export type Labels = Readonly<Record<string, string>>;
+
+const NAME = 'must be a name of 1 to 32 characters of a-z 0-9 _ . -, starting with a-z';
+const VALUE = 'must be 1 to 128 printable characters';
+
+/** The name of a label. */
+export const labelName = z.string().regex(/^[a-z][a-z0-9_.-]{0,31}$/, NAME);
+const labelValue = z
+  .string()
+  .regex(/^[ -~\u00a0-\uffff]{1,128}$/, VALUE)
+  // Half of a surrogate pair would become another character in MongoDB.
+  .refine((value) => value.isWellFormed(), VALUE);
+
+/** The labels of a call, an agent or a key. */
+export const labels = z
+  .record(labelName, labelValue, { error: ({ code }) => (code === 'invalid_key' ? NAME : undefined) })
+  .refine((all) => Object.keys(all).length <= MAX_LABELS, `must be at most ${MAX_LABELS} labels`)
+  .meta({
+    description: `What the spend is for: at most ${MAX_LABELS} labels, each with a value of 1–128 printable characters`,
+    maxProperties: MAX_LABELS,
+    example: { team: 'growth', env: 'prod' },
+  });
+
+/** The labels of a call from its sources. For each name, the first source that has it wins. */
+export function mergeLabels(...sources: readonly Labels[]): Labels {
+  const named = sources.filter((source) => Object.keys(source).length > 0);
+  return named.length === 1 ? named[0]! : Object.assign({}, ...named.reverse());
+}
