@@ -6,6 +6,7 @@ import {
   identityService,
   keysService,
 } from '@tollkeeper/contracts';
+import { createAgentLabels } from '@tollkeeper/agent-labels';
 import { createConsumerGroup, type EventLog, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
@@ -85,6 +86,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     ...telemetry,
     denials,
     agents: createAgentRegistrar({ identity, logger, now }),
+    agentLabels: createAgentLabels({ identity, logger, now }),
   });
   const limits = createLimits({ ...common, grants: journal });
   const thresholds = createThresholdReporter({ ...common, ...createThresholdTelemetry({ logger, now }) });
@@ -118,7 +120,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
 function createAppend(eventLog: EventLog, clock: Clock): AppendEvents {
   return async (tenantId, events) => {
     const receivedAt = new Date(clock()).toISOString();
-    const records = events.map((event) => encodeGatewayEvent({ tenantId, receivedAt, event }));
+    const records = events.map((event) => encodeGatewayEvent({ tenantId, receivedAt, ...event }));
     await eventLog.append(GATEWAY_EVENTS_TOPIC, records);
   };
 }

@@ -1,4 +1,4 @@
-import { identityRequests, identityService, type IdentityServiceDefinition } from '@tollkeeper/contracts';
+import { identityRequests, identityService, type IdentityServiceDefinition, type Labels } from '@tollkeeper/contracts';
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
@@ -8,6 +8,7 @@ import { createPeers } from '@tollkeeper/testing/peers';
 export function createIdentityStandIn(logger: Logger) {
   const timezones = new Map<string, string>();
   const agents = new Map<string, Set<string>>();
+  const labels = new Map<string, Map<string, Labels>>();
   const registered: { tenantId: string; agentIds: string[] }[] = [];
   const state = { down: false, hold: undefined as Promise<void> | undefined };
   const unknown = new Set<string>();
@@ -26,7 +27,14 @@ export function createIdentityStandIn(logger: Logger) {
       const timezone = timezones.get(tenantId) ?? 'UTC';
       return { workspace: { id: tenantId, slug: 'demo', name: 'Demo', timezone } };
     },
-    getAgents: async () => ({ agents: [] }),
+    async getAgents({ tenantId, agentIds }) {
+      failIfDown();
+      const ofAgents = labels.get(tenantId) ?? new Map<string, Labels>();
+      const known = agentIds.filter((agentId) => ofAgents.has(agentId));
+      return {
+        agents: known.map((agentId) => ({ agentId, displayName: agentId, labels: { ...ofAgents.get(agentId) } })),
+      };
+    },
     async registerAgents({ tenantId, agentIds }) {
       registered.push({ tenantId, agentIds });
       inFlight += 1;
@@ -53,6 +61,8 @@ export function createIdentityStandIn(logger: Logger) {
     agentsOf: (tenantId: TenantId) => [...(agents.get(tenantId) ?? [])].sort(),
     /** As after a restore of identity from a time before the workspace existed. */
     forget: (tenantId: TenantId) => unknown.add(tenantId),
+    setLabels: (tenantId: TenantId, agentId: string, set: Labels) =>
+      labels.set(tenantId, new Map([...(labels.get(tenantId) ?? []), [agentId, set]])),
     setTimezone: (tenantId: TenantId, timezone: string) => timezones.set(tenantId, timezone),
   });
 }

@@ -16,6 +16,7 @@ import { createLedgers } from '../src/ledger/ledgers.ts';
 import { createWorkspaceLedger } from '../src/ledger/workspace.ledger.ts';
 import { createJournalStore } from '../src/store/journal.store.ts';
 import { createSnapshotStore, PART_ITEMS } from '../src/store/snapshot.store.ts';
+import { UNKNOWN } from './calls.ts';
 import { largeLedger } from './large.ledgers.ts';
 import { NO_BUDGET } from './memory.stores.ts';
 
@@ -194,7 +195,7 @@ it('ledgers stay within their budget, and each workspace decides right after its
   const limitsOf = (scopeId: TenantId): Limit[] => [{ scope: 'workspace', scopeId, dailyBudgetMicros: 1_000 + 3 }];
   const ask = (tenantId: TenantId, requestId: string) => {
     const call = { agentId: 'agent', runId: 'run', planKey: null, amountMicros: 1, ttlSeconds: 600 };
-    const request = { ...call, requestId, limits: limitsOf(tenantId), dryRun: false };
+    const request = { ...call, requestId, ...UNKNOWN, limits: limitsOf(tenantId), dryRun: false };
     return ledgers.submit(tenantId, reserve(request)).then(({ decision }) => decision);
   };
 

@@ -16,6 +16,7 @@ import { createLedgerMetrics } from '../src/ledger/ledger.metrics.ts';
 import { createWorkspaceLedger, type WorkspaceLedger } from '../src/ledger/workspace.ledger.ts';
 import { createJournalStore, type JournalStore } from '../src/store/journal.store.ts';
 import { createSnapshotStore, type SnapshotStore } from '../src/store/snapshot.store.ts';
+import { UNKNOWN } from './calls.ts';
 import { NO_BUDGET } from './memory.stores.ts';
 
 const mongo = useBreakableMongo();
@@ -65,7 +66,7 @@ const limitOf = (scopeId: TenantId, dailyBudgetMicros: number): Limit[] => [
 ];
 const asked = (requestId: string, amountMicros: number, limits: Limit[]) => {
   const request = { requestId, agentId: 'agent', runId: 'run', planKey: null, amountMicros, ttlSeconds: 600 };
-  return reserve({ ...request, limits, dryRun: false });
+  return reserve({ ...request, ...UNKNOWN, limits, dryRun: false });
 };
 const spend = (settlementId: string) => ({
   ...{ settlementId, reservationId: null, agentId: 'agent', planKey: null, micros: 1, at: NOW },

@@ -9,6 +9,7 @@ import { post } from '../src/domain/settle.ts';
 import { createLedgers } from '../src/ledger/ledgers.ts';
 import { createJournalStore } from '../src/store/journal.store.ts';
 import { createSnapshotStore } from '../src/store/snapshot.store.ts';
+import { UNKNOWN } from './calls.ts';
 
 const [uri = '', database = '', ...large] = process.argv.slice(2);
 const logger = createLogger({ service: 'pod-memory', level: 'silent' });
@@ -31,7 +32,7 @@ await Promise.all(
   large.map(async (name) => {
     const spend = { ...call, settlementId: `s-${name}`, reservationId: null, micros: 5, at: Date.now() };
     await ledgers.submit(provenTenantId(name), post(spend, Date.now()));
-    const small = { ...call, requestId: name, amountMicros: 1, ttlSeconds: 600, limits: [], dryRun: false };
+    const small = { ...call, ...UNKNOWN, requestId: name, amountMicros: 1, ttlSeconds: 600, limits: [], dryRun: false };
     decisions.push((await ledgers.submit(provenTenantId('ws_small'), reserve(small))).decision);
   }),
 );

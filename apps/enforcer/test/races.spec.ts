@@ -14,6 +14,7 @@ import { createWorkspaceLedger } from '../src/ledger/workspace.ledger.ts';
 import { createMemoryJournal, createMemorySnapshots, NO_BUDGET } from './memory.stores.ts';
 
 const TENANT = provenTenantId('ws_races');
+const KEY = { tenantId: TENANT, keyId: null, labels: {} };
 const NOW = Date.parse('2026-11-23T12:00:00.000Z');
 const LIMITS = [
   { scope: 'workspace' as const, scopeId: TENANT, dailyBudgetMicros: 1_000_000 },
@@ -51,7 +52,7 @@ function arrange() {
       submit: (_tenantId, ask) => ledger.submit(ask),
       async append(_tenantId, added) {
         await new Promise<void>((resolve) => waiting.push(resolve));
-        events.push(...added);
+        events.push(...added.map(({ event }) => event));
       },
       limits: {
         applying: async () => ({ limits: LIMITS, plan: 'none' }),
@@ -60,6 +61,7 @@ function arrange() {
       },
       denials: { report: async () => {} },
       agents: { seen() {} },
+      agentLabels: { labelsOf: () => new Map() },
       clock: () => NOW,
       onDecision() {},
       onUsedUp() {},
@@ -83,7 +85,7 @@ function arrange() {
   const workspace = async () => (await one.ledger.submit(viewLimits(LIMITS))).items[0]!;
   async function held(requestId = 'r1') {
     const request = requestOf(requestId, 1000);
-    const decision = await one.reservations.reserve(TENANT, request);
+    const decision = await one.reservations.reserve(KEY, request);
     if (decision.decision === 'denied' || decision.reservation === null) throw new Error('it was not granted');
     return decision.reservation.id;
   }
@@ -91,7 +93,8 @@ function arrange() {
 }
 
 function requestOf(requestId: string, amountMicros: number) {
-  return { requestId, agentId: 'a', runId: 'r', planKey: null, amountMicros, ttlSeconds: 600 };
+  const call = { agentId: 'a', runId: 'r', planKey: null, model: null, provider: null, labels: {} };
+  return { requestId, ...call, amountMicros, ttlSeconds: 600 };
 }
 
 describe('while a settlement is on its way to the log', () => {
@@ -169,10 +172,10 @@ describe('a settlement id that another reservation has', () => {
 describe('a request that was answered too late', () => {
   it('is never granted, since its caller may have been denied meanwhile', async () => {
     const { one, other, cutOff, workspace } = arrange();
-    await other.reservations.reserve(TENANT, requestOf('all', 1_000_000));
+    await other.reservations.reserve(KEY, requestOf('all', 1_000_000));
     const restore = cutOff();
-    await expect(one.reservations.reserve(TENANT, requestOf('r1', 1))).rejects.toThrow('took too long');
-    expect(await other.reservations.reserve(TENANT, requestOf('r1', 1))).toMatchObject({ decision: 'denied' });
+    await expect(one.reservations.reserve(KEY, requestOf('r1', 1))).rejects.toThrow('took too long');
+    expect(await other.reservations.reserve(KEY, requestOf('r1', 1))).toMatchObject({ decision: 'denied' });
     await other.reservations.release(TENANT, reservationIdOf(TENANT, 'all'));
     restore();
     expect(await workspace()).toMatchObject({ heldMicros: 0, openReservations: 0 });
@@ -195,7 +198,7 @@ it('a journal with an op of a newer version is not decided on', async () => {
   const { one, journal } = arrange();
   const op = JSON.parse('{"op":"refund","micros":5}');
   await journal.append(TENANT, { seq: 1, at: NOW, ops: [op] });
-  await expect(one.reservations.reserve(TENANT, requestOf('r1', 1))).rejects.toThrow('Entry 1 ');
+  await expect(one.reservations.reserve(KEY, requestOf('r1', 1))).rejects.toThrow('Entry 1 ');
 });
 
 it('spend that says a time far ahead counts in the running day, and no day is lost for it', async () => {

@@ -96,6 +96,7 @@ export class Reference {
     return {
       ...asked,
       id,
+      keyId: null,
       createdAt: grant.now,
       expiresAt,
       state: settled !== undefined ? 'settled' : isReleased ? 'released' : open,
@@ -145,8 +146,10 @@ export class Reference {
   reserve(id: string, request: ReservationRequest, limits: readonly Limit[], dryRun: boolean) {
     const known = this.of('granted').find((fact) => fact.id === id);
     if (known !== undefined) {
-      const fields = ['agentId', 'runId', 'planKey', 'amountMicros', 'ttlSeconds'] as const;
+      const fields = ['agentId', 'runId', 'planKey', 'amountMicros', 'ttlSeconds', 'model', 'provider'] as const;
       if (fields.some((field) => known.request[field] !== request[field])) return 'request_id_reused';
+      const had = new Map(Object.entries(known.request.labels));
+      if (Object.entries(request.labels).some(([name, value]) => had.get(name) !== value)) return 'request_id_reused';
       if (this.now > known.now + 24 * 3_600_000) return 'request_id_reused';
       return { decision: 'allowed', reservation: this.find(id)!, limits: this.rows(limits) };
     }

@@ -18,6 +18,10 @@ export const held: Reservation = {
   expiresAt: EXPIRES_AT,
   settledMicros: null,
   settlementId: null,
+  model: null,
+  provider: null,
+  keyId: null,
+  labels: {},
 };
 export const settled: Reservation = {
   ...held,
@@ -25,6 +29,9 @@ export const settled: Reservation = {
   state: 'settled',
   settledMicros: 0,
   settlementId: 'stl-1',
+  model: 'large-1',
+  provider: 'acme',
+  labels: { team: 'growth' },
 };
 export const row: LimitRow = {
   scope: 'agent',
@@ -58,6 +65,9 @@ export const heldBody = {
   expires_at: '2026-11-21T18:10:00.001Z',
   settled_micros: null,
   settlement_id: null,
+  model: null,
+  provider: null,
+  labels: {},
 };
 export const settledBody = {
   ...heldBody,
@@ -65,6 +75,9 @@ export const settledBody = {
   state: 'settled',
   settled_micros: 0,
   settlement_id: 'stl-1',
+  model: 'large-1',
+  provider: 'acme',
+  labels: { team: 'growth' },
 };
 export const rowBody = {
   scope: 'agent',
@@ -96,6 +109,7 @@ export const heldMessage = {
   state: 'RESERVATION_STATE_HELD',
   createdAt: { seconds: seconds(CREATED_AT), nanos: 1_000_000 },
   expiresAt: { seconds: seconds(EXPIRES_AT), nanos: 1_000_000 },
+  labels: {},
 };
 export const settledMessage = {
   ...heldMessage,
@@ -103,6 +117,9 @@ export const settledMessage = {
   ...{ planKey: 'pro', _planKey: 'planKey' },
   ...{ settledMicros: '0', _settledMicros: 'settledMicros' },
   ...{ settlementId: 'stl-1', _settlementId: 'settlementId' },
+  ...{ model: 'large-1', _model: 'model' },
+  ...{ provider: 'acme', _provider: 'provider' },
+  labels: { team: 'growth' },
 };
 const resetsAt = { seconds: seconds(RESETS_AT), nanos: 0 };
 export const rowMessage = {

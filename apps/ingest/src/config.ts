@@ -7,6 +7,7 @@ const MIB = 1024 * 1024;
 export const ingestConfig = serviceConfig.extend({
   ...httpServiceFields,
   KEYS_GRPC: hostPortField().describe('host:port of the keys service'),
+  IDENTITY_GRPC: hostPortField().describe('host:port of identity, which has the labels of agents'),
   BODY_BUDGET_BYTES: integerField({ min: 1, max: 1024 * MIB })
     .prefault(String(64 * MIB))
     .describe('maximum bytes of all request bodies in memory; further requests get 503; default 67108864 (64 MiB)'),

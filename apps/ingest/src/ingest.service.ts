@@ -1,4 +1,10 @@
-import { GATEWAY_EVENTS_TOPIC, GATEWAY_EVENTS_TOPIC_OPTIONS, keysService } from '@tollkeeper/contracts';
+import { createAgentLabels } from '@tollkeeper/agent-labels';
+import {
+  GATEWAY_EVENTS_TOPIC,
+  GATEWAY_EVENTS_TOPIC_OPTIONS,
+  identityService,
+  keysService,
+} from '@tollkeeper/contracts';
 import { type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
@@ -30,8 +36,10 @@ export function createIngest(deps: IngestDeps): IngestService {
   const { config, logger, metrics, tracer, clock = systemClock, now = () => performance.now() } = deps;
   const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
   const keys = createGrpcClient(keysService, config.KEYS_GRPC, deps);
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
   const accepted = metrics.counter({ name: 'ingest_events_accepted_total', help: 'Events stored durably in the log' });
   const intake = createEventIntake({
+    ...createAgentLabels({ identity, logger, now }),
     clock,
     async append(records) {
       await eventLog.append(GATEWAY_EVENTS_TOPIC, records);
@@ -58,9 +66,9 @@ export function createIngest(deps: IngestDeps): IngestService {
     start: () => eventLog.ensureTopic(GATEWAY_EVENTS_TOPIC_OPTIONS),
     async stop() {},
   };
-  // The keys service is not required to be ready: without it, only keys verified in the last seconds are accepted, and
-  // all other requests are answered accordingly.
-  return assembleService({ name: 'ingest', logger, parts: [topic, keys], http });
+  // Peers are not required to be ready. Without keys, only keys verified in the last seconds are accepted; without
+  // identity, only events of agents whose labels are known. All other requests are answered accordingly.
+  return assembleService({ name: 'ingest', logger, parts: [topic, keys, identity], http });
 }
 
 function createQuotas({ config, metrics, logger, now }: Omit<IngestDeps, 'eventLog' | 'now'> & { now: () => number }) {

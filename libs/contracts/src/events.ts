@@ -66,6 +66,15 @@ type DataOf<Type extends KnownEventType> = z.infer<(typeof knownEventSchemas)[Ty
 type CountingType = { [Type in KnownEventType]: 'count' extends keyof DataOf<Type> ? Type : never }[KnownEventType];
 const COUNTING: Record<CountingType, true> = { 'budget.blocked': true };
 
+/** The types whose events report calls, which have labels. */
+type CallType = { [Type in KnownEventType]: 'labels' extends keyof DataOf<Type> ? Type : never }[KnownEventType];
+const CALLS: Record<CallType, true> = { 'spend.settled': true, 'budget.blocked': true, 'guard.blocked': true };
+
+/** Whether the event reports a call, or several. */
+export function isCall(event: GatewayEvent): event is SpendSettledEvent | BudgetBlockedEvent | GuardBlockedEvent {
+  return Object.hasOwn(CALLS, event.type);
+}
+
 /** How many calls the event reports: a `budget.blocked` may report several. */
 export function countOf(event: GatewayEvent): number {
   return isCounting(event) ? (event.data.count ?? 1) : 1;

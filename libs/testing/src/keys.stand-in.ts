@@ -3,6 +3,7 @@ import {
   keysRequests,
   keysService,
   type KeysServiceDefinition,
+  type Labels,
   mintWorkspaceKey,
   toWireKeyRole,
 } from '@tollkeeper/contracts';
@@ -11,7 +12,7 @@ import { AppError, newId, provenTenantId, type TenantId } from '@tollkeeper/kern
 
 /** A stand-in for keys that answers from a table: `service` implements the contract, for `createPeers`. */
 export function createKeysStandIn() {
-  const keys = new Map<string, { tenantId: TenantId; role: KeyRole }>();
+  const keys = new Map<string, { tenantId: TenantId; role: KeyRole; labels: Labels }>();
   const state = { during: () => {} };
   let calls = 0;
 
@@ -21,7 +22,7 @@ export function createKeysStandIn() {
       state.during();
       const key = keys.get(keySha256.toString('hex'));
       if (key === undefined) throw new AppError('not_found', 'This workspace key is not valid.');
-      return { tenantId: key.tenantId, role: toWireKeyRole(key.role) };
+      return { ...key, role: toWireKeyRole(key.role) };
     },
   };
 
@@ -31,12 +32,12 @@ export function createKeysStandIn() {
     state,
     /** How often VerifyKey was called. */
     calls: () => calls,
-    /** Creates a valid key. */
-    issue(role: KeyRole = 'developer') {
-      const { apiKey, sha256 } = mintWorkspaceKey();
+    /** Creates a valid key that pins these labels. */
+    issue(role: KeyRole = 'developer', labels: Labels = {}) {
+      const { id: keyId, apiKey, sha256 } = mintWorkspaceKey();
       const tenantId = provenTenantId(newId('ws'));
-      keys.set(sha256.toString('hex'), { tenantId, role });
-      return { apiKey, tenantId, sha256 };
+      keys.set(sha256.toString('hex'), { tenantId, role, labels });
+      return { keyId, apiKey, tenantId, sha256 };
     },
     revoke: (sha256: Buffer) => keys.delete(sha256.toString('hex')),
   };

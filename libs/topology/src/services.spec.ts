@@ -39,6 +39,7 @@ describe('the table of services', () => {
       KAFKA_BROKERS: 'k:9092',
       CALLER_TOKEN_SECRET: 's',
       KEYS_GRPC: 'keys:grpc',
+      IDENTITY_GRPC: 'identity:grpc',
     });
     expect(settingsOf('gateway', installation)).toMatchObject({
       PUBLIC_URL: 'http://p',

@@ -63,7 +63,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
   ingest: {
     serves: ['http'],
     open: [],
-    calls: { grpc: ['keys'] },
+    calls: { grpc: ['keys', 'identity'] },
     reads: [],
     writes: [GATEWAY_EVENTS_TOPIC],
     mongodb: false,

@@ -98,8 +98,10 @@ export function toReservation(found: Exclude<Found, { none: true }>, now: number
 
 const UNSETTLED = { settledMicros: null, settlementId: null };
 
-function facts({ id, requestId, agentId, runId, planKey, amountMicros, createdAt }: Hold) {
-  return { id, requestId, agentId, runId, planKey, amountMicros, createdAt };
+function facts(hold: Hold) {
+  const { id, requestId, agentId, runId, planKey, amountMicros, createdAt } = hold;
+  const { model = null, provider = null, keyId = null, labels = {} } = hold;
+  return { id, requestId, agentId, runId, planKey, amountMicros, createdAt, model, provider, keyId, labels };
 }
 
 export const noSuchReservation = () =>

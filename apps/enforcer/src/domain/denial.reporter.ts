@@ -1,8 +1,7 @@
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import { within } from './answer.time.ts';
-import { budgetBlocked } from './enforcement.events.ts';
+import { budgetBlocked, type DeniedRequest } from './enforcement.events.ts';
 import type { Denial } from './limit.ts';
-import type { ReservationRequest } from './reservation.ts';
 import { type AppendEvents, createWorkspaceAppends } from './workspace.appends.ts';
 
 /** How long an answer waits until its denial is in the log. */
@@ -30,7 +29,7 @@ export interface DenialReporter {
    * Resolves when the denial may be answered; never rejects. By then, the first denial of a series is in the log,
    * unless that takes longer than {@link REPORT_MS}. Repeats are counted and reported together within a second.
    */
-  report(tenantId: TenantId, request: ReservationRequest, denial: Denial): Promise<void>;
+  report(tenantId: TenantId, request: DeniedRequest, denial: Denial): Promise<void>;
   /** Reports the counted denials. Rejects if the log does not take them in time. Call it last. */
   stop(): Promise<void>;
 }
@@ -39,7 +38,7 @@ export interface DenialReporter {
 interface Series {
   /** Requests that are not reported yet, and the newest of them. */
   counted: string[];
-  newest: { request: ReservationRequest; denial: Denial; at: number } | undefined;
+  newest: { request: DeniedRequest; denial: Denial; at: number } | undefined;
   /** The requests denied in this second, and in the previous one: a request that asks again counts once. */
   asking: Set<string>;
   askedBefore: ReadonlySet<string>;
@@ -136,7 +135,7 @@ export function createDenialReporter({ append, clock, onUnreported }: DenialRepo
 }
 
 /** Includes the end of the day, so that an event never reports denials of two days. */
-function keyOf({ agentId, planKey }: ReservationRequest, denial: Denial): string {
+function keyOf({ agentId, planKey, keyId, labels }: DeniedRequest, denial: Denial): string {
   const { scope, scopeId, dailyBudgetMicros, resetsAt } = denial;
-  return JSON.stringify([agentId, planKey, scope, scopeId, dailyBudgetMicros, resetsAt]);
+  return JSON.stringify([agentId, planKey, keyId, labels, scope, scopeId, dailyBudgetMicros, resetsAt]);
 }

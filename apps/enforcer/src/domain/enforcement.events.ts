@@ -1,27 +1,42 @@
-import type { GatewayEvent } from '@tollkeeper/contracts';
+import type { Labels } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import { digestOf } from './journal.ts';
 import type { Denial } from './limit.ts';
 import type { Reservation, ReservationRequest, Settlement } from './reservation.ts';
 import type { ThresholdReached } from './threshold.ts';
+import type { ReportedEvent } from './workspace.appends.ts';
 
 /** The source of the enforcer's events. Their ids are deterministic, so an event that is appended again counts once. */
 const SOURCE = 'tollkeeper/enforcer';
 
-function event(type: string, id: string, at: number, data: object): GatewayEvent {
-  return { specversion: '1.0', id, source: SOURCE, type, time: new Date(at).toISOString(), data };
+function event(
+  type: string,
+  id: string,
+  { at, data, keyId }: { at: number; data: object; keyId?: string | null },
+): ReportedEvent {
+  return {
+    event: { specversion: '1.0', id, source: SOURCE, type, time: new Date(at).toISOString(), data },
+    keyId: keyId ?? undefined,
+  };
 }
+
+function labelsIn(labels: Labels): { labels?: Labels } {
+  return Object.keys(labels).length === 0 ? {} : { labels };
+}
+
+/** A request that was denied, with all labels of its call. */
+export type DeniedRequest = ReservationRequest & Pick<Reservation, 'keyId'>;
 
 /** Calls were denied: those of `requestIds`. The other fields are from the newest one, `request`. */
 export function budgetBlocked(
   tenantId: TenantId,
   requestIds: readonly string[],
-  request: ReservationRequest,
+  request: DeniedRequest,
   denial: Denial,
   at: number,
-): GatewayEvent {
-  const { runId, agentId, planKey } = request;
-  return event('budget.blocked', `den_${digestOf(tenantId, ...requestIds)}`, at, {
+): ReportedEvent {
+  const { runId, agentId, planKey, keyId, labels } = request;
+  const data = {
     run_id: runId,
     agent_id: agentId,
     scope: denial.scope,
@@ -31,43 +46,50 @@ export function budgetBlocked(
     daily_budget_usd_micros: denial.dailyBudgetMicros,
     ...(planKey !== null && { plan_key: planKey }),
     ...(requestIds.length > 1 && { count: requestIds.length }),
-  });
+    ...labelsIn(labels),
+  };
+  return event('budget.blocked', `den_${digestOf(tenantId, ...requestIds)}`, { at, data, keyId });
 }
 
 /** A call settled a reservation. */
 export function spendSettled(
   tenantId: TenantId,
-  { id, runId, agentId, planKey }: Reservation,
+  reservation: Reservation,
   settlement: Settlement,
   at: number,
-): GatewayEvent {
-  const { settlementId, amountMicros, model, provider, inputTokens, outputTokens } = settlement;
-  return event('spend.settled', `stl_${digestOf(tenantId, settlementId)}`, at, {
+): ReportedEvent {
+  const { id, runId, agentId, planKey, keyId, labels } = reservation;
+  const { settlementId, amountMicros, inputTokens, outputTokens } = settlement;
+  const { model = reservation.model, provider = reservation.provider } = settlement;
+  const data = {
     settlement_id: settlementId,
     run_id: runId,
     agent_id: agentId,
     amount_micros: amountMicros,
     ...(planKey !== null && { plan_key: planKey }),
-    ...(model !== undefined && { model }),
-    ...(provider !== undefined && { provider }),
+    ...(model !== null && { model }),
+    ...(provider !== null && { provider }),
     ...(inputTokens !== undefined && { input_tokens: inputTokens }),
     ...(outputTokens !== undefined && { output_tokens: outputTokens }),
     reservation_id: id,
-  });
+    ...labelsIn(labels),
+  };
+  return event('spend.settled', `stl_${digestOf(tenantId, settlementId)}`, { at, data, keyId });
 }
 
 /**
  * The spend of a day has reached a percentage of a limit. One event per limit, day and percentage. Spend of a day that
  * is over can still come in: its event has a time of that day, so that no rule takes it for today's.
  */
-export function thresholdReached(tenantId: TenantId, reached: ThresholdReached, at: number): GatewayEvent {
+export function thresholdReached(tenantId: TenantId, reached: ThresholdReached, at: number): ReportedEvent {
   const { day, dayEnd, scope, scopeId, percent, spentMicros, dailyBudgetMicros } = reached;
-  const time = Math.min(at, dayEnd - 1);
-  return event('budget.threshold_reached', `thr_${digestOf(tenantId, day, scope, scopeId, percent)}`, time, {
+  const data = {
     scope,
     scope_id: scopeId,
     percent,
     spent_micros: spentMicros,
     daily_budget_usd_micros: dailyBudgetMicros,
-  });
+  };
+  const id = `thr_${digestOf(tenantId, day, scope, scopeId, percent)}`;
+  return event('budget.threshold_reached', id, { at: Math.min(at, dayEnd - 1), data });
 }

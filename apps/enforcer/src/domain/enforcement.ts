@@ -1,7 +1,7 @@
 import type { Cause } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Denial, LimitRow, OverspendCause } from './limit.ts';
-import type { Reservation, ReservationRequest, ReservationState, Settlement } from './reservation.ts';
+import type { Reservation, ReservationRequest, ReservationState, ReservingKey, Settlement } from './reservation.ts';
 
 /** The answer to a request. `limits` has one row per limit that applies. */
 export type Decision =
@@ -20,10 +20,11 @@ export interface Reservations {
    * the same reservation for 24 h. With `dryRun` nothing changes, and `reservation` is null unless it was granted
    * before.
    *
-   * Rejects with `invalid_request` for an unknown or inactive plan, `request_id_reused` for other content under the
-   * same id or after 24 h, and `rate_limited` if the workspace has too many open reservations.
+   * Rejects with `invalid_request` for an unknown or inactive plan, `label_pinned` for another value than the key pins,
+   * `request_id_reused` for other content under the same id or after 24 h, and `rate_limited` if the workspace has too
+   * many open reservations.
    */
-  reserve(tenantId: TenantId, request: ReservationRequest, options?: { dryRun?: boolean }): Promise<Decision>;
+  reserve(key: ReservingKey, request: ReservationRequest, options?: { dryRun?: boolean }): Promise<Decision>;
   /** Rejects with `not_found`, also for a reservation older than three days. */
   get(tenantId: TenantId, id: string): Promise<Reservation>;
   /**

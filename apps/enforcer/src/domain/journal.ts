@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { BudgetScope } from '@tollkeeper/contracts';
+import type { BudgetScope, Labels } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
 /** A local day `[start, end)` of a workspace in epoch milliseconds. The days of a ledger do not overlap. */
@@ -23,6 +23,11 @@ export interface Hold {
   day: number;
   createdAt: number;
   expiresAt: number;
+  /** What is not known of the call is left out, here and below. */
+  model?: string;
+  provider?: string;
+  keyId?: string;
+  labels?: Labels;
 }
 
 /** The accounts that spend is posted to. */

@@ -34,6 +34,8 @@ const NO_ACCOUNTS: Readonly<Record<BudgetScope, number>> = { workspace: 0, agent
 /** Memory of an account and of a hold in V8, without the characters of their strings. A suite measures it. */
 const ACCOUNT_BYTES = 320;
 const HOLD_BYTES = 560;
+/** Memory of a label, without the characters of its strings. */
+const LABEL_BYTES = 64;
 
 /** An empty ledger in memory. */
 export function createLedger(): LedgerState {
@@ -50,6 +52,9 @@ export function createLedger(): LedgerState {
     },
     get holdCount() {
       return holds.size;
+    },
+    get holdBytes() {
+      return holdBytes;
     },
     get bytes() {
       return days.reduce((sum, day) => sum + day.bytes, holdBytes);
@@ -112,9 +117,17 @@ export function createLedger(): LedgerState {
   };
 }
 
-/** One byte per character: identifiers are ASCII. */
-function bytesOf({ id, requestId, agentId, runId, planKey }: Hold): number {
-  return HOLD_BYTES + id.length + requestId.length + agentId.length + runId.length + (planKey?.length ?? 0);
+function bytesOf({ id, requestId, agentId, runId, planKey, model, provider, labels }: Hold): number {
+  // One byte per character: identifiers are ASCII.
+  const ids = id.length + requestId.length + agentId.length + runId.length + (planKey?.length ?? 0);
+  let bytes = HOLD_BYTES + ids + textBytes(model) + textBytes(provider);
+  for (const name in labels) bytes += name.length + textBytes(labels[name]) + LABEL_BYTES;
+  return bytes;
+}
+
+/** V8 stores a text with two bytes per character if it has any beyond Latin-1. */
+function textBytes(text = ''): number {
+  return text.length * 2;
 }
 
 function copyOf(account: Readonly<Account>): Account {
@@ -130,7 +143,7 @@ export function createDraft(base: Ledger): Ledger {
   const accounts = new Map<string, Account>();
   const counts = new Map<number, Record<BudgetScope, number>>();
   const drafted = createLedger();
-  let holdCount = base.holdCount;
+  let { holdCount, holdBytes } = base;
 
   const isThere = (day: number) => base.days.some(({ start }) => start === day);
   function count(day: number, scope: BudgetScope): void {
@@ -147,16 +160,26 @@ export function createDraft(base: Ledger): Ledger {
     get holdCount() {
       return holdCount;
     },
+    get holdBytes() {
+      return holdBytes;
+    },
     hold(id) {
       const changed = holds.get(id);
       return changed === undefined ? base.hold(id) : (changed ?? undefined);
     },
     setHold(hold) {
-      if (this.hold(hold.id) === undefined) holdCount += 1;
+      if (this.hold(hold.id) === undefined) {
+        holdCount += 1;
+        holdBytes += bytesOf(hold);
+      }
       holds.set(hold.id, hold);
     },
     removeHold(id) {
-      if (this.hold(id) !== undefined) holdCount -= 1;
+      const hold = this.hold(id);
+      if (hold !== undefined) {
+        holdCount -= 1;
+        holdBytes -= bytesOf(hold);
+      }
       holds.set(id, null);
     },
     addDay: (day) => drafted.addDay(day),

@@ -28,6 +28,8 @@ export interface Ledger {
   /** In order of time. */
   readonly days: readonly Day[];
   readonly holdCount: number;
+  /** Approximate memory of the holds in bytes. */
+  readonly holdBytes: number;
   hold(id: string): Hold | undefined;
   setHold(hold: Hold): void;
   removeHold(id: string): void;

@@ -1,4 +1,4 @@
-import type { BudgetScope } from '@tollkeeper/contracts';
+import type { BudgetScope, Labels } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Limit } from './limit.ts';
 
@@ -38,6 +38,18 @@ export interface TimezoneSource {
    * `service_unavailable` while identity is down.
    */
   timezoneOf(tenantId: TenantId): Promise<string>;
+}
+
+/** Knows the labels that owners give agents. */
+export interface AgentLabelSource {
+  /**
+   * The labels by agent; without any, an agent may be absent. At most 2 s old; while identity is down, the last known
+   * ones. Rejects with `service_unavailable` if those of an agent are not known.
+   */
+  labelsOf(
+    tenantId: TenantId,
+    agentIds: readonly string[],
+  ): ReadonlyMap<string, Labels> | Promise<ReadonlyMap<string, Labels>>;
 }
 
 /** Registers agents that call before any event names them. */

@@ -1,3 +1,6 @@
+import type { Labels } from '@tollkeeper/contracts';
+import type { TenantId } from '@tollkeeper/kernel';
+
 /** The states of a reservation. */
 export const RESERVATION_STATES = ['held', 'settled', 'released', 'expired'] as const;
 export type ReservationState = (typeof RESERVATION_STATES)[number];
@@ -17,6 +20,12 @@ export interface Reservation {
   /** Null until it is settled. */
   settledMicros: number | null;
   settlementId: string | null;
+  model: string | null;
+  provider: string | null;
+  /** Id of the workspace key that asked for it; null if none did. */
+  keyId: string | null;
+  /** Those of its key and its agent at that time, and of the call. */
+  labels: Labels;
 }
 
 /** The request of a gateway before a call. */
@@ -28,6 +37,18 @@ export interface ReservationRequest {
   planKey: string | null;
   amountMicros: number;
   ttlSeconds: number;
+  model: string | null;
+  provider: string | null;
+  /** Those of the call itself. */
+  labels: Labels;
+}
+
+/** The workspace key with which a gateway reserves. Without an id in a process that embeds this service. */
+export interface ReservingKey {
+  tenantId: TenantId;
+  keyId: string | null;
+  /** The labels of every call that is made with it. */
+  labels: Labels;
 }
 
 /** The cost of a call as reported by its gateway. */

@@ -1,3 +1,4 @@
+import { type Labels, mergeLabels } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import { GATEWAY_ANSWER_MS, within } from './answer.time.ts';
 import { type Ask, rehearse } from './decision.ts';
@@ -5,7 +6,7 @@ import { type DenialReporter, REPORT_MS } from './denial.reporter.ts';
 import { spendSettled } from './enforcement.events.ts';
 import type { Decision, Reservations } from './enforcement.ts';
 import { extend, read, release } from './hold.ts';
-import type { AgentRegistrar, ApplyingLimits, LimitSource } from './peers.ts';
+import type { AgentLabelSource, AgentRegistrar, ApplyingLimits, LimitSource } from './peers.ts';
 import { reserve, type UsedUp, UsedUpError } from './reserve.ts';
 import { settle, SETTLEMENT_OF_ANOTHER } from './settle.ts';
 import type { AppendEvents } from './workspace.appends.ts';
@@ -19,6 +20,7 @@ export interface ReservationDeps {
   denials: Pick<DenialReporter, 'report'>;
   limits: LimitSource;
   agents: AgentRegistrar;
+  agentLabels: AgentLabelSource;
   clock: Clock;
   onDecision: (decision: Decision['decision']) => void;
   /** Called for each request that is refused because its workspace has reached a maximum. */
@@ -29,7 +31,7 @@ export interface ReservationDeps {
 const DECIDE_MS = GATEWAY_ANSWER_MS - REPORT_MS;
 
 export function createReservations(deps: ReservationDeps): Reservations {
-  const { submit, append, denials, limits, agents, clock } = deps;
+  const { submit, append, denials, limits, agents, agentLabels, clock } = deps;
 
   const settling = createSettling();
 
@@ -39,21 +41,32 @@ export function createReservations(deps: ReservationDeps): Reservations {
   }
 
   return {
-    async reserve(tenantId, request, { dryRun = false } = {}) {
+    async reserve({ tenantId, keyId, labels: ofKey }, request, { dryRun = false } = {}) {
+      requireUnpinned(ofKey, request.labels);
       const deadline = performance.now() + DECIDE_MS;
+      const { agentId } = request;
       const decide = async () => {
-        const applying = await limits.applying(tenantId, request);
+        const [applying, ofAgents] = await Promise.all([
+          limits.applying(tenantId, request),
+          agentLabels.labelsOf(tenantId, [agentId]),
+        ]);
         requirePlan(applying.plan, request.planKey);
-        return submit(tenantId, { ...reserve({ ...request, limits: applying.limits, dryRun }), deadline });
+        const pinned = mergeLabels(ofKey, ofAgents.get(agentId) ?? {});
+        const asked = { ...request, keyId, pinned, limits: applying.limits, dryRun };
+        const decision = await submit(tenantId, { ...reserve(asked), deadline });
+        return { decision, labels: mergeLabels(pinned, request.labels) };
       };
-      const decision = await within(DECIDE_MS, decide()).catch((error: unknown) => {
+      const { decision, labels } = await within(DECIDE_MS, decide()).catch((error: unknown) => {
         if (error instanceof UsedUpError) deps.onUsedUp(tenantId, error.what);
         throw error;
       });
       if (dryRun) return decision;
       deps.onDecision(decision.decision);
-      if (decision.decision === 'allowed') agents.seen(tenantId, request.agentId);
-      else await denials.report(tenantId, request, decision.denial);
+      if (decision.decision === 'allowed') {
+        agents.seen(tenantId, agentId);
+        return decision;
+      }
+      await denials.report(tenantId, { ...request, keyId, labels }, decision.denial);
       return decision;
     },
 
@@ -120,4 +133,14 @@ function requirePlan(plan: ApplyingLimits['plan'], planKey: string | null): void
   throw new AppError('invalid_request', `Calls under the plan ${planKey} are not possible. Name an active plan.`, {
     details: [{ path: 'plan_key', message }],
   });
+}
+
+function requireUnpinned(pinned: Labels, said: Labels): void {
+  for (const [name, value] of Object.entries(said)) {
+    if (!Object.hasOwn(pinned, name) || pinned[name] === value) continue;
+    const message = `The workspace key pins the label ${name} to another value. Leave the label out, or use another key.`;
+    throw new AppError('label_pinned', message, {
+      details: [{ path: `labels.${name}`, message: `must be ${pinned[name]}, as the workspace key has it` }],
+    });
+  }
 }

@@ -1,3 +1,4 @@
+import { type Labels, mergeLabels } from '@tollkeeper/contracts';
 import { AppError, MAX_MICROS } from '@tollkeeper/kernel';
 import { findDay } from './day.ts';
 import {
@@ -20,9 +21,14 @@ import type { ReservationRequest } from './reservation.ts';
 const REPEAT_MS = 24 * 3_600_000;
 /** Maximum number of open reservations of a workspace. They stay in memory while it is busy. */
 const MAX_OPEN_RESERVATIONS = 25_000;
+/** Their maximum memory in bytes. Only with many long labels is it reached first. */
+const MAX_HOLD_BYTES = 48 * 1024 * 1024;
 
-/** A request and the limits that apply to it. */
+/** A request and what applies to it. */
 export interface LimitedRequest extends ReservationRequest {
+  keyId: string | null;
+  /** The labels of its key and its agent, which override those of the call. */
+  pinned: Labels;
   limits: readonly Limit[];
   dryRun: boolean;
 }
@@ -61,11 +67,27 @@ function decide(request: LimitedRequest, ledger: Ledger, context: Context): Deci
   if (request.dryRun) return { ops: [], answer: { decision: 'allowed', reservation: null, limits: rows } };
 
   const { requestId, agentId, runId, planKey, amountMicros, ttlSeconds } = request;
-  const what = { id, requestId, agentId, runId, planKey, amountMicros, ttlSeconds };
+  const what = { id, requestId, agentId, runId, planKey, amountMicros, ttlSeconds, ...factsOf(request) };
   const hold: Hold = { ...what, day: day.start, createdAt: now, expiresAt: now + ttlSeconds * 1000 };
   const grant: Op = { op: 'grant', ...hold };
   applyOp(ledger, grant);
   return { ops: [grant], answer: allowed({ hold }, request, ledger, day, now) };
+}
+
+function factsOf({
+  model,
+  provider,
+  keyId,
+  pinned,
+  labels,
+}: LimitedRequest): Pick<Hold, 'model' | 'provider' | 'keyId' | 'labels'> {
+  const all = mergeLabels(pinned, labels);
+  return {
+    ...(keyId !== null && { keyId }),
+    ...(model !== null && { model }),
+    ...(provider !== null && { provider }),
+    ...(Object.keys(all).length > 0 && { labels: all }),
+  };
 }
 
 type FoundReservation = Exclude<Found, { none: true }>;
@@ -81,9 +103,7 @@ function repeated(
   if (!isNewest) return NEWEST;
   const before = 'hold' in found ? found.hold : found.grant;
   const isRecent = now <= before.createdAt + REPEAT_MS;
-  const isSame = (['agentId', 'runId', 'planKey', 'amountMicros', 'ttlSeconds'] as const).every(
-    (field) => before[field] === request[field],
-  );
+  const isSame = COMPARED.every((field) => (before[field] ?? null) === request[field]) && hasLabels(before, request);
   if (isSame && isRecent) return { ops: [], answer: allowed(found, request, ledger, day, now) };
   return {
     refusal: new AppError(
@@ -93,6 +113,15 @@ function repeated(
         : 'Another request used this request_id with other content. Repeat a request unchanged, or use a new id.',
     ),
   };
+}
+
+const COMPARED = ['agentId', 'runId', 'planKey', 'amountMicros', 'ttlSeconds', 'model', 'provider'] as const;
+
+/** Whether the hold has the labels of the call. Those of its key and agent may have changed since. */
+function hasLabels({ labels = {} }: Hold, request: LimitedRequest): boolean {
+  return Object.entries(request.labels).every(
+    ([name, value]) => Object.hasOwn(request.pinned, name) || (Object.hasOwn(labels, name) && labels[name] === value),
+  );
 }
 
 function allowed(found: FoundReservation, { limits }: LimitedRequest, ledger: Ledger, day: Day, now: number): Decision {
@@ -120,6 +149,11 @@ function refusalOf(
 ): AppError | null {
   if (ledger.holdCount >= MAX_OPEN_RESERVATIONS) {
     const message = `The workspace has ${MAX_OPEN_RESERVATIONS} open reservations. Settle or release those of finished calls.`;
+    return new UsedUpError('open_reservations', message, 1);
+  }
+  if (ledger.holdBytes >= MAX_HOLD_BYTES) {
+    const message =
+      'The open reservations of the workspace have too many long labels. Send fewer or shorter labels, and settle or release the reservations of finished calls.';
     return new UsedUpError('open_reservations', message, 1);
   }
   for (const name of accountNamesOf({ agentId, planKey })) {

@@ -1,8 +1,11 @@
-import type { GatewayEvent } from '@tollkeeper/contracts';
+import type { GatewayEventRecord } from '@tollkeeper/contracts';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 
+/** An event with the key that asked for its call. */
+export type ReportedEvent = Pick<GatewayEventRecord, 'event' | 'keyId'>;
+
 /** Appends events to the log. Resolves when they are durable. */
-export type AppendEvents = (tenantId: TenantId, events: readonly GatewayEvent[]) => Promise<void>;
+export type AppendEvents = (tenantId: TenantId, events: readonly ReportedEvent[]) => Promise<void>;
 
 /** Maximum number of events in one append. */
 const MAX_EVENTS = 500;
@@ -13,13 +16,13 @@ const MAX_PENDING_OF_ALL = 20_000;
 /** A queue per workspace, so that none waits for the append of another. */
 export interface WorkspaceAppends {
   /** Resolves when the event is in the log. Rejects if the log does not take it or too many are pending. */
-  append(tenantId: TenantId, event: GatewayEvent): Promise<void>;
+  append(tenantId: TenantId, event: ReportedEvent): Promise<void>;
   /** Resolves when nothing is pending. */
   drained(): Promise<void>;
 }
 
 interface Waiting {
-  event: GatewayEvent;
+  event: ReportedEvent;
   resolve(): void;
   reject(error: unknown): void;
 }

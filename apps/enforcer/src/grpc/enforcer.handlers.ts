@@ -27,9 +27,9 @@ type Asked<Name extends keyof typeof enforcerRequests> = z.output<(typeof enforc
 
 /** The handlers of enforcer.proto: the calls that gateways make before and after an agent's call. */
 export function createEnforcerHandlers({ reservations, authenticator }: EnforcerHandlerDeps): GrpcService {
-  async function reserve({ dryRun, planKey, ...request }: Asked<'reserve'>, { tenantId }: VerifiedKey) {
-    const asked = { ...request, planKey: planKey ?? null };
-    const decided = await reservations.reserve(tenantId, asked, { dryRun });
+  async function reserve({ dryRun, planKey, model, provider, ...request }: Asked<'reserve'>, key: VerifiedKey) {
+    const asked = { ...request, planKey: planKey ?? null, model: model ?? null, provider: provider ?? null };
+    const decided = await reservations.reserve(key, asked, { dryRun });
     const limits = decided.limits.map(toLimitMessage);
     if (decided.decision === 'denied') return { denied: toDenialMessage(decided.denial), limits };
     const { reservation } = decided;
@@ -73,6 +73,7 @@ export function createEnforcerHandlers({ reservations, authenticator }: Enforcer
 
 function toReservationMessage(reservation: Reservation): ReservationMessage {
   const { id, requestId, agentId, runId, planKey, amountMicros, settledMicros, settlementId } = reservation;
+  const { model, provider, labels } = reservation;
   return {
     id,
     requestId,
@@ -85,6 +86,9 @@ function toReservationMessage(reservation: Reservation): ReservationMessage {
     expiresAt: toTimestamp(reservation.expiresAt),
     ...(settledMicros !== null && { settledMicros }),
     ...(settlementId !== null && { settlementId }),
+    ...(model !== null && { model }),
+    ...(provider !== null && { provider }),
+    labels,
   };
 }
 

@@ -1,5 +1,6 @@
 import {
   identifier,
+  labels,
   micros,
   modelName,
   planKey,
@@ -44,6 +45,9 @@ reservation comes with other content, or after 24 hours.
 
 A plan that is unknown or not active is 400. An agent that was never seen is registered.
 
+The labels of the call are those of its workspace key, its agent and the request; of those with the same name, the key's
+come first, then the agent's. Another value than the key pins is 403 (\`label_pinned\`).
+
 Each workspace has a quota of calls a second, and of open reservations. Above them the answer is 429 with
 \`Retry-After\`. While nothing can be decided it is 503 with \`Retry-After\`, within a second.`;
 
@@ -61,6 +65,9 @@ const reserveBody = z.strictObject({
   run_id: identifier.meta({ example: 'run-2' }),
   amount_micros: reservedAmount,
   plan_key: planKey.optional().meta({ description: 'The plan of the call' }),
+  model: modelName.optional().meta({ description: 'The model that the call will use, if it is known' }),
+  provider: providerName.optional().meta({ description: 'The provider of the model, if it is known' }),
+  labels: labels.default({}),
   ttl_seconds: ttlSeconds.default(RESERVATION_TTL_SECONDS.default),
   dry_run: z.boolean().default(false).meta({ description: 'Return the decision without changing anything' }),
 });
@@ -127,7 +134,7 @@ function reserveRoute(reservations: Reservations, common: Common): Route {
     },
     handler: async ({ caller, body }) => {
       const { dry_run: dryRun } = body;
-      const decided = await reservations.reserve(caller.tenantId, toRequest(body), { dryRun });
+      const decided = await reservations.reserve(caller, toRequest(body), { dryRun });
       const { decision } = decided;
       const rows = decided.limits.map(toLimitRow);
       if (decision === 'denied') {
@@ -223,6 +230,9 @@ function toRequest(body: z.output<typeof reserveBody>) {
     planKey: body.plan_key ?? null,
     amountMicros: body.amount_micros,
     ttlSeconds: body.ttl_seconds,
+    model: body.model ?? null,
+    provider: body.provider ?? null,
+    labels: body.labels,
   };
 }
 

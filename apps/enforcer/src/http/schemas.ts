@@ -1,4 +1,4 @@
-import { BUDGET_SCOPES, identifier, micros, moment, planKey } from '@tollkeeper/contracts';
+import { BUDGET_SCOPES, identifier, micros, modelName, moment, planKey, providerName } from '@tollkeeper/contracts';
 import { z } from 'zod';
 import type { LimitRow } from '../domain/limit.ts';
 import { type Reservation, RESERVATION_STATES } from '../domain/reservation.ts';
@@ -20,6 +20,11 @@ export const reservationSchema = z
     expires_at: moment.meta({ description: 'When the reservation expires' }),
     settled_micros: micros.nullable().meta({ description: 'USD micros that were spent; null until it is settled' }),
     settlement_id: identifier.meta({ example: 'settlement-2' }).nullable(),
+    model: modelName.nullable(),
+    provider: providerName.nullable(),
+    labels: z
+      .record(z.string(), z.string())
+      .meta({ description: 'Those of the workspace key and the agent at that time, and of the call' }),
   })
   .meta({ id: 'Reservation' });
 
@@ -66,6 +71,9 @@ export function toReservationBody(reservation: Reservation): z.output<typeof res
     expires_at: toMoment(reservation.expiresAt),
     settled_micros: reservation.settledMicros,
     settlement_id: reservation.settlementId,
+    model: reservation.model,
+    provider: reservation.provider,
+    labels: reservation.labels,
   };
 }
 

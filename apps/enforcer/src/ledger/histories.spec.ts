@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from '@jest/globals';
-import { BUDGET_SCOPES, type BudgetScope } from '@tollkeeper/contracts';
+import { BUDGET_SCOPES, type BudgetScope, type Labels } from '@tollkeeper/contracts';
 import { AppError, provenTenantId } from '@tollkeeper/kernel';
 import { createMetrics } from '@tollkeeper/runtime';
 import { testLogger } from '@tollkeeper/testing';
@@ -13,6 +13,7 @@ import { extend, read, release } from '../domain/hold.ts';
 import { reservationIdOf } from '../domain/journal.ts';
 import type { Limit } from '../domain/limit.ts';
 import { viewLimits } from '../domain/limit.view.ts';
+import type { ReservationRequest } from '../domain/reservation.ts';
 import { reserve } from '../domain/reserve.ts';
 import { post, type Posted, settle } from '../domain/settle.ts';
 import { findReached, markReported } from '../domain/threshold.ts';
@@ -38,6 +39,7 @@ const BEGINNINGS = [
 const ZONES = ['Europe/Berlin', 'Australia/Lord_Howe', 'UTC', 'America/New_York', 'Asia/Kathmandu'] as const;
 const AGENTS = ['agent-a', 'agent-b'];
 const PLANS = ['basic', 'pro'];
+const LABELS: readonly Labels[] = [{}, { team: 'growth' }, { team: 'growth', env: 'prod' }];
 const SCOPE_IDS: Record<BudgetScope, readonly string[]> = { workspace: [TENANT], agent: AGENTS, plan: PLANS };
 
 const metrics = createLedgerMetrics(createMetrics('histories'));
@@ -107,16 +109,16 @@ async function live(seed: number): Promise<void> {
       return dailyBudgetMicros === undefined ? [] : [{ ...name, dailyBudgetMicros }];
     });
 
-  const contents = new Map<
-    string,
-    { agentId: string; runId: string; planKey: string | null; amountMicros: number; ttlSeconds: number }
-  >();
+  const contents = new Map<string, Omit<ReservationRequest, 'requestId'>>();
   const newContent = () => ({
     agentId: pick(AGENTS),
     runId: `run-${next(2)}`,
     planKey: pick([null, ...PLANS]),
     amountMicros: next(80),
     ttlSeconds: pick([10, 60, 600, 3600]),
+    model: pick([null, 'large-1']),
+    provider: null,
+    labels: pick(LABELS),
   });
   const anyRequestId = () => `request-${next(7)}`;
   const anyId = () => reservationIdOf(TENANT, anyRequestId());
@@ -148,7 +150,7 @@ async function live(seed: number): Promise<void> {
         const limits = limitsOf(names.filter((name) => countsIn(content, name)));
         return {
           what: `reserve ${JSON.stringify({ ...request, limits, dryRun })}`,
-          ask: reserve({ ...request, limits, dryRun }),
+          ask: reserve({ ...request, keyId: null, pinned: {}, limits, dryRun }),
           expected: () => reference.reserve(reservationIdOf(TENANT, requestId), request, limits, dryRun),
         };
       }

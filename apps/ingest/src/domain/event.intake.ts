@@ -1,25 +1,52 @@
-import { encodeGatewayEvent, type GatewayEvent } from '@tollkeeper/contracts';
+import { encodeGatewayEvent, type GatewayEvent, isCall, type Labels, mergeLabels } from '@tollkeeper/contracts';
 import { type Clock, mapInSlices, type TenantId } from '@tollkeeper/kernel';
+
+/** The workspace key with which a gateway reports. */
+export interface ReportingKey {
+  tenantId: TenantId;
+  keyId: string;
+  /** The labels of every call that is reported with it. */
+  labels: Labels;
+}
 
 export interface EventIntake {
   /**
-   * Appends the events to the log in order. Resolves once they are durable: then they count, even if this process dies.
-   * After a rejection, some of them may be in the log. Sending them again is safe, because an event counts once.
+   * Appends the events to the log in order, with all labels of their calls. Resolves once they are durable: then they
+   * count, even if this process dies. After a rejection, some of them may be in the log. Sending them again is safe,
+   * because an event counts once. Rejects with `service_unavailable` if the labels of an agent are not known.
    */
-  accept(tenantId: TenantId, events: readonly GatewayEvent[]): Promise<void>;
+  accept(key: ReportingKey, events: readonly GatewayEvent[]): Promise<void>;
 }
+
+type LabelsByAgent = ReadonlyMap<string, Labels>;
 
 export interface EventIntakeDeps {
   /** Resolves when the records are durable. Rejects with `service_unavailable` if the log cannot take them. */
   append: (records: { key: string; value: Buffer }[]) => Promise<void>;
+  /** The labels of these agents; without any, an agent may be absent. Rejects with `service_unavailable`. */
+  labelsOf: (tenantId: TenantId, agentIds: readonly string[]) => LabelsByAgent | Promise<LabelsByAgent>;
   clock: Clock;
 }
 
-export function createEventIntake({ append, clock }: EventIntakeDeps): EventIntake {
+export function createEventIntake({ append, labelsOf, clock }: EventIntakeDeps): EventIntake {
   return {
-    async accept(tenantId, events) {
+    async accept({ tenantId, keyId, labels: ofKey }, events) {
       const receivedAt = new Date(clock()).toISOString();
-      await append(await mapInSlices(events, (event) => encodeGatewayEvent({ tenantId, receivedAt, event })));
+      const agentIds = new Set(events.flatMap((event) => (isCall(event) ? event.data.agent_id : [])));
+      const ofAgents = await labelsOf(tenantId, [...agentIds]);
+      await append(
+        await mapInSlices(events, (event) =>
+          encodeGatewayEvent({ tenantId, receivedAt, keyId, event: withLabels(event, ofKey, ofAgents) }),
+        ),
+      );
     },
   };
+}
+
+function withLabels(event: GatewayEvent, ofKey: Labels, ofAgents: LabelsByAgent): GatewayEvent {
+  if (!isCall(event)) return event;
+  const { agent_id: agentId, labels: ofCall = {} } = event.data;
+  const labels = mergeLabels(ofKey, ofAgents.get(agentId) ?? {}, ofCall);
+  if (Object.keys(labels).length === 0) return event;
+  return { ...event, data: { ...event.data, labels } } as GatewayEvent;
 }

@@ -24,6 +24,9 @@ A \`source\` must not begin with \`tollkeeper/\`. An event is unique by \`source
 The \`data\` of an event has at most 65,536 bytes of JSON, and its extension attributes are at most 64, of 8,192 bytes
 together. Tollkeeper keeps none of those, and of the \`data\` of a type that it does not know \`run_id\` and \`agent_id\`.
 
+The labels of a call are those of the workspace key, of its agent and of the event; of those with the same name, the
+key's come first, then the agent's.
+
 Each workspace has a quota of events and one of bytes a second, and may send more at once after a pause. Above a quota
 the answer is 429 with \`Retry-After\`, and says which one it is.`;
 
@@ -85,7 +88,7 @@ export function createEventRoutes({ intake, authenticator, quotas, clock }: Even
         },
       },
       handler: async ({ caller, body, requestId }) => {
-        await intake.accept(caller.tenantId, body);
+        await intake.accept(caller, body);
         return { status: 202, body: { accepted: body.length, request_id: requestId } };
       },
     }),

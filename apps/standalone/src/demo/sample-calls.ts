@@ -14,14 +14,20 @@ export interface SampleCallsOptions {
 /** Makes a call like a gateway: reserves before it and settles after it. Resolves to whether it was allowed. */
 export function createSampleCalls({ tenantId, reservations }: SampleCallsOptions) {
   return async ({ id, data }: SpendSettledEvent): Promise<boolean> => {
-    const decision = await reservations.reserve(tenantId, {
-      requestId: id,
-      agentId: data.agent_id,
-      runId: data.run_id,
-      planKey: data.plan_key ?? null,
-      amountMicros: Math.ceil(data.amount_micros * ESTIMATE_SHARE),
-      ttlSeconds: TTL_SECONDS,
-    });
+    const decision = await reservations.reserve(
+      { tenantId, keyId: null, labels: {} },
+      {
+        requestId: id,
+        agentId: data.agent_id,
+        runId: data.run_id,
+        planKey: data.plan_key ?? null,
+        amountMicros: Math.ceil(data.amount_micros * ESTIMATE_SHARE),
+        ttlSeconds: TTL_SECONDS,
+        model: data.model ?? null,
+        provider: data.provider ?? null,
+        labels: {},
+      },
+    );
     if (decision.decision === 'denied' || decision.reservation === null) return false;
     await reservations.settle(tenantId, decision.reservation.id, {
       settlementId: data.settlement_id,

@@ -22,8 +22,15 @@ export async function createEngineDecider(of: { env: Record<string, string>; ten
   return {
     async decide(requestId) {
       const call = { requestId, agentId: AGENT_ID, runId: 'run-bench', planKey: PLAN_KEY };
-      const request = { ...call, amountMicros: AMOUNT_MICROS, ttlSeconds: TTL_SECONDS };
-      const decided = await reservations.reserve(tenantId, request);
+      const request = {
+        ...call,
+        amountMicros: AMOUNT_MICROS,
+        ttlSeconds: TTL_SECONDS,
+        model: null,
+        provider: null,
+        labels: {},
+      };
+      const decided = await reservations.reserve({ tenantId, keyId: null, labels: {} }, request);
       if (decided.decision === 'denied' || decided.reservation === null) throw new Error('The call was denied');
       return decided.reservation.id;
     },
