@@ -4,7 +4,14 @@ import fc from 'fast-check';
 import type { z } from 'zod';
 import { decodeGatewayEvent, encodeGatewayEvent, peekEventType } from './event-record.ts';
 import type { KnownEventType } from './event-schemas.ts';
-import { countOf, gatewayEventBatchOf, gatewayEventSchema, isSpendSettled, MAX_EVENT_DATA_BYTES } from './events.ts';
+import {
+  countOf,
+  type GatewayEvent,
+  gatewayEventBatchOf,
+  gatewayEventSchema,
+  isSpendSettled,
+  MAX_EVENT_DATA_BYTES,
+} from './events.ts';
 import { toErrorDetails } from './validation.ts';
 
 const spend = {
@@ -118,6 +125,13 @@ describe('one event', () => {
       expect(pathsOf(withData({ [name]: 1 }))).toEqual([`data.${name}`]);
     },
   );
+
+  it.each([spend, budgetBlocked, guardBlocked])('of type $type takes labels', (input) => {
+    const labels = { team: 'growth', 'cost.center': 'Zürich' };
+    const event = { ...input, data: { ...input.data, labels } };
+    expect(gatewayEventSchema.parse(event).data).toMatchObject({ labels });
+    expect(pathsOf({ ...event, data: { ...event.data, labels: { Team: 'a' } } })).toEqual(['data.labels.Team']);
+  });
 
   it.each(['Source', 'data_base64', 'tenant_id', 'x-y', '$where'])('is refused for the attribute %s', (name) => {
     expect(pathsOf({ ...spend, [name]: 'x' })).toEqual([name]);
@@ -244,13 +258,16 @@ describe('one event', () => {
     expect(value.length).toBeLessThan(512);
   });
 
-  it('takes less than 10 KiB in the log, at its largest', () => {
+  it('takes less than 24 KiB in the log, at its largest', () => {
     // A control character takes six bytes in JSON.
     const [id, name] = ['x'.repeat(128), '\u0001'.repeat(128)];
     const data = { run_id: id, agent_id: id, guard: name, reason: '\u0001'.repeat(1000) };
     const event = gatewayEventSchema.parse({ ...guardBlocked, id, source: '"'.repeat(256), data });
-    const receivedAt = '2026-11-21T18:00:01.000Z';
-    expect(encodeGatewayEvent({ tenantId: provenTenantId(id), receivedAt, event }).value.length).toBeLessThan(10_240);
+    // Those of its call, its agent and its key.
+    const labels = Array.from({ length: 30 }, (_, nth) => [`${'x'.repeat(30)}${nth}`, '\uffff'.repeat(128)]);
+    const labelled = { ...event, data: { ...event.data, labels: Object.fromEntries(labels) } } as GatewayEvent;
+    const record = { tenantId: provenTenantId(id), receivedAt: '2026-11-21T18:00:01.000Z', keyId: id };
+    expect(encodeGatewayEvent({ ...record, event: labelled }).value.length).toBeLessThan(24 * 1024);
   });
 
   it('answers any JSON with an event or with problems', () => {
@@ -334,6 +351,13 @@ describe('the record of an event in the log', () => {
     const { key, value } = encodeGatewayEvent({ tenantId, receivedAt, event });
     expect(key).toBe('ws_1');
     expect(decodeGatewayEvent(value)).toEqual({ tenantId, receivedAt, event });
+  });
+
+  it.each([spend, budgetBlocked, guardBlocked])('keeps the key that reported it, and all labels: $type', (input) => {
+    const labels = Object.fromEntries(Array.from({ length: 30 }, (_, nth) => [`label.${nth}`, 'Zürich']));
+    const event = { ...gatewayEventSchema.parse(input), data: { ...input.data, labels } } as GatewayEvent;
+    const record = { tenantId, receivedAt, keyId: 'k7', event };
+    expect(decodeGatewayEvent(encodeGatewayEvent(record).value)).toEqual(record);
   });
 
   it('lets fields by that a newer producer added', () => {

@@ -13,6 +13,7 @@ const EXPECTED: Record<string, string> = {
   int: 'must be a whole number',
   boolean: 'must be true or false',
   object: 'must be an object',
+  record: 'must be an object',
   array: 'must be an array',
 };
 

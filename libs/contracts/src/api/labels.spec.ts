@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals';
+import { issueMessage, toErrorDetails } from '../validation.ts';
+import { labels, mergeLabels } from './labels.ts';
+
+const problemsOf = (input: unknown) => {
+  const result = labels.safeParse(input, { error: issueMessage });
+  return result.success ? [] : toErrorDetails(result.error.issues);
+};
+const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, nth) => [`label${nth}`, 'x']));
+const NAME = 'must be a name of 1 to 32 characters of a-z 0-9 _ . -, starting with a-z';
+const VALUE = 'must be 1 to 128 printable characters';
+
+describe('labels', () => {
+  it.each([
+    {},
+    named(10),
+    { team: 'Zürich 📈', 'cost.center-1_b': 'x'.repeat(128), constructor: 'a', [`a${'b'.repeat(31)}`]: ' ' },
+  ])('are taken as they are: %j', (input) => {
+    expect(labels.parse(input)).toEqual(input);
+  });
+
+  it.each<[unknown, { path: string; message: string }]>([
+    [named(11), { path: '', message: 'must be at most 10 labels' }],
+    [{ Team: 'a' }, { path: 'Team', message: NAME }],
+    [{ '1st': 'a' }, { path: '1st', message: NAME }],
+    [{ '': 'a' }, { path: '', message: NAME }],
+    [{ [`a${'b'.repeat(32)}`]: 'a' }, { path: `a${'b'.repeat(32)}`, message: NAME }],
+    [{ team: '' }, { path: 'team', message: VALUE }],
+    [{ team: 'x'.repeat(129) }, { path: 'team', message: VALUE }],
+    [{ team: 'a\nb' }, { path: 'team', message: VALUE }],
+    [{ team: 'a\u0085b' }, { path: 'team', message: VALUE }],
+    [{ team: '\ud83d' }, { path: 'team', message: VALUE }],
+    [{ team: 7 }, { path: 'team', message: 'must be a string' }],
+    [['team'], { path: '', message: 'must be an object' }],
+  ])('are refused with a problem that names the label: %j', (input, problem) => {
+    expect(problemsOf(input)).toEqual([problem]);
+  });
+});
+
+describe('the labels of a call', () => {
+  it('are those of all sources, and of several with a name that of the first source', () => {
+    const key = { env: 'prod' };
+    const agent = { team: 'growth', env: 'dev' };
+    const call = { user: 'u-7', team: 'other', env: 'test', constructor: 'a' };
+    expect(mergeLabels(key, agent, call)).toEqual({ env: 'prod', team: 'growth', user: 'u-7', constructor: 'a' });
+    expect([mergeLabels({}, {}, call), mergeLabels({}, {})]).toEqual([call, {}]);
+    expect([key, agent]).toEqual([{ env: 'prod' }, { team: 'growth', env: 'dev' }]);
+  });
+});
