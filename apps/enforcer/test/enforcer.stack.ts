@@ -6,6 +6,8 @@ import {
   GATEWAY_EVENTS_TOPIC,
   GATEWAY_EVENTS_TOPIC_OPTIONS,
   type GatewayEvent,
+  type GatewayEventRecord,
+  type Labels,
 } from '@tollkeeper/contracts';
 import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
@@ -78,7 +80,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     hangs: false,
     stalls: new Map<TenantId, Promise<void>>(),
     appends: 0,
-    appended: [] as { tenantId: TenantId; event: GatewayEvent }[],
+    appended: [] as GatewayEventRecord[],
   };
   const running: Replica[] = [];
   let document: OpenApiDocument;
@@ -196,8 +198,9 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     return { ...answered, retryAfter: response.headers['retry-after'] as string | undefined };
   }
 
-  function newWorkspace() {
-    const tenant = issued.issue();
+  /** Its key pins these labels. */
+  function newWorkspace(pinned: Labels = {}) {
+    const tenant = issued.issue('developer', pinned);
     const { tenantId, apiKey } = tenant;
 
     /** Retries after a 503, as gateways do, but without the wait. */

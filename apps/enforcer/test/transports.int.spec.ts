@@ -48,7 +48,7 @@ const settleBody = { settlement_id: 'stl-1', amount_micros: 0 };
 
 describe('a gateway with a workspace key', () => {
   it('is granted a reservation by both transports alike', async () => {
-    const { apiKey, tenantId } = issued.issue();
+    const { apiKey, tenantId, keyId } = issued.issue('developer', { env: 'prod' });
     const http = await callHttp({ method: 'post', path: RESERVATIONS, body: reserveBody, apiKey });
     expect(http).toMatchObject({
       status: 201,
@@ -59,16 +59,20 @@ describe('a gateway with a workspace key', () => {
       allowed: { reservation: heldMessage },
       limits: [rowMessage],
     });
-    const asked = ['reserve', tenantId, { ...reserveRequest, planKey: null, ttlSeconds: 600 }, { dryRun: false }];
+    const request = { ...reserveRequest, planKey: null, ttlSeconds: 600, model: null, provider: null, labels: {} };
+    const key = { tenantId, keyId, role: 'developer', labels: { env: 'prod' } };
+    const asked = ['reserve', key, request, { dryRun: false }];
     expect(ports.asked).toEqual([asked, asked]);
   });
 
   it('may say everything that a request has, by both transports alike', async () => {
     const { apiKey } = issued.issue('admin');
-    const body = { ...reserveBody, plan_key: 'pro', ttl_seconds: 10, dry_run: true };
+    const call = { model: 'large-1', provider: 'acme', labels: { team: 'growth' } };
+    const body = { ...reserveBody, ...call, plan_key: 'pro', ttl_seconds: 10, dry_run: true };
     await callHttp({ method: 'post', path: RESERVATIONS, body, apiKey });
-    await callGrpc('Reserve', { ...reserveRequest, planKey: 'pro', ttlSeconds: 10, dryRun: true }, apiKey);
-    const asked = [{ ...reserveRequest, planKey: 'pro', ttlSeconds: 10 }, { dryRun: true }];
+    const request = { ...reserveRequest, ...call, planKey: 'pro', ttlSeconds: 10 };
+    await callGrpc('Reserve', { ...request, dryRun: true }, apiKey);
+    const asked = [request, { dryRun: true }];
     expect(ports.asked.map((call) => call.slice(2))).toEqual([asked, asked]);
   });
 

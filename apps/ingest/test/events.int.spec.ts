@@ -12,7 +12,7 @@ describe('POST /api/v1/events', () => {
   const { keys, post, logged } = ingest;
 
   it('answers 202 and has the event in the log, in the workspace of the key', async () => {
-    const { apiKey, tenantId } = keys.issue();
+    const { apiKey, tenantId, keyId } = keys.issue();
     const event = spend({ time: '2026-11-21T18:59:00+01:00' });
 
     const response = await post({
@@ -27,6 +27,7 @@ describe('POST /api/v1/events', () => {
         {
           tenantId,
           receivedAt: new Date(NOW).toISOString(),
+          keyId,
           event: { ...event, time: '2026-11-21T17:59:00.000Z' },
         },
       ]),

@@ -1,7 +1,16 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC, type GatewayEventRecord } from '@tollkeeper/contracts';
+import {
+  decodeGatewayEvent,
+  GATEWAY_EVENTS_TOPIC,
+  type GatewayEventRecord,
+  identityRequests,
+  identityService,
+  type IdentityServiceDefinition,
+  type Labels,
+} from '@tollkeeper/contracts';
 import { createMongoEventLog, type EventLog, type ReadRecord } from '@tollkeeper/event-log';
-import { newId, type TenantId } from '@tollkeeper/kernel';
+import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
+import { AppError, newId, type TenantId } from '@tollkeeper/kernel';
 import { connectMongo } from '@tollkeeper/mongo';
 import { createLifecycle, createMetrics, loadConfig } from '@tollkeeper/runtime';
 import {
@@ -44,7 +53,8 @@ export function useIngest(
   const logs = testLogger();
   const clock = { now: NOW };
   const issued = createKeysStandIn();
-  const keys = Object.assign(createPeers(logs.logger, [issued.service]), issued);
+  const agents = createAgentsStandIn();
+  const keys = Object.assign(createPeers(logs.logger, [issued.service, agents.service]), issued);
   const metrics = createMetrics('ingest');
   const database = connectMongo({ uri: mongo.uri, database: mongo.newDatabase(), logger: logs.logger });
   const log = createMongoEventLog({
@@ -67,6 +77,7 @@ export function useIngest(
         HOST: '127.0.0.1',
         HTTP_PORT: '0',
         KEYS_GRPC: keys.address,
+        IDENTITY_GRPC: keys.address,
         CALLER_TOKEN_SECRET,
         ...environment,
       }),
@@ -104,6 +115,7 @@ export function useIngest(
 
   return {
     keys,
+    agents,
     clock,
     logs,
     metrics,
@@ -112,6 +124,30 @@ export function useIngest(
     /** All events of the workspace in the log so far, in order. */
     logged: (tenantId: TenantId): GatewayEventRecord[] =>
       read.filter(({ key }) => key === tenantId).map(({ value }) => decodeGatewayEvent(value)),
+  };
+}
+
+/** A stand-in for identity that knows the labels of agents. */
+function createAgentsStandIn() {
+  const labels = new Map<string, Labels>();
+  const state = { down: false };
+  const unused = () => Promise.reject(new AppError('internal', 'Not a call of ingest'));
+  const handlers: UnaryHandlers<IdentityServiceDefinition> = {
+    async getAgents({ tenantId, agentIds }) {
+      if (state.down) throw new AppError('internal', 'The identity service failed.');
+      const known = agentIds.filter((agentId) => labels.has(`${tenantId}/${agentId}`));
+      return {
+        agents: known.map((agentId) => ({ agentId, labels: { ...labels.get(`${tenantId}/${agentId}`) } })),
+      };
+    },
+    resolveSession: unused,
+    getWorkspace: unused,
+    registerAgents: unused,
+  };
+  return {
+    service: grpcService(identityService, identityRequests, handlers),
+    state,
+    setLabels: (tenantId: TenantId, agentId: string, set: Labels) => labels.set(`${tenantId}/${agentId}`, set),
   };
 }
 

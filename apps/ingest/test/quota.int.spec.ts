@@ -202,6 +202,7 @@ describe('the bytes of one workspace', () => {
 it('a burst that no full body would pass is refused at the start', () => {
   const environment = {
     KEYS_GRPC: 'keys:9090',
+    IDENTITY_GRPC: 'identity:9090',
     CALLER_TOKEN_SECRET: 'a-caller-token-secret-of-enough-bytes',
     WORKSPACE_BURST_BYTES: '5242879',
   };
@@ -213,6 +214,7 @@ it('a burst that no full body would pass is refused at the start', () => {
 it('a burst that no full batch would pass is refused at the start', () => {
   const environment = {
     KEYS_GRPC: 'keys:9090',
+    IDENTITY_GRPC: 'identity:9090',
     CALLER_TOKEN_SECRET: 'a-caller-token-secret-of-enough-bytes',
     WORKSPACE_BURST_EVENTS: '999',
   };
