@@ -32,7 +32,9 @@ const reserveRequest = { requestId: 'req-1', agentId: 'agent-1', runId: 'run-1',
 
 describe('a gateway that asks for many at once', () => {
   it('is answered each as if it had come alone, in their order', async () => {
-    const { apiKey, tenantId } = issued.issue();
+    const { apiKey, tenantId, keyId } = issued.issue();
+    const key = { tenantId, keyId, role: 'developer', labels: {} };
+    const rest = { planKey: null, ttlSeconds: 600, model: null, provider: null, labels: {} };
     const requests = ['req-1', 'req-2'].map((requestId) => ({ ...reserveRequest, requestId }));
     const response = { decision: 'allowed', allowed: { reservation: heldMessage }, limits: [rowMessage] };
     expect(await callGrpc('ReserveMany', { requests }, apiKey)).toEqual({
@@ -47,7 +49,7 @@ describe('a gateway that asks for many at once', () => {
     const releases = settlements.map(({ reservationId }) => ({ reservationId }));
     expect(await callGrpc('ReleaseMany', { requests: releases }, apiKey)).toEqual(ended);
     expect(ports.asked).toEqual([
-      ...requests.map((each) => ['reserve', tenantId, { ...each, planKey: null, ttlSeconds: 600 }, { dryRun: false }]),
+      ...requests.map((each) => ['reserve', key, { ...each, ...rest }, { dryRun: false }]),
       ...settlements.map(({ reservationId, ...settlement }) => ['settle', tenantId, reservationId, settlement]),
       ...releases.map(({ reservationId }) => ['release', tenantId, reservationId]),
     ]);

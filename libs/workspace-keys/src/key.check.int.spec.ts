@@ -38,11 +38,15 @@ const claim = (authorization?: string) => check({ authorization, requestId: 'req
 const withKey = (apiKey: string) => claim(`Bearer ${apiKey}`);
 
 describe('the check of a workspace key', () => {
-  it.each(['developer', 'admin'] as const)('resolves to the workspace and the role of a %s key', async (role) => {
-    const { apiKey, tenantId } = issued.issue(role);
-    expect(await withKey(apiKey)).toEqual({ tenantId, role });
-    expect(admitted.at(-1)).toBe(tenantId);
-  });
+  it.each(['developer', 'admin'] as const)(
+    'resolves to the workspace, the role and the labels of a %s key',
+    async (role) => {
+      const labels = { env: 'prod' };
+      const { apiKey, tenantId, keyId } = issued.issue(role, labels);
+      expect(await withKey(apiKey)).toEqual({ keyId, tenantId, role, labels });
+      expect(admitted.at(-1)).toBe(tenantId);
+    },
+  );
 
   it('charges each of the requests that come with a key', async () => {
     const authorization = `Bearer ${issued.issue().apiKey}`;

@@ -1,0 +1,163 @@
+import type { IdentityServiceDefinition, Labels } from '@tollkeeper/contracts';
+import type { GrpcClient } from '@tollkeeper/grpc';
+import { AppError, roomFor, type TenantId } from '@tollkeeper/kernel';
+import { createSparingWarner, type Logger } from '@tollkeeper/runtime';
+import { LRUCache } from 'lru-cache';
+
+/** Labels by agent id. An agent without any may be absent. */
+export type LabelsByAgent = ReadonlyMap<string, Labels>;
+
+/** Knows the labels that owners give agents. */
+export interface AgentLabels {
+  /**
+   * The labels of these agents, at most 2 s old, and not a promise if all are in the cache. While identity is down, the
+   * last known ones; rejects with `service_unavailable` if those of an agent are not known.
+   */
+  labelsOf(tenantId: TenantId, agentIds: readonly string[]): LabelsByAgent | Promise<LabelsByAgent>;
+}
+
+export interface AgentLabelsDeps {
+  identity: Pick<GrpcClient<IdentityServiceDefinition>, 'getAgents'>;
+  logger: Logger;
+  /** A monotonic clock in milliseconds. */
+  now: () => number;
+}
+
+/** How long an answer is used, from its question on. With the deadline, changed labels apply within 2 s. */
+const FRESH_MS = 1_800;
+const DEADLINE_MS = 200;
+/** Time without questions about a workspace after identity failed. */
+const PAUSE_MS = 1_000;
+/** Maximum number of ids in one RPC (identity.proto). */
+const MAX_ASKED = 1_000;
+const MAX_KNOWN_AGENTS = 50_000;
+const MAX_WORKSPACES = 10_000;
+/** For agents without labels. */
+const NONE: Labels = {};
+
+interface Known {
+  /** When identity was asked. */
+  at: number;
+  labels: Labels;
+}
+
+interface Question {
+  agentIds: Set<string>;
+  /** Resolves once the answer is in the cache. */
+  answered: Promise<void>;
+}
+
+/** The question about a workspace that is in progress, and the next one. */
+interface Turn {
+  asked: Question | null;
+  next: Question | null;
+  /** When identity may be asked again after a failure; null after an answer. */
+  retryAt: number | null;
+}
+
+/** Asks identity one question about a workspace at a time. Calls that arrive meanwhile share the next question. */
+export function createAgentLabels({ identity, logger, now }: AgentLabelsDeps): AgentLabels {
+  const known = new LRUCache<string, Known>(roomFor(MAX_KNOWN_AGENTS));
+  // If a workspace is evicted during a question, a second question may run in parallel, which does no harm.
+  const turns = new LRUCache<TenantId, Turn>(roomFor(MAX_WORKSPACES));
+  const warn = createSparingWarner(logger, now, 'identity does not answer; the last known labels stay in force');
+
+  function turnOf(tenantId: TenantId): Turn {
+    const present = turns.get(tenantId);
+    if (present !== undefined) return present;
+    const turn: Turn = { asked: null, next: null, retryAt: null };
+    turns.set(tenantId, turn);
+    return turn;
+  }
+
+  function ask(tenantId: TenantId, turn: Turn, agentIds: readonly string[]): Promise<void> {
+    const { asked } = turn;
+    if (asked !== null && agentIds.every((id) => asked.agentIds.has(id))) return asked.answered;
+    turn.next ??= append(tenantId, turn);
+    for (const id of agentIds) turn.next.agentIds.add(id);
+    return turn.next.answered;
+  }
+
+  /** After a failure, the next question is not asked either: its callers would wait for another failure. */
+  function append(tenantId: TenantId, turn: Turn): Question {
+    const begin = (turn.asked?.answered ?? Promise.resolve()).finally(() => {
+      turn.asked = turn.next;
+      turn.next = null;
+    });
+    const answered = begin
+      .then(() => send(tenantId, turn, turn.asked!.agentIds))
+      .finally(() => {
+        turn.asked = null;
+      });
+    // There may be nobody to handle the rejection.
+    answered.catch(() => {});
+    return { agentIds: new Set(), answered };
+  }
+
+  async function send(tenantId: TenantId, turn: Turn, asked: ReadonlySet<string>): Promise<void> {
+    const all = [...asked];
+    try {
+      for (let start = 0; start < all.length; start += MAX_ASKED) {
+        const agentIds = all.slice(start, start + MAX_ASKED);
+        const at = now();
+        const { agents } = await identity.getAgents({ tenantId, agentIds }, { deadlineMs: DEADLINE_MS });
+        const labelled = new Map(agents.map(({ agentId, labels }) => [agentId, labels]));
+        for (const id of agentIds) known.set(keyOf(tenantId, id), { at, labels: labelled.get(id) ?? NONE });
+      }
+      turn.retryAt = null;
+    } catch (error) {
+      turn.retryAt = now() + PAUSE_MS;
+      warn({ err: error });
+      throw unavailable(error);
+    }
+  }
+
+  /** Null if one of them is not known. */
+  function collect(tenantId: TenantId, agentIds: readonly string[]): LabelsByAgent | null {
+    const all = new Map<string, Labels>();
+    for (const id of agentIds) {
+      const labels = known.get(keyOf(tenantId, id))?.labels;
+      if (labels === undefined) return null;
+      if (labels !== NONE) all.set(id, labels);
+    }
+    return all;
+  }
+
+  async function refresh(
+    tenantId: TenantId,
+    agentIds: readonly string[],
+    old: readonly string[],
+  ): Promise<LabelsByAgent> {
+    const last = collect(tenantId, agentIds);
+    const turn = turnOf(tenantId);
+    const isPaused = turn.retryAt !== null && now() < turn.retryAt;
+    if (isPaused) return last ?? Promise.reject(unavailable());
+    const answered = ask(tenantId, turn, old);
+    // While identity fails, calls whose labels are known do not wait for it.
+    if (last !== null && turn.retryAt !== null) return last;
+    try {
+      await answered;
+    } catch (error) {
+      if (last === null) throw error;
+      return last;
+    }
+    return collect(tenantId, agentIds) ?? Promise.reject(unavailable());
+  }
+
+  return {
+    labelsOf(tenantId, agentIds) {
+      const oldest = now() - FRESH_MS;
+      const old = agentIds.filter((id) => (known.get(keyOf(tenantId, id))?.at ?? -Infinity) < oldest);
+      return old.length === 0 ? collect(tenantId, agentIds)! : refresh(tenantId, agentIds, old);
+    },
+  };
+}
+
+function keyOf(tenantId: TenantId, agentId: string): string {
+  return `${tenantId}/${agentId}`;
+}
+
+function unavailable(cause?: unknown): AppError {
+  const message = 'The labels of the agent cannot be read right now. Try again shortly.';
+  return new AppError('service_unavailable', message, { retryAfterSeconds: 1, cause });
+}
