@@ -1,3 +1,4 @@
+import type { Labels } from '@tollkeeper/contracts';
 import type { Op } from '../src/domain/journal.ts';
 import { applyOp } from '../src/domain/ledger.ts';
 import { createLedger, type LedgerState } from '../src/domain/ledger.state.ts';
@@ -7,7 +8,7 @@ const DAY_MS = 86_400_000;
 /** A ledger in which every day up to that of `now` has this many agents and plans, all with spend. */
 export function largeLedger(
   now: number,
-  { days, agents, holds = 0 }: { days: number; agents: number; holds?: number },
+  { days, agents, holds = 0, labels = 0 }: { days: number; agents: number; holds?: number; labels?: number },
 ): LedgerState {
   const ledger = createLedger();
   const today = Math.floor(now / DAY_MS) * DAY_MS;
@@ -26,9 +27,14 @@ export function largeLedger(
       id: `rsv_${name(index)}`.padEnd(36, '0'),
       requestId: `request-${name(index)}`,
       runId: `run-${index}`,
+      ...(labels > 0 && { labels: labelsOf(index, labels) }),
     };
     const times = { ttlSeconds: 600, createdAt: now, expiresAt: now + 600_000 };
     applyOp(ledger, { op: 'grant', ...hold, ...times, ...of(index), amountMicros: 7, day: today });
   }
   return ledger;
+}
+
+function labelsOf(index: number, count: number): Labels {
+  return Object.fromEntries(Array.from({ length: count }, (_, nth) => [`label_${nth}`, `value ${nth} of ${index}`]));
 }

@@ -15,6 +15,7 @@ const parts = [
   { days: 3, agents: 20_000 },
   { days: 1, agents: 300 },
   { days: 1, agents: 10, holds: 20_000 },
+  { days: 1, agents: 10, holds: 20_000, labels: 10 },
 ].map((size) => {
   const [taken, ledger] = heapAfter(() => largeLedger(now, size));
   return taken / (ledger as ReturnType<typeof largeLedger>).bytes;

@@ -3,6 +3,7 @@ import type { GrpcClient } from '@tollkeeper/grpc';
 import { AppError, roomFor, type TenantId } from '@tollkeeper/kernel';
 import { createSparingWarner, type Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
+import { createQuestions } from './questions.ts';
 
 /** Labels by agent id. An agent without any may be absent. */
 export type LabelsByAgent = ReadonlyMap<string, Labels>;
@@ -26,12 +27,9 @@ export interface AgentLabelsDeps {
 /** How long an answer is used, from its question on. With the deadline, changed labels apply within 2 s. */
 const FRESH_MS = 1_800;
 const DEADLINE_MS = 200;
-/** Time without questions about a workspace after identity failed. */
-const PAUSE_MS = 1_000;
 /** Maximum number of ids in one RPC (identity.proto). */
 const MAX_ASKED = 1_000;
 const MAX_KNOWN_AGENTS = 50_000;
-const MAX_WORKSPACES = 10_000;
 /** For agents without labels. */
 const NONE: Labels = {};
 
@@ -41,61 +39,13 @@ interface Known {
   labels: Labels;
 }
 
-interface Question {
-  agentIds: Set<string>;
-  /** Resolves once the answer is in the cache. */
-  answered: Promise<void>;
-}
-
-/** The question about a workspace that is in progress, and the next one. */
-interface Turn {
-  asked: Question | null;
-  next: Question | null;
-  /** When identity may be asked again after a failure; null after an answer. */
-  retryAt: number | null;
-}
-
-/** Asks identity one question about a workspace at a time. Calls that arrive meanwhile share the next question. */
+/** Asks identity, and keeps the answers in a bounded cache. */
 export function createAgentLabels({ identity, logger, now }: AgentLabelsDeps): AgentLabels {
   const known = new LRUCache<string, Known>(roomFor(MAX_KNOWN_AGENTS));
-  // If a workspace is evicted during a question, a second question may run in parallel, which does no harm.
-  const turns = new LRUCache<TenantId, Turn>(roomFor(MAX_WORKSPACES));
+  const questions = createQuestions(send, now);
   const warn = createSparingWarner(logger, now, 'identity does not answer; the last known labels stay in force');
 
-  function turnOf(tenantId: TenantId): Turn {
-    const present = turns.get(tenantId);
-    if (present !== undefined) return present;
-    const turn: Turn = { asked: null, next: null, retryAt: null };
-    turns.set(tenantId, turn);
-    return turn;
-  }
-
-  function ask(tenantId: TenantId, turn: Turn, agentIds: readonly string[]): Promise<void> {
-    const { asked } = turn;
-    if (asked !== null && agentIds.every((id) => asked.agentIds.has(id))) return asked.answered;
-    turn.next ??= append(tenantId, turn);
-    for (const id of agentIds) turn.next.agentIds.add(id);
-    return turn.next.answered;
-  }
-
-  /** After a failure, the next question is not asked either: its callers would wait for another failure. */
-  function append(tenantId: TenantId, turn: Turn): Question {
-    const begin = (turn.asked?.answered ?? Promise.resolve()).finally(() => {
-      turn.asked = turn.next;
-      turn.next = null;
-    });
-    const answered = begin
-      .then(() => send(tenantId, turn, turn.asked!.agentIds))
-      .finally(() => {
-        turn.asked = null;
-      });
-    // There may be nobody to handle the rejection.
-    answered.catch(() => {});
-    return { agentIds: new Set(), answered };
-  }
-
-  async function send(tenantId: TenantId, turn: Turn, asked: ReadonlySet<string>): Promise<void> {
-    const all = [...asked];
+  async function send(tenantId: TenantId, all: readonly string[]): Promise<void> {
     try {
       for (let start = 0; start < all.length; start += MAX_ASKED) {
         const agentIds = all.slice(start, start + MAX_ASKED);
@@ -104,9 +54,7 @@ export function createAgentLabels({ identity, logger, now }: AgentLabelsDeps): A
         const labelled = new Map(agents.map(({ agentId, labels }) => [agentId, labels]));
         for (const id of agentIds) known.set(keyOf(tenantId, id), { at, labels: labelled.get(id) ?? NONE });
       }
-      turn.retryAt = null;
     } catch (error) {
-      turn.retryAt = now() + PAUSE_MS;
       warn({ err: error });
       throw unavailable(error);
     }
@@ -129,14 +77,12 @@ export function createAgentLabels({ identity, logger, now }: AgentLabelsDeps): A
     old: readonly string[],
   ): Promise<LabelsByAgent> {
     const last = collect(tenantId, agentIds);
-    const turn = turnOf(tenantId);
-    const isPaused = turn.retryAt !== null && now() < turn.retryAt;
-    if (isPaused) return last ?? Promise.reject(unavailable());
-    const answered = ask(tenantId, turn, old);
+    const asked = questions.ask(tenantId, old);
+    if (asked === 'paused') return last ?? Promise.reject(unavailable());
     // While identity fails, calls whose labels are known do not wait for it.
-    if (last !== null && turn.retryAt !== null) return last;
+    if (last !== null && asked.isRetry) return last;
     try {
-      await answered;
+      await asked.answered;
     } catch (error) {
       if (last === null) throw error;
       return last;

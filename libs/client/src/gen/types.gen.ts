@@ -1393,6 +1393,14 @@ export type Reservation = {
      */
     settled_micros: number | null;
     settlement_id: string | null;
+    model: string | null;
+    provider: string | null;
+    /**
+     * Those of the workspace key and the agent at that time, and of the call
+     */
+    labels: {
+        [key: string]: string;
+    };
 };
 
 export type Limit = {
@@ -4091,6 +4099,12 @@ export type PostEventsData = {
              * The reservation that this settles, if there is one
              */
             reservation_id?: string;
+            /**
+             * What the spend is for: at most 10 labels, each with a value of 1–128 printable characters
+             */
+            labels?: {
+                [key: string]: string;
+            };
         };
     } | {
         specversion: '1.0';
@@ -4147,6 +4161,12 @@ export type PostEventsData = {
              * How many blocked calls the event reports; 1 if absent. The other fields are those of the last one
              */
             count?: number;
+            /**
+             * What the spend is for: at most 10 labels, each with a value of 1–128 printable characters
+             */
+            labels?: {
+                [key: string]: string;
+            };
         };
     } | {
         specversion: '1.0';
@@ -4183,6 +4203,12 @@ export type PostEventsData = {
              * Why, for a person. At most 1000 bytes in UTF-8
              */
             reason: string;
+            /**
+             * What the spend is for: at most 10 labels, each with a value of 1–128 printable characters
+             */
+            labels?: {
+                [key: string]: string;
+            };
         };
     } | {
         specversion: '1.0';
@@ -4308,6 +4334,20 @@ export type ReserveData = {
          * The plan of the call
          */
         plan_key?: string;
+        /**
+         * The model that the call will use, if it is known
+         */
+        model?: string;
+        /**
+         * The provider of the model, if it is known
+         */
+        provider?: string;
+        /**
+         * What the spend is for: at most 10 labels, each with a value of 1–128 printable characters
+         */
+        labels?: {
+            [key: string]: string;
+        };
         /**
          * Seconds for which the amount is held; set more than the call takes
          */

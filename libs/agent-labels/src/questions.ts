@@ -1,0 +1,86 @@
+import { roomFor, type TenantId } from '@tollkeeper/kernel';
+import { LRUCache } from 'lru-cache';
+
+/** Time without questions about a workspace after one has failed. */
+const PAUSE_MS = 1_000;
+const MAX_WORKSPACES = 10_000;
+
+interface Question {
+  ids: Set<string>;
+  answered: Promise<void>;
+}
+
+/** The question about a workspace that is in progress, and the next one. */
+interface Turn {
+  asked: Question | null;
+  next: Question | null;
+  /** When the next question may be asked after a failure; null after an answer. */
+  retryAt: number | null;
+}
+
+export interface Questions {
+  /**
+   * `answered` resolves once the ids are answered, or rejects like the question. `isRetry`: the last one failed.
+   * `paused`: so recently that none is asked.
+   */
+  ask(tenantId: TenantId, ids: readonly string[]): { answered: Promise<void>; isRetry: boolean } | 'paused';
+}
+
+/**
+ * Asks one question about a workspace at a time. All who ask meanwhile share the next one; after a failure, that one is
+ * not sent but fails as well, since its callers would wait for another failure.
+ */
+export function createQuestions(
+  send: (tenantId: TenantId, ids: readonly string[]) => Promise<void>,
+  /** Monotonic milliseconds. */
+  now: () => number,
+): Questions {
+  // If a workspace is evicted during a question, a second question may run in parallel, which does no harm.
+  const turns = new LRUCache<TenantId, Turn>(roomFor(MAX_WORKSPACES));
+
+  function turnOf(tenantId: TenantId): Turn {
+    const present = turns.get(tenantId);
+    if (present !== undefined) return present;
+    const turn: Turn = { asked: null, next: null, retryAt: null };
+    turns.set(tenantId, turn);
+    return turn;
+  }
+
+  function append(tenantId: TenantId, turn: Turn): Question {
+    const ids = new Set<string>();
+    const answered = (turn.asked?.answered ?? Promise.resolve())
+      .finally(() => {
+        turn.asked = turn.next;
+        turn.next = null;
+      })
+      .then(() => send(tenantId, [...ids]))
+      .then(
+        () => {
+          turn.retryAt = null;
+        },
+        (error: unknown) => {
+          turn.retryAt = now() + PAUSE_MS;
+          throw error;
+        },
+      )
+      .finally(() => {
+        turn.asked = null;
+      });
+    // There may be nobody to handle the rejection.
+    answered.catch(() => {});
+    return { ids, answered };
+  }
+
+  return {
+    ask(tenantId, ids) {
+      const turn = turnOf(tenantId);
+      const isRetry = turn.retryAt !== null;
+      if (isRetry && now() < turn.retryAt!) return 'paused';
+      const { asked } = turn;
+      if (asked !== null && ids.every((id) => asked.ids.has(id))) return { answered: asked.answered, isRetry };
+      turn.next ??= append(tenantId, turn);
+      for (const id of ids) turn.next.ids.add(id);
+      return { answered: turn.next.answered, isRetry };
+    },
+  };
+}
