@@ -40,6 +40,10 @@ MAX_EVENT_AGE_SECONDS = 3600
 MAX_PAUSE_SECONDS = 30
 MAX_MICROS = 2**53 - 1
 PLAN_KEY = r"[a-z0-9][a-z0-9_-]{0,63}"
+LABEL = r"[a-z][a-z0-9_.-]{0,31}"
+MAX_LABELS = 10
+# What LiteLLM itself knows of a key. Its end_user_id is not among them: mostly, LiteLLM takes that from the request.
+KEY_ATTRIBUTES = ("team_id", "team_alias", "user_id", "org_id", "key_alias")
 # How long, and for how many calls, a hold that is not needed is looked for and released.
 RELEASE_SECONDS = 60
 MAX_RELEASES = 1000
@@ -66,6 +70,24 @@ def number(name, default, low, high):
     return value
 
 
+def label_fields():
+    """The field of each label."""
+    fields = {}
+    for item in filter(None, (part.strip() for part in setting("LABELS", "").split(","))):
+        label, separator, name = (part.strip() for part in item.partition("="))
+        if not re.fullmatch(LABEL, label):
+            rule = "a name has 1 to 32 characters of a-z 0-9 _ . -, and starts with a-z"
+            raise RuntimeError(f"TOLLKEEPER_LABELS cannot have the label {label!r}: {rule}")
+        if label in fields:
+            raise RuntimeError(f"TOLLKEEPER_LABELS has the label {label!r} twice")
+        if separator and not name:
+            raise RuntimeError(f"TOLLKEEPER_LABELS names no field for the label {label!r}")
+        fields[label] = name or label
+    if len(fields) > MAX_LABELS:
+        raise RuntimeError(f"TOLLKEEPER_LABELS must be at most {MAX_LABELS} labels")
+    return fields
+
+
 @dataclass
 class Call:
     """A call of an agent, from the reservation to the settlement."""
@@ -78,6 +100,10 @@ class Call:
     amount_micros: int
     # Whether LiteLLM has prices of it.
     is_priced: bool
+    # What it is for.
+    labels: dict
+    # Its model and its provider, as far as they are known before.
+    names: dict
     # None when it was let through while Tollkeeper was away.
     reservation_id: Optional[str] = None
     # Whether what it cost is said, or that it cost nothing.
@@ -102,6 +128,7 @@ class Tollkeeper(CustomLogger):
         self.agent_field = setting("AGENT_FIELD", "")
         self.run_field = setting("RUN_FIELD", "run_id")
         self.plan_field = setting("PLAN_FIELD", "plan_key")
+        self.label_fields = label_fields()
         self.http = httpx.AsyncClient(
             base_url=f"{setting('URL').rstrip('/')}/api/v1",
             headers={"Authorization": f"Bearer {setting('KEY').strip()}"},
@@ -119,8 +146,7 @@ class Tollkeeper(CustomLogger):
         if not data.get("model") or call_type in FREE_CALL_TYPES:
             return data
         # Counting tokens takes the processor, which other calls need meanwhile.
-        estimate = await asyncio.to_thread(self.estimate, data, call_type)
-        call = self.new_call(user_api_key_dict, data, estimate)
+        call = await asyncio.to_thread(self.new_call, user_api_key_dict, data, call_type)
         try:
             call.reservation_id = await self.reserve(call)
         except Unavailable as error:
@@ -177,30 +203,34 @@ class Tollkeeper(CustomLogger):
                 self.release(call)
             raise
 
-    def new_call(self, user, data, estimate):
-        def field(name, default):
-            if not name:
-                return default
-            # What the owner of the proxy wrote to the key goes before what the request says.
-            for source in (user.metadata, data.get("litellm_metadata"), data.get("metadata")):
-                value = source.get(name) if isinstance(source, dict) else None
-                if isinstance(value, str) and value:
-                    return value
-            return default
+    def new_call(self, user, data, call_type):
+        # What the owner of the proxy wrote to the key goes before what the request says.
+        said = (data.get("litellm_metadata"), data.get("metadata"))
 
+        def text(name, default):
+            values = values_of(name, (user.metadata, *said)) if name else ()
+            return next((value for value in values if isinstance(value, str)), default)
+
+        owned = {name: getattr(user, name) for name in KEY_ATTRIBUTES}
+        sources = (owned, user.metadata, {"end_user_id": user.end_user_id}, *said)
+        labels = {label: to_label(next(values_of(name, sources), "")) for label, name in self.label_fields.items()}
+        estimate = self.estimate(data, call_type)
         return Call(
             id=str(uuid.uuid4()),
-            agent_id=to_identifier(field(self.agent_field, user.key_alias or self.default_agent)),
-            run_id=to_identifier(field(self.run_field, data.get("litellm_call_id") or "none")),
-            plan_key=field(self.plan_field, None),
+            agent_id=to_identifier(text(self.agent_field, user.key_alias or self.default_agent)),
+            run_id=to_identifier(text(self.run_field, data.get("litellm_call_id") or "none")),
+            plan_key=text(self.plan_field, None),
             amount_micros=self.default_micros if estimate is None else estimate,
             is_priced=estimate is not None,
+            labels={label: value for label, value in labels.items() if value},
+            names=names_of(data["model"]),
         )
 
     def estimate(self, data, call_type):
         """What the call costs at most by the prices of LiteLLM, in micros. None if these do not tell."""
         try:
-            found = [self.estimate_of(data, call_type, *deployment) for deployment in deployments_of(data["model"])]
+            deployments = deployments_of(data["model"])
+            found = [self.estimate_of(data, call_type, params, prices_of(params, key)) for params, key in deployments]
             return None if None in found else max(found)
         except Exception as error:
             log.warning("no estimate of a call of the model %s: %s", data["model"], type(error).__name__)
@@ -236,13 +266,13 @@ class Tollkeeper(CustomLogger):
                 denial = content["denial"]
                 headers = {**NO_RETRY, "Retry-After": str(seconds_until(denial["resets_at"]))}
                 raise refusal(429, denial["message"], "budget_exceeded", headers)
-            message = content["error"]
+            message, code = content["error"], content.get("code")
             problems = [f" {item['path']}: {item['message']}." for item in content.get("details", [])]
         except (httpx.HTTPError, asyncio.TimeoutError, ValueError, KeyError, TypeError) as error:
             raise Unavailable(type(error).__name__) from None
         if status == 429:
             raise refusal(429, message, "rate_limit_exceeded", {"Retry-After": answer.headers.get("Retry-After", "1")})
-        if status == 400:
+        if status == 400 or code == "label_pinned":
             # Such as a plan that is unknown.
             raise refusal(400, message + "".join(problems), "invalid_request_error", {})
         if status in (401, 403):
@@ -314,7 +344,7 @@ class Tollkeeper(CustomLogger):
     def report(self, call, spend):
         event = {"specversion": "1.0", "id": spend["settlement_id"], "source": "litellm", "type": "spend.settled"}
         event["time"] = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
-        event["data"] = {**spend, **whose(call)}
+        event["data"] = {**whose(call), **spend}
         # Nobody has looked at the plan of a call that went through unasked, and a bad one would have all of it refused.
         if not re.fullmatch(PLAN_KEY, call.plan_key or ""):
             event["data"].pop("plan_key", None)
@@ -384,35 +414,73 @@ def call_of(holder):
     return None
 
 
+def values_of(name, sources):
+    """The values of a field, of the source that goes first at first."""
+    for source in sources:
+        value = source.get(name) if isinstance(source, dict) else None
+        if value not in (None, ""):
+            yield value
+
+
 def whose(call):
-    owner = {"agent_id": call.agent_id, "run_id": call.run_id}
-    return owner if call.plan_key is None else {**owner, "plan_key": call.plan_key}
+    optional = {"plan_key": call.plan_key, "labels": call.labels or None}
+    owner = {"agent_id": call.agent_id, "run_id": call.run_id, **call.names}
+    return {**owner, **{name: value for name, value in optional.items() if value is not None}}
 
 
 def spend_of(call, details, amount_micros):
     """The body of a settlement. However often LiteLLM tells of it, a call has the same id."""
     payload = details.get("standard_logging_object") or {}
-    provider = payload.get("custom_llm_provider") or ""
     spend = {
         "settlement_id": str(uuid.uuid5(uuid.UUID(call.id), str(details.get("litellm_call_id")))),
         "amount_micros": amount_micros,
-        "model": (payload.get("model") or "").removeprefix(f"{provider}/")[:128] or None,
-        "provider": provider[:128] or None,
+        **to_names(payload.get("model"), payload.get("custom_llm_provider")),
         "input_tokens": payload.get("prompt_tokens"),
         "output_tokens": payload.get("completion_tokens"),
     }
     return {name: value for name, value in spend.items() if value is not None}
 
 
+def to_names(model, provider):
+    names = {"model": (model or "").removeprefix(f"{provider}/"), "provider": provider or ""}
+    # At most 128 bytes.
+    cut = {key: name.encode("utf-8", "ignore")[:128].decode("utf-8", "ignore") for key, name in names.items()}
+    return {key: name for key, name in cut.items() if name}
+
+
+def names_of(name):
+    """The model and the provider that the settlement will have, as far as all deployments agree about them."""
+    try:
+        first, *others = (to_names(*routed(params)) for params, _ in deployments_of(name))
+    except Exception:
+        # LiteLLM knows no such model.
+        return {}
+    return {key: value for key, value in first.items() if all(other.get(key) == value for other in others)}
+
+
+def routed(params):
+    """The model and the provider of a deployment, as LiteLLM logs them."""
+    model, api_base = params["model"], params.get("api_base")
+    bare, provider, _, _ = litellm.get_llm_provider(model, params.get("custom_llm_provider"), api_base)
+    # LiteLLM logs a model that is given with a path as it is given.
+    return model if "/" in model else bare, provider
+
+
 def deployments_of(name):
-    """Every model that may serve the request, with its prices. LiteLLM chooses one of them later."""
+    """The parameters and the id of every deployment that may serve the request. LiteLLM chooses one of them later."""
     from litellm.proxy.proxy_server import llm_router
 
-    found = []
-    for deployment in (llm_router.get_model_list(model_name=name) if llm_router else None) or []:
-        params, model_id = deployment["litellm_params"], deployment["model_info"]["id"]
-        found.append((params, llm_router.get_deployment_model_info(model_id, params["model"]) or {}))
-    return found or [({"model": name}, dict(litellm.get_model_info(name)))]
+    found = (llm_router.get_model_list(model_name=name) if llm_router else None) or []
+    deployments = [(deployment["litellm_params"], deployment["model_info"]["id"]) for deployment in found]
+    return deployments or [({"model": name}, None)]
+
+
+def prices_of(params, model_id):
+    from litellm.proxy.proxy_server import llm_router
+
+    if model_id is None:
+        return dict(litellm.get_model_info(params["model"]))
+    return llm_router.get_deployment_model_info(model_id, params["model"]) or {}
 
 
 def was_priced(kwargs):
@@ -423,8 +491,7 @@ def was_priced(kwargs):
     deployment = llm_router.get_deployment(model_id=model_id) if llm_router and model_id else None
     if deployment is None:
         return True
-    prices = llm_router.get_deployment_model_info(model_id, deployment.litellm_params.model) or {}
-    return prices.get("input_cost_per_token") is not None
+    return prices_of({"model": deployment.litellm_params.model}, model_id).get("input_cost_per_token") is not None
 
 
 def count_prompt_tokens(data, model):
@@ -463,6 +530,13 @@ def to_micros(usd):
 
 def to_identifier(text):
     return re.sub(r"[^A-Za-z0-9._:-]", "-", text)[:128]
+
+
+def to_label(value):
+    text = value if isinstance(value, str) else json.dumps(value) if isinstance(value, (int, float)) else ""
+    text = re.sub(r"[^ -~\u00a0-\ud7ff\ue000-\U0010ffff]", "-", text)
+    # Tollkeeper counts as UTF-16 does. Half a character is left out.
+    return text.encode("utf-16-le")[:256].decode("utf-16-le", "ignore")
 
 
 def is_temporary(status):

@@ -25,8 +25,8 @@ export interface LitellmOptions {
 }
 
 /**
- * A real LiteLLM proxy with the plugin, until it answers. The models are `chat`, `unpriced`, `embedding`, `free`, and
- * `falling`, which falls back to `unpriced`.
+ * A real LiteLLM proxy with the plugin, until it answers. The models are `chat`, `unpriced`, `embedding`, `free`,
+ * `falling`, which falls back to `unpriced`, `mixed` of two deployments, and `any/…`.
  */
 export async function startLitellm({ upstreamUrl, env }: LitellmOptions): Promise<LitellmProxy> {
   const python = await pythonWithLitellm();
@@ -97,6 +97,9 @@ function configuration(upstreamUrl: string): object {
       model('unpriced', 'a-model-without-prices'),
       model('embedding', 'text-embedding-3-small'),
       model('falling', 'gpt-4o-mini'),
+      model('mixed', 'gpt-4o'),
+      model('mixed', 'a-model-without-prices'),
+      model('any/*', '*'),
       model('free', 'a-model-of-our-own', { input_cost_per_token: 0, output_cost_per_token: 0 }),
     ],
     litellm_settings: { callbacks: 'tollkeeper_litellm.tollkeeper', telemetry: false },

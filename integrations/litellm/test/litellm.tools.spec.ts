@@ -37,8 +37,16 @@ beforeAll(async () => {
     stops.push(proxy.stop);
     return proxy;
   };
-  denying = await start({ TOLLKEEPER_URL: tollkeeper.url, TOLLKEEPER_AGENT_FIELD: 'agent_id' });
-  allowing = await start({ TOLLKEEPER_URL: losing.url, TOLLKEEPER_ON_UNAVAILABLE: 'allow' });
+  denying = await start({
+    TOLLKEEPER_URL: tollkeeper.url,
+    TOLLKEEPER_AGENT_FIELD: 'agent_id',
+    TOLLKEEPER_LABELS: 'team=team_alias, user=end_user_id, cost.center=cost_center, env',
+  });
+  allowing = await start({
+    TOLLKEEPER_URL: losing.url,
+    TOLLKEEPER_ON_UNAVAILABLE: 'allow',
+    TOLLKEEPER_LABELS: 'env',
+  });
 });
 afterAll(async () => {
   for (const stop of stops.reverse()) await stop();
@@ -174,6 +182,31 @@ describe('a call that its budgets allow', () => {
     expect(await tollkeeper.reservationsOf(agent)).toEqual([]);
   });
 
+  it('has the labels that its metadata gives, as far as Tollkeeper takes them', async () => {
+    const agent = newAgent();
+    const env = `\tdev\u0085\u{1f600}${'x'.repeat(200)}`;
+    await call(agent, { body: { user: 'Zoë', metadata: { team_alias: 'growth', env, cost_center: '' } } });
+    const labels = { team: 'growth', user: 'Zoë', env: `-dev-\u{1f600}${'x'.repeat(121)}` };
+    expect((await endedReservation(agent)).labels).toEqual(labels);
+  });
+
+  it('has the labels of the key of LiteLLM, whatever the request says', async () => {
+    const metadata = { team_alias: 'other', end_user_id: 'other', user_id: 'other', cost_center: 'other', env: 'dev' };
+    await call('labelled', { body: { user: 'other', metadata, litellm_metadata: metadata } });
+    const labels = { team: 'growth', user: 'user-of-the-key', 'cost.center': '4711', env: 'dev' };
+    expect((await endedReservation('agent-with-labels')).labels).toEqual(labels);
+  });
+
+  it.each([
+    ['chat', { model: 'gpt-4o', provider: 'openai' }],
+    ['any/gpt-4o', { model: 'gpt-4o', provider: 'openai' }],
+    ['mixed', { model: null, provider: 'openai' }],
+  ])('of the model %s says before what all its deployments agree about', async (model, names) => {
+    const agent = newAgent();
+    expect((await call(agent, { prompt: PROMPTS.fail, body: { model } })).status).toBe(500);
+    expect(await endedReservation(agent)).toMatchObject({ state: 'released', ...names });
+  });
+
   it('costs its hold when it falls back to a model that LiteLLM has no price of', async () => {
     const agent = newAgent();
     expect((await call(agent, { body: { model: 'falling' } })).status).toBe(200);
@@ -252,6 +285,21 @@ describe('a call that its budgets deny', () => {
     expect(response.status).toBe(400);
     expect(((await response.json()) as OpenAiError).error.message).toContain('no-such-plan');
   });
+
+  it('is refused as a bad request when its label is another than the key of Tollkeeper pins', async () => {
+    const agent = newAgent();
+    losing.key = await tollkeeper.newKey({ env: 'prod' });
+    const asked = { proxy: allowing, prompt: `of ${agent}` };
+    const response = await call(agent, { ...asked, body: { metadata: { env: 'dev' } } });
+    expect(response.status).toBe(400);
+    const message = expect.stringMatching(/pins the label env .* labels\.env: must be prod/);
+    expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', message } });
+    expect(upstream.prompts.filter((prompt) => prompt.includes(agent))).toEqual([]);
+    expect(allowing.logs()).not.toContain('refuses TOLLKEEPER_KEY');
+    expect((await call(agent, asked)).status).toBe(200);
+    expect((await endedReservation(agent)).labels).toEqual({ env: 'prod' });
+    losing.key = null;
+  });
 });
 
 describe('a call that does not end well', () => {
@@ -321,7 +369,8 @@ describe('while Tollkeeper is unavailable', () => {
     // In its place, what stands in front of it says that there is nothing. Nobody looks at the plan meanwhile.
     losing.status = 404;
     for (const plan_key of [undefined, 'unheard-of', 'no Plan!']) {
-      expect((await call(agent, { proxy: allowing, body: { metadata: { plan_key } } })).status).toBe(200);
+      const metadata = { plan_key, env: 'prod' };
+      expect((await call(agent, { proxy: allowing, body: { metadata } })).status).toBe(200);
     }
     await tollkeeper.start();
     losing.status = null;
@@ -332,6 +381,9 @@ describe('while Tollkeeper is unavailable', () => {
       }),
     );
     expect(await tollkeeper.reservationsOf(agent)).toEqual([]);
+    const reported = losing.bodies('/events').at(-1);
+    const spend = { agent_id: agent, model: 'gpt-4o', provider: 'openai', labels: { env: 'prod' } };
+    expect(reported).toEqual(Array(3).fill(expect.objectContaining({ data: expect.objectContaining(spend) })));
   });
 
   it('a hold whose answer was lost is settled by its call, or released when the call is over', async () => {
@@ -378,10 +430,16 @@ describe('while Tollkeeper is unavailable', () => {
   });
 });
 
-it('the proxy does not start with a setting that Tollkeeper would refuse, and says which it is', async () => {
-  const env = { TOLLKEEPER_URL: tollkeeper.url, TOLLKEEPER_KEY: tollkeeper.key, TOLLKEEPER_TTL_SECONDS: '5' };
+it.each([
+  ['TTL_SECONDS', '5', 'must be a number from 10 to 3600'],
+  ['LABELS', 'team=team_alias,Env', "cannot have the label 'Env': a name has 1 to 32 characters"],
+  ['LABELS', 'team=team_alias,team', "has the label 'team' twice"],
+  ['LABELS', 'team=', "names no field for the label 'team'"],
+  ['LABELS', 'a,b,c,d,e,f,g,h,i,j,k', 'must be at most 10 labels'],
+])('the proxy does not start with %s=%s, and says why', async (name, value, problem) => {
+  const env = { TOLLKEEPER_URL: tollkeeper.url, TOLLKEEPER_KEY: tollkeeper.key, [`TOLLKEEPER_${name}`]: value };
   const starting = startLitellm({ upstreamUrl: upstream.url, env });
-  await expect(starting).rejects.toThrow('TOLLKEEPER_TTL_SECONDS must be a number from 10 to 3600');
+  await expect(starting).rejects.toThrow(`TOLLKEEPER_${name} ${problem}`);
 });
 
 it('the key of Tollkeeper is in no log', () => {

@@ -9,14 +9,23 @@ export interface LosingProxy {
   losesAnswers: boolean;
   /** Answers with this status in place of Tollkeeper, as an ingress does that does not know it yet. */
   status: number | null;
+  /** Put in place of the key of each request, if there is one. */
+  key: string | null;
+  /** Bodies of the requests to paths with this end. */
+  bodies(pathEnd: string): unknown[];
   stop(): Promise<void>;
 }
 
 export async function startLosingProxy(target: string): Promise<LosingProxy> {
+  const received: { url: string | undefined; chunks: Buffer[] }[] = [];
   const server = createServer((incoming, outgoing) => {
-    const { method, headers, url } = incoming;
+    const { method, url } = incoming;
+    const headers = { ...incoming.headers, ...(proxy.key !== null && { authorization: `Bearer ${proxy.key}` }) };
+    const chunks: Buffer[] = [];
     const isLost = proxy.losesAnswers;
     if (proxy.status !== null) return void outgoing.writeHead(proxy.status).end();
+    received.push({ url, chunks });
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     const forwarded = request(new URL(url ?? '/', target), { method, headers }, (answer) => {
       if (isLost) return void answer.resume();
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -31,6 +40,11 @@ export async function startLosingProxy(target: string): Promise<LosingProxy> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     losesAnswers: false,
     status: null,
+    key: null,
+    bodies: (pathEnd) =>
+      received
+        .filter(({ url }) => url?.endsWith(pathEnd))
+        .map(({ chunks }) => JSON.parse(Buffer.concat(chunks).toString()) as unknown),
     async stop() {
       server.closeAllConnections();
       server.close();

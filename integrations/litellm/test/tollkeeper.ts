@@ -16,6 +16,9 @@ export interface Reservation {
   state: string;
   settled_micros: number | null;
   settlement_id: string | null;
+  model: string | null;
+  provider: string | null;
+  labels: Record<string, string>;
 }
 
 interface Limit {
@@ -52,6 +55,8 @@ export interface Tollkeeper {
   settlementsOf(agentId: string): Promise<Settlement[]>;
   /** Denied calls of an agent, as the dashboard has them: those that repeat within a second are one item. */
   blockedOf(agentId: string): Promise<Blocked[]>;
+  /** Another key of the workspace, which pins these labels. */
+  newKey(labels: Record<string, string>): Promise<string>;
   remove(): Promise<void>;
 }
 
@@ -120,6 +125,10 @@ export async function startTollkeeper(): Promise<Tollkeeper> {
     async blockedOf(agentId) {
       const items = await read<Blocked>('/dashboard/budget-blocked?range=today&limit=100');
       return items.filter(({ agent_id }) => agent_id === agentId);
+    },
+    async newKey(labels) {
+      const body = { name: 'pinned', role: 'developer', labels };
+      return (await call<{ api_key: string }>('/management/workspace-keys', post(body))).api_key;
     },
     async remove() {
       await standalone.end('SIGTERM');

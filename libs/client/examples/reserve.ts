@@ -25,8 +25,14 @@ async function settleInTheEnd(call: AllowedCall, settlement: SettleOptions) {
   }
 }
 
-// At most 2,000 output tokens at 15 micros, and the prompt.
-const call = await tollkeeper.reserve({ agentId: 'example-agent', runId: 'example-run', amountMicros: 31_000 });
+const call = await tollkeeper.reserve({
+  agentId: 'example-agent',
+  runId: 'example-run',
+  // At most 2,000 output tokens at 15 micros, and the prompt.
+  amountMicros: 31_000,
+  model: 'example-model',
+  labels: { team: 'growth' },
+});
 if (call.allowed) {
   const answer = await callModel('Why is the sky blue?').catch(async (error: unknown) => {
     await call.release();
@@ -34,7 +40,7 @@ if (call.allowed) {
   });
   const { text, inputTokens, outputTokens } = answer;
   const amountMicros = inputTokens * 3 + outputTokens * 15;
-  const settling = settleInTheEnd(call, { amountMicros, model: 'example-model', inputTokens, outputTokens });
+  const settling = settleInTheEnd(call, { amountMicros, inputTokens, outputTokens });
   // The user gets the answer now, even while Tollkeeper is unavailable.
   console.log(text);
   const settled = await settling;

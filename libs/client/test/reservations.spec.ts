@@ -34,8 +34,8 @@ const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
 describe('reserve', () => {
   it('sends the request with the key, and gives the reservation and the limits', async () => {
     const tollkeeper = await start([granted]);
-    const request = { ...ASKED, planKey: 'plan-a', ttlSeconds: 60, requestId: 'request-1' };
-    const call = await tollkeeper.reserve(request);
+    const what = { planKey: 'plan-a', model: 'm', provider: 'p', labels: { team: 'growth', env: 'prod' } };
+    const call = await tollkeeper.reserve({ ...ASKED, ...what, ttlSeconds: 60, requestId: 'request-1' });
     expect(call).toMatchObject({ allowed: true, reservation: RESERVATION, limits: GRANTED.limits });
     expect(server.received).toEqual([
       expect.objectContaining({
@@ -51,10 +51,31 @@ describe('reserve', () => {
           run_id: 'run-1',
           amount_micros: 700,
           plan_key: 'plan-a',
+          model: 'm',
+          provider: 'p',
+          labels: { team: 'growth', env: 'prod' },
           ttl_seconds: 60,
         },
       }),
     ]);
+  });
+
+  it('sends no labels, no model and no provider if none are given', async () => {
+    const tollkeeper = await start([granted]);
+    await tollkeeper.reserve({ ...ASKED, requestId: 'request-1' });
+    expect(server.bodies('/reservations')).toEqual([
+      { request_id: 'request-1', agent_id: 'agent-a', run_id: 'run-1', amount_micros: 700 },
+    ]);
+  });
+
+  it('is refused for a label that the key pins, at the first attempt, also with `allow`, and says which', async () => {
+    const details = [{ path: 'labels.env', message: 'must be prod, as the workspace key has it' }];
+    const body = { error: 'The key pins the label env.', code: 'label_pinned', request_id: 'req-1', details };
+    const tollkeeper = await start([json(403, body), granted], { onUnavailable: 'allow' });
+    const failure = await failureOf(tollkeeper.reserve({ ...ASKED, labels: { env: 'dev' } }));
+    expect(failure).not.toBeInstanceOf(TollkeeperUnavailable);
+    expect(failure).toMatchObject({ name: 'TollkeeperError', code: 'label_pinned', status: 403, details });
+    expect(server.received).toHaveLength(1);
   });
 
   it('keeps the path of the url', async () => {
@@ -275,7 +296,10 @@ describe("a call that is allowed while Tollkeeper is down (onUnavailable: 'allow
   async function unreserved(...after: Answer[]) {
     const late = error(503, 'service_unavailable', { 'retry-after': '60' });
     const tollkeeper = await start([late, ...after], { onUnavailable: 'allow', source: '/gateways/a' });
-    const call = await tollkeeper.reserve({ ...ASKED, planKey: 'plan-a' });
+    const labels: Record<string, string> = { team: 'growth' };
+    const call = await tollkeeper.reserve({ ...ASKED, planKey: 'plan-a', model: 'asked', provider: 'p', labels });
+    // As a gateway that uses its object again for the next call.
+    labels['team'] = 'sales';
     if (!call.allowed) throw new Error('it was denied');
     return call;
   }
@@ -306,12 +330,22 @@ describe("a call that is allowed while Tollkeeper is down (onUnavailable: 'allow
           agent_id: 'agent-a',
           run_id: 'run-1',
           plan_key: 'plan-a',
+          labels: { team: 'growth' },
           amount_micros: 650,
           model: 'm',
+          provider: 'p',
         },
       },
     ]);
     expect(others).toEqual([first, first]);
+  });
+
+  it('is of the model and the provider that it was asked for, if its settlement names none', async () => {
+    const call = await unreserved(json(202, { accepted: 1, request_id: 'req-1' }));
+    await call.settle({ amountMicros: 650, model: undefined });
+    expect(server.bodies('/events')).toEqual([
+      [expect.objectContaining({ data: expect.objectContaining({ model: 'asked', provider: 'p' }) })],
+    ]);
   });
 
   it('is reported within the time of a settlement, and its spend keeps being reported', async () => {
