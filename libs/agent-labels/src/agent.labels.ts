@@ -1,9 +1,8 @@
 import type { IdentityServiceDefinition, Labels } from '@tollkeeper/contracts';
-import type { GrpcClient } from '@tollkeeper/grpc';
+import { createQuestions, type GrpcClient } from '@tollkeeper/grpc';
 import { AppError, roomFor, type TenantId } from '@tollkeeper/kernel';
 import { createSparingWarner, type Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
-import { createQuestions } from './questions.ts';
 
 /** Labels by agent id. An agent without any may be absent. */
 export type LabelsByAgent = ReadonlyMap<string, Labels>;
@@ -77,12 +76,10 @@ export function createAgentLabels({ identity, logger, now }: AgentLabelsDeps): A
     old: readonly string[],
   ): Promise<LabelsByAgent> {
     const last = collect(tenantId, agentIds);
-    const asked = questions.ask(tenantId, old);
-    if (asked === 'paused') return last ?? Promise.reject(unavailable());
-    // While identity fails, calls whose labels are known do not wait for it.
-    if (last !== null && asked.isRetry) return last;
+    const { answered, hasFailed } = questions.ask(tenantId, old);
+    if (last !== null && hasFailed) return last;
     try {
-      await asked.answered;
+      await answered;
     } catch (error) {
       if (last === null) throw error;
       return last;

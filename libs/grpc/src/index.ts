@@ -1,5 +1,6 @@
 export * from './grpc-client.ts';
 export * from './grpc-server.ts';
 export * from './grpc-service.ts';
+export * from './questions.ts';
 export * from './status.ts';
 export * from './unary.ts';

@@ -21,6 +21,12 @@ function accountOf(tenantId: TenantId, scope: BudgetScope, scopeId: string): Acc
   return { scope, scopeId, key: `${tenantId}/${scope}/${scopeId}` };
 }
 
+/** The account with a cache key. */
+export function accountAt(key: string): Account {
+  const [, scope, scopeId] = key.split('/');
+  return { scope: scope as BudgetScope, scopeId: scopeId!, key };
+}
+
 /** The answer of either RPC. */
 type Answer = Awaited<ReturnType<GrpcClient<BudgetsServiceDefinition>['getBudgets' | 'listBudgets']>>;
 interface SetBudget {

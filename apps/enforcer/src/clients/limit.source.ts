@@ -3,14 +3,16 @@ import type { GrpcClient } from '@tollkeeper/grpc';
 import { roomFor, type TenantId } from '@tollkeeper/kernel';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
+import type { Limit } from '../domain/limit.ts';
 import type { LimitSource } from '../domain/peers.ts';
 import { type Account, accountsOf, budgetsIn } from './limit.account.ts';
-import { createLimitQuestions, type Known, MAX_ASKED, unavailable } from './limit.questions.ts';
+import { createLimitQuestions, type Known, unavailable } from './limit.questions.ts';
 
 /** How long an answer is used, from its question on. With the deadline, a changed budget applies within 2 s. */
 const FRESH_MS = 1500;
 const LIST_DEADLINE_MS = 900;
 const MAX_KNOWN_ACCOUNTS = 100_000;
+const LOOKED_UP_AT_ONCE = 1_000;
 
 export interface LimitSourceDeps {
   budgets: GrpcClient<BudgetsServiceDefinition>;
@@ -49,11 +51,9 @@ export function createLimitSource({ budgets, logger, metrics, now }: LimitSource
     { accounts, found, old }: { accounts: Account[]; found: (Known | undefined)[]; old: Account[] },
   ): Promise<Known[]> {
     const last = found.every((entry) => entry !== undefined) ? found : null;
-    const turn = questions.turnOf(tenantId);
-    const isPaused = turn.retryAt !== null && now() < turn.retryAt;
-    if (last === null && isPaused) throw unavailable();
-    const answered = isPaused ? null : questions.ask(tenantId, turn, old);
-    if (last !== null && turn.retryAt !== null) {
+    const keys = old.map(({ key }) => key);
+    const { answered, hasFailed } = questions.ask(tenantId, keys);
+    if (last !== null && hasFailed) {
       staleAnswers.inc();
       return last;
     }
@@ -79,12 +79,13 @@ export function createLimitSource({ budgets, logger, metrics, now }: LimitSource
 
     async of(tenantId, chosen) {
       const accounts = accountsOf(tenantId, { workspace: [tenantId], ...chosen });
-      // The first question also covers the workspace itself.
-      const found = [await lookUp(tenantId, accounts.slice(0, MAX_ASKED + 1))];
-      for (let start = MAX_ASKED + 1; start < accounts.length; start += MAX_ASKED) {
-        found.push(await lookUp(tenantId, accounts.slice(start, start + MAX_ASKED)));
+      const limits: Limit[] = [];
+      // Bounded, since what the cache has no room for would be missing from the answer.
+      for (let start = 0; start < accounts.length; start += LOOKED_UP_AT_ONCE) {
+        const found = await lookUp(tenantId, accounts.slice(start, start + LOOKED_UP_AT_ONCE));
+        limits.push(...found.flatMap(({ limit }) => limit ?? []));
       }
-      return found.flat().flatMap(({ limit }) => limit ?? []);
+      return limits;
     },
 
     async all(tenantId) {

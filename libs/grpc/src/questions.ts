@@ -14,16 +14,16 @@ interface Question {
 interface Turn {
   asked: Question | null;
   next: Question | null;
-  /** When the next question may be asked after a failure; null after an answer. */
-  retryAt: number | null;
+  /** The question that has failed, and when the next one may be asked; null after an answer. */
+  failed: { question: Question; retryAt: number } | null;
 }
 
 export interface Questions {
   /**
-   * `answered` resolves once the ids are answered, or rejects like the question. `isRetry`: the last one failed.
-   * `paused`: so recently that none is asked.
+   * `answered` resolves once the ids are answered, and rejects if that fails. For a second after a failure, it rejects
+   * without a question. `hasFailed`: the last question has failed, so it is better not to wait.
    */
-  ask(tenantId: TenantId, ids: readonly string[]): { answered: Promise<void>; isRetry: boolean } | 'paused';
+  ask(tenantId: TenantId, ids: readonly string[]): { answered: Promise<void>; hasFailed: boolean };
 }
 
 /**
@@ -41,7 +41,7 @@ export function createQuestions(
   function turnOf(tenantId: TenantId): Turn {
     const present = turns.get(tenantId);
     if (present !== undefined) return present;
-    const turn: Turn = { asked: null, next: null, retryAt: null };
+    const turn: Turn = { asked: null, next: null, failed: null };
     turns.set(tenantId, turn);
     return turn;
   }
@@ -54,33 +54,31 @@ export function createQuestions(
         turn.next = null;
       })
       .then(() => send(tenantId, [...ids]))
-      .then(
-        () => {
-          turn.retryAt = null;
-        },
-        (error: unknown) => {
-          turn.retryAt = now() + PAUSE_MS;
-          throw error;
-        },
-      )
       .finally(() => {
         turn.asked = null;
       });
-    // There may be nobody to handle the rejection.
-    answered.catch(() => {});
-    return { ids, answered };
+    const question = { ids, answered };
+    answered.then(
+      () => {
+        turn.failed = null;
+      },
+      () => {
+        turn.failed = { question, retryAt: now() + PAUSE_MS };
+      },
+    );
+    return question;
   }
 
   return {
     ask(tenantId, ids) {
       const turn = turnOf(tenantId);
-      const isRetry = turn.retryAt !== null;
-      if (isRetry && now() < turn.retryAt!) return 'paused';
-      const { asked } = turn;
-      if (asked !== null && ids.every((id) => asked.ids.has(id))) return { answered: asked.answered, isRetry };
+      const { asked, failed } = turn;
+      const hasFailed = failed !== null;
+      if (hasFailed && now() < failed.retryAt) return { answered: failed.question.answered, hasFailed };
+      if (asked !== null && ids.every((id) => asked.ids.has(id))) return { answered: asked.answered, hasFailed };
       turn.next ??= append(tenantId, turn);
       for (const id of ids) turn.next.ids.add(id);
-      return { answered: turn.next.answered, isRetry };
+      return { answered: turn.next.answered, hasFailed };
     },
   };
 }
