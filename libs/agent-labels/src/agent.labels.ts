@@ -26,8 +26,8 @@ export interface AgentLabelsDeps {
 /** How long an answer is used, from its question on. With the deadline, changed labels apply within 2 s. */
 const FRESH_MS = 1_800;
 const DEADLINE_MS = 200;
-/** Maximum number of ids in one RPC (identity.proto). */
-const MAX_ASKED = 1_000;
+/** Fewer than an RPC may ask for, so that the answer stays below the 4 MiB of a message, however long all labels are. */
+const MAX_ASKED = 500;
 const MAX_KNOWN_AGENTS = 50_000;
 /** For agents without labels. */
 const NONE: Labels = {};

@@ -106,8 +106,8 @@ export interface EnforcerServiceClient extends grpc.Client {
    * granted answers its reservation as it is then. A request that was denied is decided anew. The `request_id` of a
    * reservation with another content, or later, is ALREADY_EXISTS (`request_id_reused`). INVALID_ARGUMENT for a plan
    * that is unknown or not active. RESOURCE_EXHAUSTED when the workspace has too many open reservations. An agent that
-   * was never seen is registered. PERMISSION_DENIED (`label_pinned`) when the request has another value for a label than
-   * its workspace key.
+   * was never seen is registered. PERMISSION_DENIED (`label_pinned`) when the request has another value for a label
+   * than its workspace key.
    */
   Reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
   Reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
@@ -121,8 +121,8 @@ export interface EnforcerServiceClient extends grpc.Client {
    * granted answers its reservation as it is then. A request that was denied is decided anew. The `request_id` of a
    * reservation with another content, or later, is ALREADY_EXISTS (`request_id_reused`). INVALID_ARGUMENT for a plan
    * that is unknown or not active. RESOURCE_EXHAUSTED when the workspace has too many open reservations. An agent that
-   * was never seen is registered. PERMISSION_DENIED (`label_pinned`) when the request has another value for a label than
-   * its workspace key.
+   * was never seen is registered. PERMISSION_DENIED (`label_pinned`) when the request has another value for a label
+   * than its workspace key.
    */
   reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
   reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
@@ -246,8 +246,8 @@ export interface EnforcerServiceHandlers extends grpc.UntypedServiceImplementati
    * granted answers its reservation as it is then. A request that was denied is decided anew. The `request_id` of a
    * reservation with another content, or later, is ALREADY_EXISTS (`request_id_reused`). INVALID_ARGUMENT for a plan
    * that is unknown or not active. RESOURCE_EXHAUSTED when the workspace has too many open reservations. An agent that
-   * was never seen is registered. PERMISSION_DENIED (`label_pinned`) when the request has another value for a label than
-   * its workspace key.
+   * was never seen is registered. PERMISSION_DENIED (`label_pinned`) when the request has another value for a label
+   * than its workspace key.
    */
   Reserve: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_ReserveRequest__Output, _tollkeeper_enforcer_v1_ReserveResponse>;
   
