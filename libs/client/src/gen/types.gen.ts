@@ -4091,6 +4091,12 @@ export type PostEventsData = {
              * The reservation that this settles, if there is one
              */
             reservation_id?: string;
+            /**
+             * What the spend is for: at most 10 labels, each with a value of 1–128 printable characters
+             */
+            labels?: {
+                [key: string]: string;
+            };
         };
     } | {
         specversion: '1.0';
@@ -4147,6 +4153,12 @@ export type PostEventsData = {
              * How many blocked calls the event reports; 1 if absent. The other fields are those of the last one
              */
             count?: number;
+            /**
+             * What the spend is for: at most 10 labels, each with a value of 1–128 printable characters
+             */
+            labels?: {
+                [key: string]: string;
+            };
         };
     } | {
         specversion: '1.0';
@@ -4183,6 +4195,12 @@ export type PostEventsData = {
              * Why, for a person. At most 1000 bytes in UTF-8
              */
             reason: string;
+            /**
+             * What the spend is for: at most 10 labels, each with a value of 1–128 printable characters
+             */
+            labels?: {
+                [key: string]: string;
+            };
         };
     } | {
         specversion: '1.0';
