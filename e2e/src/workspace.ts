@@ -34,6 +34,7 @@ export interface NewKey {
   id: string;
   name: string;
   role: string;
+  labels: Record<string, string>;
   created_at: string;
   api_key: string;
 }

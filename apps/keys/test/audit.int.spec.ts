@@ -1,11 +1,12 @@
 import { expect, it } from '@jest/globals';
 import { CLIENT_HEADER, signClientAddress } from '@tollkeeper/http';
+import type { Role } from '@tollkeeper/kernel';
 import { CALLER_TOKEN_SECRET, useMongo } from '@tollkeeper/testing';
 import { KEYS_PATH, newTenant, useKeys } from './keys.stack.ts';
 
 const keys = useKeys(useMongo());
 
-it('records in the audit log who created and revoked a key and how, once each, and nothing when nothing changed', async () => {
+it('records in the audit log who created, changed and revoked a key and how, once each, and nothing when nothing changed', async () => {
   const tenantId = newTenant();
   const headers = {
     'user-agent': 'curl/8',
@@ -18,10 +19,21 @@ it('records in the audit log who created and revoked a key and how, once each, a
   await keys.call('get', KEYS_PATH, as);
   await keys.call('post', KEYS_PATH, { ...as, body: { name: '', role: 'developer' } });
   await keys.call('post', KEYS_PATH, { ...as, role: 'admin', body: { name: 'eu-2', role: 'developer' } });
+  const change = (labels: object, role: Role = 'owner') =>
+    keys.call('patch', `${KEYS_PATH}/${id}`, { ...as, role, body: { labels } });
+  await change({});
+  await change({ team: 'growth', env: 'prod' });
+  await change({ env: 'prod', team: 'growth' });
+  await change({ team: '' });
+  await change({ team: 'sales' }, 'admin');
+  await change({ env: 'prod, team=growth' });
+  await change({});
   for (let again = 0; again < 2; again += 1) await keys.call('post', `${KEYS_PATH}/${id}:revoke`, as);
-  await keys.call('post', KEYS_PATH, { ...as, body: { name: 'last', role: 'read_only' } });
+  await change({ team: 'sales' });
+  const labels = { team: 'growth' };
+  await keys.call('post', KEYS_PATH, { ...as, body: { name: 'last', role: 'read_only', labels } });
 
-  const records = await keys.audit.records(tenantId, 3);
+  const records = await keys.audit.records(tenantId, 6);
   const common = {
     tenantId,
     occurredAt: '2026-11-21T18:00:00.000Z',
@@ -39,11 +51,20 @@ it('records in the audit log who created and revoked a key and how, once each, a
         { field: 'role', from: null, to: 'developer' },
       ],
     },
+    ...[
+      { field: 'labels', from: null, to: 'env=prod, team=growth' },
+      { field: 'labels', from: 'env=prod, team=growth', to: 'env="prod, team=growth"' },
+      { field: 'labels', from: 'env="prod, team=growth"', to: null },
+    ].map((changed) => ({ ...common, action: 'key.update', target, changes: [changed] })),
     {
       ...{ ...common, action: 'key.revoke', target },
       changes: [{ field: 'revoked_at', from: null, to: '2026-11-21T18:00:00.000Z' }],
     },
-    expect.objectContaining({ action: 'key.create', target: expect.objectContaining({ name: 'last' }) }),
+    expect.objectContaining({
+      action: 'key.create',
+      target: expect.objectContaining({ name: 'last' }),
+      changes: expect.arrayContaining([{ field: 'labels', from: null, to: 'team=growth' }]),
+    }),
   ]);
   expect(JSON.stringify(records)).not.toContain(apiKey.slice(apiKey.indexOf('.') + 1));
 });

@@ -5,6 +5,21 @@ import { useMongo } from '@tollkeeper/testing';
 import { MAX_ACTIVE_KEYS } from '../src/domain/workspace-key.ts';
 import { KEYS_PATH, newTenant, useKeys } from './keys.stack.ts';
 
+const ELEVEN = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`label${index}`, 'x']));
+/** Labels that are refused, and the field that the answer names. */
+const BAD_LABELS: [string, unknown, string][] = [
+  ['11 labels', ELEVEN, 'labels'],
+  ['a name with a capital', { Team: 'growth' }, 'labels.Team'],
+  ['a name of 33 characters', { ['n'.repeat(33)]: 'x' }, `labels.${'n'.repeat(33)}`],
+  ['an empty value', { team: '' }, 'labels.team'],
+  ['a value of 129 characters', { team: 'v'.repeat(129) }, 'labels.team'],
+  ['a control character', { team: 'a\u0007b' }, 'labels.team'],
+  ['half of a surrogate pair', { team: '\ud83d' }, 'labels.team'],
+  ['an operator object', { team: { $ne: null } }, 'labels.team'],
+  ['a list', ['team'], 'labels'],
+  ['null', null, 'labels'],
+];
+
 describe('workspace keys over HTTP', () => {
   const mongo = useMongo();
   const keys = useKeys(mongo);
@@ -21,6 +36,7 @@ describe('workspace keys over HTTP', () => {
         id,
         name: 'eu-1',
         role: 'developer',
+        labels: {},
         created_at: new Date(keys.clock.now).toISOString(),
         api_key: expect.stringMatching(new RegExp(`^ws_live_${id}\\.[0-9A-Za-z]{42}$`)),
       });
@@ -40,6 +56,29 @@ describe('workspace keys over HTTP', () => {
     it('trims the name and takes one of 80 characters', async () => {
       const response = await keys.call('post', KEYS_PATH, { body: { name: ` ${'n'.repeat(80)} `, role: 'admin' } });
       expect(response.body).toMatchObject({ name: 'n'.repeat(80) });
+    });
+
+    it('takes labels, which the answer and the list show', async () => {
+      const tenantId = newTenant();
+      // `cost.center` would be a path in an update, and `constructor` is a property of every object.
+      const labels = { team: 'growth', 'cost.center': 'R&D, 7', constructor: 'x' };
+
+      const response = await keys.call('post', KEYS_PATH, { tenantId, body: { name: 'k', role: 'admin', labels } });
+
+      expect([response.status, response.body]).toEqual([201, expect.objectContaining({ labels })]);
+      expect(await keys.list(tenantId)).toEqual([expect.objectContaining({ labels })]);
+    });
+
+    it('takes 10 labels with names of 32 and values of 128 characters', async () => {
+      const name = (index: number) => `n${index}`.padEnd(32, 'n');
+      const labels = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [name(index), 'ä'.repeat(128)]));
+      const response = await keys.call('post', KEYS_PATH, { body: { name: 'k', role: 'admin', labels } });
+      expect([response.status, response.body]).toEqual([201, expect.objectContaining({ labels })]);
+    });
+
+    it.each(BAD_LABELS)('refuses %s as labels and names the field', async (_case, labels, path) => {
+      const response = await keys.call('post', KEYS_PATH, { body: { name: 'k', role: 'admin', labels } });
+      expect([response.status, response.body]).toMatchObject([400, { details: [{ path }] }]);
     });
 
     it.each([
@@ -86,7 +125,7 @@ describe('workspace keys over HTTP', () => {
       await keys.revoke(tenantId, third.id);
 
       expect(await keys.list(tenantId)).toEqual([
-        expect.objectContaining({ id: second.id, last_used_at: null, revoked_at: null }),
+        expect.objectContaining({ id: second.id, labels: {}, last_used_at: null, revoked_at: null }),
         expect.objectContaining({ id: first.id, created_at: first.created_at }),
         expect.objectContaining({ id: third.id, revoked_at: new Date(keys.clock.now).toISOString() }),
       ]);
@@ -94,6 +133,83 @@ describe('workspace keys over HTTP', () => {
 
     it('is empty for a workspace without keys', async () => {
       expect(await keys.list(newTenant())).toEqual([]);
+    });
+  });
+
+  describe('changing the labels', () => {
+    it('replaces all of them and answers the key as the list shows it', async () => {
+      const tenantId = newTenant();
+      const { id } = await keys.create(tenantId, 'k', 'read_only', { team: 'growth', env: 'prod' });
+      const other = await keys.create(tenantId, 'other', 'admin', { team: 'research' });
+
+      const labels = { team: 'sales', 'cost.center': '7', constructor: 'x' };
+      const changed = await keys.setLabels(tenantId, id, labels);
+
+      expect([changed.status, changed.body]).toMatchObject([200, { id, name: 'k', role: 'read_only' }]);
+      expect((changed.body as { labels: unknown }).labels).toEqual(labels);
+      const listed = await keys.list(tenantId);
+      expect(listed.find((key) => key['id'] === id)).toEqual(changed.body);
+      expect(listed.find((key) => key['id'] === other.id)).toMatchObject({ labels: { team: 'research' } });
+    });
+
+    it('removes them with {}', async () => {
+      const tenantId = newTenant();
+      const { id } = await keys.create(tenantId, 'k', 'admin', { team: 'growth' });
+
+      const changed = await keys.setLabels(tenantId, id, {});
+
+      expect([changed.status, changed.body]).toEqual([200, expect.objectContaining({ labels: {} })]);
+      expect(await keys.list(tenantId)).toEqual([expect.objectContaining({ labels: {} })]);
+    });
+
+    it.each(BAD_LABELS)('refuses %s, names the field and changes nothing', async (_case, labels, path) => {
+      const tenantId = newTenant();
+      const { id } = await keys.create(tenantId, 'k', 'admin', { team: 'growth' });
+
+      const response = await keys.setLabels(tenantId, id, labels);
+
+      expect([response.status, response.body]).toMatchObject([400, { details: [{ path }] }]);
+      expect(await keys.list(tenantId)).toEqual([expect.objectContaining({ labels: { team: 'growth' } })]);
+    });
+
+    it.each([
+      ['an empty body', {}, 'labels'],
+      ['another field of the key', { labels: {}, role: 'admin' }, 'role'],
+    ])('refuses %s', async (_case, body, path) => {
+      const tenantId = newTenant();
+      const { id } = await keys.create(tenantId);
+
+      const response = await keys.call('patch', `${KEYS_PATH}/${id}`, { tenantId, body });
+
+      expect([response.status, response.body]).toMatchObject([400, { details: [{ path }] }]);
+    });
+
+    it("answers 404 for another workspace's key and leaves its labels", async () => {
+      const owner = newTenant();
+      const { id } = await keys.create(owner, 'k', 'admin', { team: 'growth' });
+
+      expect((await keys.setLabels(newTenant(), id, { team: 'mine' })).status).toBe(404);
+      expect(await keys.list(owner)).toEqual([expect.objectContaining({ labels: { team: 'growth' } })]);
+    });
+
+    it('answers 404 for a key that does not exist', async () => {
+      expect((await keys.setLabels(newTenant(), 'nosuchkey', {})).status).toBe(404);
+    });
+
+    it('answers 409 for a revoked key, says what to do, and leaves its labels', async () => {
+      const tenantId = newTenant();
+      const { id } = await keys.create(tenantId, 'k', 'admin', { team: 'growth' });
+      await keys.revoke(tenantId, id);
+
+      const response = await keys.setLabels(tenantId, id, { team: 'sales' });
+
+      const error = expect.stringContaining('Create a new key');
+      expect([response.status, response.body]).toMatchObject([409, { code: 'conflict', error }]);
+      expect(await keys.list(tenantId)).toEqual([expect.objectContaining({ labels: { team: 'growth' } })]);
+    });
+
+    it.each(['a'.repeat(129), '%00', '%24ne', '%ff'])('answers 400 for the id %s', async (id) => {
+      expect((await keys.setLabels(newTenant(), id, {})).status).toBe(400);
     });
   });
 
@@ -133,6 +249,7 @@ describe('workspace keys over HTTP', () => {
     const routes = [
       ['get', KEYS_PATH],
       ['post', KEYS_PATH],
+      ['patch', `${KEYS_PATH}/abc`],
       ['post', `${KEYS_PATH}/abc:revoke`],
     ] as const;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { createAuditLog } from '@tollkeeper/audit-trail/testing';
-import { keysService, type KeysServiceDefinition, type KeyRole } from '@tollkeeper/contracts';
+import { keysService, type KeysServiceDefinition, type KeyRole, type Labels } from '@tollkeeper/contracts';
 import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
@@ -67,7 +67,7 @@ export function useKeys(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
     await audit.stop();
   }
 
-  async function call(method: 'get' | 'post', path: string, options: CallOptions = {}): Promise<Response> {
+  async function call(method: 'get' | 'post' | 'patch', path: string, options: CallOptions = {}): Promise<Response> {
     const { tenantId = newTenant(), role = 'owner', name, headers = {}, body } = options;
     const { token = await signCallerToken(CALLER_TOKEN_SECRET, 'keys', { userId: 'user_1', name, tenantId, role }) } =
       options;
@@ -78,8 +78,8 @@ export function useKeys(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
     return response;
   }
 
-  async function create(tenantId: TenantId, name = 'gateway', role: KeyRole = 'developer') {
-    const { body } = await call('post', KEYS_PATH, { tenantId, body: { name, role } });
+  async function create(tenantId: TenantId, name = 'gateway', role: KeyRole = 'developer', labels?: Labels) {
+    const { body } = await call('post', KEYS_PATH, { tenantId, body: { name, role, labels } });
     return body as { id: string; api_key: string; created_at: string };
   }
 
@@ -99,6 +99,8 @@ export function useKeys(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
     create,
     list,
     revoke: (tenantId: TenantId, keyId: string) => call('post', `${KEYS_PATH}/${keyId}:revoke`, { tenantId }),
+    setLabels: (tenantId: TenantId, keyId: string, labels: unknown) =>
+      call('patch', `${KEYS_PATH}/${keyId}`, { tenantId, body: { labels } }),
     verify: (keyId: string, keySha256: Buffer) => client.verifyKey({ keyId, keySha256 }),
     useCases: () => service.useCases,
     ready: () => service.ready?.(),

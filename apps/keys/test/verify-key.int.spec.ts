@@ -18,7 +18,34 @@ describe('VerifyKey', () => {
     const tenantId = newTenant();
     const { api_key: apiKey } = await keys.create(tenantId, 'k', 'read_only');
 
-    expect(await keys.verify(...parsed(apiKey))).toEqual({ tenantId, role: 'KEY_ROLE_READ_ONLY' });
+    expect(await keys.verify(...parsed(apiKey))).toEqual({ tenantId, role: 'KEY_ROLE_READ_ONLY', labels: {} });
+  });
+
+  it('answers the labels of the key, and changed ones from then on', async () => {
+    const tenantId = newTenant();
+    const labels = { team: 'growth', 'cost.center': 'R&D, 7', constructor: 'x' };
+    const { id, api_key: apiKey } = await keys.create(tenantId, 'k', 'developer', labels);
+    expect((await keys.verify(...parsed(apiKey))).labels).toEqual(labels);
+
+    for (const changed of [{ env: 'prod', 'cost.center': '8', constructor: 'y' }, {}]) {
+      await keys.setLabels(tenantId, id, changed);
+      expect((await keys.verify(...parsed(apiKey))).labels).toEqual(changed);
+    }
+  });
+
+  it('answers no labels for a key that release 0.1.0 stored, until it is given some', async () => {
+    const tenantId = newTenant();
+    const { id, sha256 } = mintWorkspaceKey();
+    const stored = { tenantId, name: 'old', role: 'developer', sha256, createdAt: new Date(keys.clock.now) };
+    await mongo.connection
+      .useDb(keys.database)
+      .collection<{ _id: string; [field: string]: unknown }>('workspace_keys')
+      .insertOne({ _id: id, ...stored, lastUsedAt: null, revokedAt: null });
+
+    expect(await keys.verify(id, sha256)).toEqual({ tenantId, role: 'KEY_ROLE_DEVELOPER', labels: {} });
+    expect(await keys.list(tenantId)).toEqual([expect.objectContaining({ id, labels: {} })]);
+    expect((await keys.setLabels(tenantId, id, { team: 'growth' })).status).toBe(200);
+    expect((await keys.verify(id, sha256)).labels).toEqual({ team: 'growth' });
   });
 
   it('gives one and the same answer for an unknown key, a wrong secret and a revoked key', async () => {

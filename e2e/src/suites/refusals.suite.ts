@@ -36,6 +36,7 @@ const CALLS: (ApiRequest & { role?: 'member' | 'admin' | 'owner' })[] = [
   ...DRILLDOWNS.map((path) => ({ path, role: 'member' as const })),
   { path: KEYS_PATH, role: 'owner' },
   { method: 'POST', path: KEYS_PATH, body: { name: 'x', role: 'admin' }, role: 'owner' },
+  { method: 'PATCH', path: `${KEYS_PATH}/key_1`, body: { labels: {} }, role: 'owner' },
   { method: 'POST', path: `${KEYS_PATH}/key_1:revoke`, role: 'owner' },
   { path: '/api/v1/alerts/rules', role: 'admin' },
   { method: 'POST', path: '/api/v1/alerts/channels', body: {}, role: 'admin' },

@@ -118,6 +118,7 @@ export function describeRubbish(target: TargetOf): void {
       ['PATCH', 'members/user_1'],
       ['POST', 'agents'],
       ['POST', 'management/workspace-keys'],
+      ['PATCH', 'management/workspace-keys/key_1'],
       ['POST', 'alerts/rules'],
       ['POST', 'alerts/channels'],
       ['PUT', '/api/v1/workspaces/TENANT/budgets/workspace'],

@@ -22,6 +22,7 @@ export const AUDIT_ACTIONS = [
   'plan.update',
   'plan.delete',
   'key.create',
+  'key.update',
   'key.revoke',
   'rule.create',
   'rule.update',

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type Cause, type KeyRole, mintWorkspaceKey } from '@tollkeeper/contracts';
+import { type Cause, type KeyRole, type Labels, mintWorkspaceKey } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import { type KeyStore, type KeyUse, MAX_ACTIVE_KEYS, type WorkspaceKey } from './workspace-key.ts';
 
@@ -7,22 +7,26 @@ export interface NewKey {
   /** 1–80 characters. */
   name: string;
   role: KeyRole;
+  /** None by default. */
+  labels?: Labels;
 }
 
 /** A new key. Its text is only available now. */
-export type CreatedKey = Pick<WorkspaceKey, 'id' | 'name' | 'role' | 'createdAt'> & { apiKey: string };
+export type CreatedKey = Pick<WorkspaceKey, 'id' | 'name' | 'role' | 'labels' | 'createdAt'> & { apiKey: string };
 
 export interface KeyUseCases {
   list(tenantId: TenantId): Promise<WorkspaceKey[]>;
   /** Rejects with `conflict` if the workspace has {@link MAX_ACTIVE_KEYS} valid keys. */
   create(tenantId: TenantId, key: NewKey, cause: Cause): Promise<CreatedKey>;
+  /** Replaces the labels of the key. Rejects with `not_found`, or with `conflict` if the key is revoked. */
+  setLabels(tenantId: TenantId, keyId: string, labels: Labels, cause: Cause): Promise<WorkspaceKey>;
   /** Revokes the key permanently. Revoking it again changes nothing. Rejects with `not_found`. */
   revoke(tenantId: TenantId, keyId: string, cause: Cause): Promise<void>;
   /**
-   * The workspace and the role of a key. Rejects with the same `not_found` if the key does not exist, has another
-   * digest, or is revoked. Counts as a use of the key.
+   * The workspace, the role and the labels of a key. Rejects with the same `not_found` if the key does not exist, has
+   * another digest, or is revoked. Counts as a use of the key.
    */
-  verify(keyId: string, sha256: Buffer): Promise<{ tenantId: TenantId; role: KeyRole }>;
+  verify(keyId: string, sha256: Buffer): Promise<{ tenantId: TenantId; role: KeyRole; labels: Labels }>;
 }
 
 export interface KeyDeps {
@@ -39,7 +43,7 @@ export function createKeyUseCases({ store, recordUse, clock }: KeyDeps): KeyUseC
   return {
     list: (tenantId) => store.list(tenantId),
 
-    async create(tenantId, { name, role }, cause) {
+    async create(tenantId, { name, role, labels = {} }, cause) {
       if ((await store.countActive(tenantId)) >= MAX_ACTIVE_KEYS) {
         throw new AppError(
           'conflict',
@@ -48,13 +52,20 @@ export function createKeyUseCases({ store, recordUse, clock }: KeyDeps): KeyUseC
       }
       const { id, apiKey, sha256 } = mintWorkspaceKey();
       const createdAt = new Date(clock());
-      await store.insert(tenantId, { id, name, role, createdAt, lastUsedAt: null, revokedAt: null, sha256 }, cause);
-      return { id, name, role, createdAt, apiKey };
+      const key = { id, name, role, labels, createdAt };
+      await store.insert(tenantId, { ...key, lastUsedAt: null, revokedAt: null, sha256 }, cause);
+      return { ...key, apiKey };
+    },
+
+    async setLabels(tenantId, keyId, labels, cause) {
+      const key = await store.setLabels(tenantId, keyId, labels, cause);
+      if (key === null) noSuchKey();
+      if (key.revokedAt === null) return key;
+      throw new AppError('conflict', 'This key is revoked and cannot change. Create a new key with these labels.');
     },
 
     async revoke(tenantId, keyId, cause) {
-      if (await store.revoke(tenantId, keyId, new Date(clock()), cause)) return;
-      throw new AppError('not_found', 'This workspace has no key with that id.');
+      if (!(await store.revoke(tenantId, keyId, new Date(clock()), cause))) noSuchKey();
     },
 
     async verify(keyId, sha256) {
@@ -63,9 +74,13 @@ export function createKeyUseCases({ store, recordUse, clock }: KeyDeps): KeyUseC
       if (proof === null || !matches || proof.revoked) {
         throw new AppError('not_found', 'This workspace key is not valid.');
       }
-      const { tenantId, role, isUsed } = proof;
+      const { tenantId, role, labels, isUsed } = proof;
       recordUse({ tenantId, keyId, usedAt: new Date(clock()) }, { isFirst: !isUsed });
-      return { tenantId, role };
+      return { tenantId, role, labels };
     },
   };
+}
+
+function noSuchKey(): never {
+  throw new AppError('not_found', 'This workspace has no key with that id.');
 }

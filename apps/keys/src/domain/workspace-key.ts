@@ -1,4 +1,4 @@
-import type { AuditedFields, Cause, KeyRole } from '@tollkeeper/contracts';
+import type { AuditedFields, Cause, KeyRole, Labels } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
 /** A key as its owner sees it, without the secret and its digest. */
@@ -7,6 +7,8 @@ export interface WorkspaceKey {
   id: string;
   name: string;
   role: KeyRole;
+  /** The labels that the key pins to every call. */
+  labels: Labels;
   createdAt: Date;
   /** Time of the last use. The first use is stored at once, later ones within a minute; null before the first. */
   lastUsedAt: Date | null;
@@ -14,10 +16,11 @@ export interface WorkspaceKey {
   revokedAt: Date | null;
 }
 
-/** The facts for verifying a key: its workspace, its role, and the expected digest. */
+/** The facts for verifying a key: its workspace, its role, its labels, and the expected digest. */
 interface KeyProof {
   tenantId: TenantId;
   role: KeyRole;
+  labels: Labels;
   sha256: Buffer;
   revoked: boolean;
   /** Whether a use of the key is stored. */
@@ -28,8 +31,20 @@ interface KeyProof {
 export const AUDITED_KEY: AuditedFields<WorkspaceKey> = {
   name: (key) => key.name,
   role: (key) => key.role,
+  labels: (key) => labelText(key.labels),
   revoked_at: (key) => key.revokedAt?.toISOString() ?? null,
 };
+
+/** The labels as one text, in a fixed order: `env=prod, team=growth`. Null for no labels. */
+function labelText(labels: Labels): string | null {
+  const texts = Object.entries(labels).map(([name, value]) => `${name}=${valueText(value)}`);
+  return texts.length === 0 ? null : texts.sort().join(', ');
+}
+
+/** Quoted if it could be read as several labels: different labels must never have the same text. */
+function valueText(value: string): string {
+  return /[",]/.test(value) ? JSON.stringify(value) : value;
+}
 
 /** Maximum number of keys of a workspace that are not revoked. */
 export const MAX_ACTIVE_KEYS = 500;
@@ -46,6 +61,8 @@ export interface KeyStore {
   countActive(tenantId: TenantId): Promise<number>;
   /** Keys that are not revoked, newest first, then those revoked last. */
   list(tenantId: TenantId): Promise<WorkspaceKey[]>;
+  /** Replaces the labels unless the key is revoked. The key as it is now; null if the workspace has no such key. */
+  setLabels(tenantId: TenantId, keyId: string, labels: Labels, cause: Cause): Promise<WorkspaceKey | null>;
   /** Sets `revokedAt` unless it is set. False if the workspace has no such key. */
   revoke(tenantId: TenantId, keyId: string, revokedAt: Date, cause: Cause): Promise<boolean>;
   /** The facts for verifying a key. The only query without a tenant, because its answer names the tenant. */

@@ -6,8 +6,8 @@ import type { KeyUseCases } from '../domain/key.use-cases.ts';
 export function createKeysHandlers(useCases: KeyUseCases): GrpcService {
   return grpcService(keysService, keysRequests, {
     async verifyKey({ keyId, keySha256 }) {
-      const { tenantId, role } = await useCases.verify(keyId, keySha256);
-      return { tenantId, role: toWireKeyRole(role) };
+      const { tenantId, role, labels } = await useCases.verify(keyId, keySha256);
+      return { tenantId, role: toWireKeyRole(role), labels };
     },
   });
 }

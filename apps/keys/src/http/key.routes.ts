@@ -1,7 +1,7 @@
-import { identifier, KEY_ROLES, moment } from '@tollkeeper/contracts';
+import { identifier, KEY_ROLES, labels, MAX_LABELS, moment } from '@tollkeeper/contracts';
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
-import type { KeyUseCases } from '../domain/key.use-cases.ts';
+import type { CreatedKey, KeyUseCases } from '../domain/key.use-cases.ts';
 import type { WorkspaceKey } from '../domain/workspace-key.ts';
 
 const PATH = '/api/v1/management/workspace-keys';
@@ -18,7 +18,13 @@ const keyRole = z.enum(KEY_ROLES).meta({
   id: 'WorkspaceKeyRole',
   description: '`developer` and `admin` keys may post events, `read_only` keys may not',
 });
-const keyFields = { id: z.string(), name: z.string(), role: keyRole, created_at: moment };
+const keyLabels = labels.meta({
+  description:
+    `Labels of every call that is made with the key: at most ${MAX_LABELS}, each with a value of 1–128 printable ` +
+    'characters. They win over labels of the same name that the agent or the call has',
+});
+const keyFields = { id: z.string(), name: z.string(), role: keyRole, labels: keyLabels, created_at: moment };
+const ofKey = z.object({ id: identifier.meta({ description: 'Id of the key' }) });
 
 const keyRecord = z
   .object({
@@ -64,11 +70,32 @@ export function createKeyRoutes(useCases: KeyUseCases): Route[] {
       summary: 'Create a key',
       description: 'Only this response has the key. Store it immediately.',
       access: 'owner',
-      body: z.strictObject({ name: keyName, role: keyRole }),
+      body: z.strictObject({ name: keyName, role: keyRole, labels: keyLabels.default({}) }),
       responses: { 201: { description: 'The new key', schema: createdKey } },
       handler: async ({ caller, body, cause }) => {
-        const { id, name, role, createdAt, apiKey } = await useCases.create(caller.tenantId, body, cause);
-        return { status: 201, body: { id, name, role, created_at: createdAt.toISOString(), api_key: apiKey } };
+        const key = await useCases.create(caller.tenantId, body, cause);
+        return { status: 201, body: { ...toKeyBody(key), api_key: key.apiKey } };
+      },
+    }),
+    defineRoute({
+      method: 'patch',
+      audit: 'key.update',
+      path: `${PATH}/{id}`,
+      operationId: 'updateWorkspaceKey',
+      tag: TAG,
+      summary: 'Change the labels of a key',
+      description:
+        'Replaces all labels of the key; `{}` removes them. New calls count with the new labels within 5 seconds. ' +
+        'For each name, the first source that has it wins: the key, the agent, the call. A reservation that gives a ' +
+        'label of its key another value gets 403 `label_pinned`; an event is taken, with the value of the key. 409 ' +
+        'if the key is revoked.',
+      access: 'owner',
+      params: ofKey,
+      body: z.strictObject({ labels: keyLabels }),
+      responses: { 200: { description: 'The key as it is now', schema: keyRecord } },
+      handler: async ({ caller, params, body, cause }) => {
+        const key = await useCases.setLabels(caller.tenantId, params.id, body.labels, cause);
+        return { status: 200, body: toKeyRecord(key) };
       },
     }),
     defineRoute({
@@ -80,7 +107,7 @@ export function createKeyRoutes(useCases: KeyUseCases): Route[] {
       summary: 'Revoke a key permanently',
       description: 'The key is refused everywhere within 5 seconds. Revoking it again changes nothing.',
       access: 'owner',
-      params: z.object({ id: identifier.meta({ description: 'Id of the key' }) }),
+      params: ofKey,
       responses: { 200: { description: 'The key is revoked', schema: z.object({ ok: z.literal(true) }) } },
       handler: async ({ caller, params, cause }) => {
         await useCases.revoke(caller.tenantId, params.id, cause);
@@ -90,12 +117,13 @@ export function createKeyRoutes(useCases: KeyUseCases): Route[] {
   ];
 }
 
+function toKeyBody({ id, name, role, labels: pinned, createdAt }: Omit<CreatedKey, 'apiKey'>) {
+  return { id, name, role, labels: pinned, created_at: createdAt.toISOString() };
+}
+
 function toKeyRecord(key: WorkspaceKey): z.infer<typeof keyRecord> {
   return {
-    id: key.id,
-    name: key.name,
-    role: key.role,
-    created_at: key.createdAt.toISOString(),
+    ...toKeyBody(key),
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
     revoked_at: key.revokedAt?.toISOString() ?? null,
   };

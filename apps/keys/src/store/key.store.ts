@@ -1,8 +1,8 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
-import { KEY_ROLES, type KeyRole } from '@tollkeeper/contracts';
-import { provenTenantId } from '@tollkeeper/kernel';
+import { type Cause, KEY_ROLES, type KeyRole, type Labels } from '@tollkeeper/contracts';
+import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn, toBuffer } from '@tollkeeper/mongo';
-import { type Connection, Schema, trusted } from 'mongoose';
+import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
 import {
   AUDITED_KEY,
   type KeyStore,
@@ -16,6 +16,8 @@ interface StoredKey {
   tenantId: string;
   name: string;
   role: KeyRole;
+  /** Release 0.1.0 stored keys without labels. */
+  labels?: Labels;
   sha256: Buffer;
   createdAt: Date;
   lastUsedAt: Date | null;
@@ -28,6 +30,7 @@ const keySchema = new Schema<StoredKey>(
     tenantId: { type: String, required: true },
     name: { type: String, required: true },
     role: { type: String, enum: KEY_ROLES, required: true },
+    labels: { type: Schema.Types.Mixed },
     sha256: { type: Buffer, required: true },
     createdAt: { type: Date, required: true },
     lastUsedAt: { type: Date, default: null },
@@ -38,19 +41,33 @@ const keySchema = new Schema<StoredKey>(
 keySchema.index({ tenantId: 1, revokedAt: -1, createdAt: -1 });
 
 // Lists never load the digest, so they cannot leak it.
-const LISTED = { name: 1, role: 1, createdAt: 1, lastUsedAt: 1, revokedAt: 1 } as const;
+const LISTED = { name: 1, role: 1, labels: 1, createdAt: 1, lastUsedAt: 1, revokedAt: 1 } as const;
+
+/** A key before and after a change; `before` is null for a new key. */
+interface Changed {
+  before: WorkspaceKey | null;
+  after: WorkspaceKey;
+}
 
 /** Keys in the database of `connection`. Make it before the connection starts. */
 export function createKeyStore(connection: Connection, trail: AuditTrail): KeyStore {
   const keys = connection.model<StoredKey>('WorkspaceKey', keySchema);
+
+  async function record(session: ClientSession, tenantId: TenantId, cause: Cause, changed: Changed): Promise<void> {
+    const { id, name } = changed.after;
+    await trail.recordChange(session, tenantId, cause, {
+      target: { type: 'key', id, name },
+      fields: AUDITED_KEY,
+      ...changed,
+    });
+  }
 
   return {
     async insert(tenantId, key, cause) {
       const { id, ...fields } = key;
       await changeInTurn(connection, tenantId, async (session) => {
         await keys.create([{ _id: id, tenantId, ...fields }], { session });
-        const target = { type: 'key', id, name: key.name };
-        await trail.recordChange(session, tenantId, cause, { target, fields: AUDITED_KEY, before: null, after: key });
+        await record(session, tenantId, cause, { before: null, after: key });
       });
     },
 
@@ -68,27 +85,38 @@ export function createKeyStore(connection: Connection, trail: AuditTrail): KeySt
       return [...active, ...revoked].map(toWorkspaceKey);
     },
 
+    setLabels: (tenantId, keyId, labels, cause) =>
+      changeInTurn(connection, tenantId, async (session) => {
+        const stored = await keys.findOne({ _id: keyId, tenantId }, LISTED, { session }).lean();
+        if (stored === null) return null;
+        const before = toWorkspaceKey(stored);
+        if (before.revokedAt !== null) return before;
+        await keys.updateOne({ _id: keyId, tenantId }, { $set: { labels } }, { session });
+        const after = { ...before, labels };
+        await record(session, tenantId, cause, { before, after });
+        return after;
+      }),
+
     revoke: (tenantId, keyId, revokedAt, cause) =>
       changeInTurn(connection, tenantId, async (session) => {
         const stored = await keys.findOne({ _id: keyId, tenantId }, LISTED, { session }).lean();
         if (stored === null || stored.revokedAt !== null) return stored !== null;
         await keys.updateOne({ _id: keyId, tenantId }, { $set: { revokedAt } }, { session });
         const before = toWorkspaceKey(stored);
-        const target = { type: 'key', id: keyId, name: before.name };
-        const after = { ...before, revokedAt };
-        await trail.recordChange(session, tenantId, cause, { target, fields: AUDITED_KEY, before, after });
+        await record(session, tenantId, cause, { before, after: { ...before, revokedAt } });
         return true;
       }),
 
     async findProof(keyId) {
       const stored = await keys
-        .findById(keyId, { tenantId: 1, role: 1, sha256: 1, lastUsedAt: 1, revokedAt: 1 })
+        .findById(keyId, { tenantId: 1, role: 1, labels: 1, sha256: 1, lastUsedAt: 1, revokedAt: 1 })
         .lean();
       if (stored === null) return null;
-      const { tenantId, role, sha256, lastUsedAt, revokedAt } = stored;
+      const { tenantId, role, labels = {}, sha256, lastUsedAt, revokedAt } = stored;
       return {
         tenantId: provenTenantId(tenantId),
         role,
+        labels,
         sha256: toBuffer(sha256),
         revoked: revokedAt !== null,
         isUsed: lastUsedAt !== null,
@@ -106,6 +134,6 @@ export function createKeyStore(connection: Connection, trail: AuditTrail): KeySt
 
 type ListedKey = Pick<StoredKey, '_id' | keyof typeof LISTED>;
 
-function toWorkspaceKey({ _id, name, role, createdAt, lastUsedAt, revokedAt }: ListedKey): WorkspaceKey {
-  return { id: _id, name, role, createdAt, lastUsedAt, revokedAt };
+function toWorkspaceKey({ _id, name, role, labels = {}, createdAt, lastUsedAt, revokedAt }: ListedKey): WorkspaceKey {
+  return { id: _id, name, role, labels, createdAt, lastUsedAt, revokedAt };
 }

@@ -75,6 +75,7 @@ export interface Operations {
   'POST /api/v1/alerts/channels/{channel_id}/test': { data: Api.TestAlertChannelData; responses: Api.TestAlertChannelResponses };
   'GET /api/v1/management/workspace-keys': { data: Api.ListWorkspaceKeysData; responses: Api.ListWorkspaceKeysResponses };
   'POST /api/v1/management/workspace-keys': { data: Api.CreateWorkspaceKeyData; responses: Api.CreateWorkspaceKeyResponses };
+  'PATCH /api/v1/management/workspace-keys/{id}': { data: Api.UpdateWorkspaceKeyData; responses: Api.UpdateWorkspaceKeyResponses };
   'POST /api/v1/management/workspace-keys/{id}:revoke': { data: Api.RevokeWorkspaceKeyData; responses: Api.RevokeWorkspaceKeyResponses };
   'POST /api/v1/events': { data: Api.PostEventsData; responses: Api.PostEventsResponses };
   'POST /api/v1/reservations': { data: Api.ReserveData; responses: Api.ReserveResponses };

@@ -1239,6 +1239,12 @@ export type WorkspaceKey = {
     id: string;
     name: string;
     role: WorkspaceKeyRole;
+    /**
+     * Labels of every call that is made with the key: at most 10, each with a value of 1–128 printable characters. They win over labels of the same name that the agent or the call has
+     */
+    labels: {
+        [key: string]: string;
+    };
     created_at: string;
     /**
      * At most a minute behind; the first use is recorded immediately. Null if never used
@@ -1254,6 +1260,12 @@ export type CreatedWorkspaceKey = {
     id: string;
     name: string;
     role: WorkspaceKeyRole;
+    /**
+     * Labels of every call that is made with the key: at most 10, each with a value of 1–128 printable characters. They win over labels of the same name that the agent or the call has
+     */
+    labels: {
+        [key: string]: string;
+    };
     created_at: string;
     /**
      * `ws_live_<id>.<secret>`; shown only once
@@ -3980,6 +3992,12 @@ export type CreateWorkspaceKeyData = {
          */
         name: string;
         role: WorkspaceKeyRole;
+        /**
+         * Labels of every call that is made with the key: at most 10, each with a value of 1–128 printable characters. They win over labels of the same name that the agent or the call has
+         */
+        labels?: {
+            [key: string]: string;
+        };
     };
     path?: never;
     query?: never;
@@ -4003,6 +4021,43 @@ export type CreateWorkspaceKeyResponses = {
 };
 
 export type CreateWorkspaceKeyResponse = CreateWorkspaceKeyResponses[keyof CreateWorkspaceKeyResponses];
+
+export type UpdateWorkspaceKeyData = {
+    body: {
+        /**
+         * Labels of every call that is made with the key: at most 10, each with a value of 1–128 printable characters. They win over labels of the same name that the agent or the call has
+         */
+        labels: {
+            [key: string]: string;
+        };
+    };
+    path: {
+        /**
+         * Id of the key
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/management/workspace-keys/{id}';
+};
+
+export type UpdateWorkspaceKeyErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type UpdateWorkspaceKeyError = UpdateWorkspaceKeyErrors[keyof UpdateWorkspaceKeyErrors];
+
+export type UpdateWorkspaceKeyResponses = {
+    /**
+     * The key as it is now
+     */
+    200: WorkspaceKey;
+};
+
+export type UpdateWorkspaceKeyResponse = UpdateWorkspaceKeyResponses[keyof UpdateWorkspaceKeyResponses];
 
 export type RevokeWorkspaceKeyData = {
     body?: never;

@@ -5,6 +5,7 @@ const ACTIONS: Record<string, string> = {
   'plan.update': 'Updated a plan',
   'plan.delete': 'Deleted a plan',
   'key.create': 'Created a key',
+  'key.update': 'Changed the labels of a key',
   'key.revoke': 'Revoked a key',
   'rule.create': 'Created a rule',
   'rule.update': 'Updated a rule',
