@@ -20,6 +20,7 @@ describe('requests of the enforcer', () => {
       ...reserve,
       ttlSeconds: 600,
       dryRun: false,
+      labels: {},
     });
     expect(enforcerRequests.settle.parse(received(Settle, settle))).toEqual(settle);
     const free = { ...settle, amountMicros: 0, inputTokens: 0, outputTokens: 0 };
