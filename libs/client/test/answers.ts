@@ -12,6 +12,9 @@ export const RESERVATION: Api.Reservation = {
   expires_at: '2026-11-21T18:10:00.000Z',
   settled_micros: null,
   settlement_id: null,
+  model: null,
+  provider: null,
+  labels: {},
 };
 
 const LIMIT: Api.LimitStatus = {
