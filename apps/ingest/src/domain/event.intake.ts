@@ -2,7 +2,7 @@ import { encodeGatewayEvent, type GatewayEvent, isCall, type Labels, mergeLabels
 import { type Clock, mapInSlices, type TenantId } from '@tollkeeper/kernel';
 
 /** The workspace key with which a gateway reports. */
-export interface ReportingKey {
+interface ReportingKey {
   tenantId: TenantId;
   keyId: string;
   /** The labels of every call that is reported with it. */
