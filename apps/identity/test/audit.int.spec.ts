@@ -170,6 +170,41 @@ describe('the audit log of a workspace has records', () => {
     expect(JSON.stringify(await identity.audited(tenantId, 11))).not.toContain(token);
   });
 
+  it('of the labels of an agent, as one text', async () => {
+    const { tenantId, userId, caller: as } = await identity.newOwner();
+    const agent = { agent_id: 'planner', display_name: 'Planner', labels: { team: 'growth', env: 'prod' } };
+    await call('post', '/api/v1/agents', { as, body: agent });
+    const change = (body: object) => call('patch', '/api/v1/agents/planner', { as, body });
+    await change({ labels: { env: 'prod', team: 'growth' } });
+    await change({ labels: { Team: 'growth' } });
+    await change({ labels: { env: 'prod, team=growth' } });
+    await change({ display_name: 'Plans', labels: { env: 'dev' } });
+    await change({ labels: {} });
+
+    const quoted = 'env="prod, team=growth"';
+    const [created, ...changed] = await records(tenantId, 4);
+    expect(created).toMatchObject({
+      action: 'agent.create',
+      changes: [{ field: 'display_name' }, { field: 'labels', from: null, to: 'env=prod, team=growth' }],
+    });
+    const target = { type: 'agent', id: 'planner', name: 'Planner' };
+    const updated = { action: 'agent.update', actor: userId };
+    expect(changed).toEqual([
+      { ...updated, target, changes: [{ field: 'labels', from: 'env=prod, team=growth', to: quoted }] },
+      {
+        ...{ ...updated, target: { ...target, name: 'Plans' } },
+        changes: [
+          { field: 'display_name', from: 'Planner', to: 'Plans' },
+          { field: 'labels', from: quoted, to: 'env=dev' },
+        ],
+      },
+      {
+        ...{ ...updated, target: { ...target, name: 'Plans' } },
+        changes: [{ field: 'labels', from: 'env=dev', to: null }],
+      },
+    ]);
+  });
+
   it('of the invitations that go with the role of the owner who made them', async () => {
     const owner = await identity.newOwner();
     const { user_id: id } = await identity.addMember(owner, 'owner');

@@ -33,6 +33,7 @@ const CALLS: (ApiRequest & { role?: 'member' | 'admin' | 'owner' })[] = [
   { method: 'DELETE', path: '/api/v1/invitations/inv_1', role: 'owner' },
   { path: '/api/v1/agents', role: 'member' },
   { method: 'POST', path: '/api/v1/agents', body: { agent_id: 'x', display_name: 'X' }, role: 'owner' },
+  { method: 'PATCH', path: '/api/v1/agents/x', body: { labels: {} }, role: 'owner' },
   ...DRILLDOWNS.map((path) => ({ path, role: 'member' as const })),
   { path: KEYS_PATH, role: 'owner' },
   { method: 'POST', path: KEYS_PATH, body: { name: 'x', role: 'admin' }, role: 'owner' },

@@ -117,6 +117,7 @@ export function describeRubbish(target: TargetOf): void {
       ['POST', '/api/v1/invitations/tk_invite_x:accept'],
       ['PATCH', 'members/user_1'],
       ['POST', 'agents'],
+      ['PATCH', 'agents/agent-a'],
       ['POST', 'management/workspace-keys'],
       ['PATCH', 'management/workspace-keys/key_1'],
       ['POST', 'alerts/rules'],

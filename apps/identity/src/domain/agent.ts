@@ -1,15 +1,23 @@
-import type { AuditedFields, Cause } from '@tollkeeper/contracts';
+import { type AuditedFields, type Cause, type Labels, labelText } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
 /** An agent of a workspace. `displayName` is the `agentId` until somebody names the agent. */
 export interface Agent {
   agentId: string;
   displayName: string;
+  /** The labels of every call of the agent. */
+  labels: Labels;
   createdAt: Date;
 }
 
+/** The changes of an update. Absent or undefined fields stay as they are. */
+export type AgentChange = Partial<Pick<Agent, 'displayName' | 'labels'>>;
+
 /** The fields of an agent that the audit log records. */
-export const AUDITED_AGENT: AuditedFields<Pick<Agent, 'displayName'>> = { display_name: (agent) => agent.displayName };
+export const AUDITED_AGENT: AuditedFields<Agent> = {
+  display_name: (agent) => agent.displayName,
+  labels: (agent) => labelText(agent.labels),
+};
 
 /** A person's change is written to the audit trail in the same transaction. */
 export interface AgentStore {
@@ -21,6 +29,6 @@ export interface AgentStore {
   insert(tenantId: TenantId, agent: Agent, cause: Cause): Promise<boolean>;
   /** Stores the agents that the workspace does not have yet. Their ids become their names. */
   register(tenantId: TenantId, agentIds: readonly string[], at: Date): Promise<void>;
-  /** Null if the workspace does not have the agent. */
-  rename(tenantId: TenantId, agentId: string, displayName: string, cause: Cause): Promise<Agent | null>;
+  /** The changed agent; null if the workspace does not have it. Concurrent changes of different fields all apply. */
+  update(tenantId: TenantId, agentId: string, change: AgentChange, cause: Cause): Promise<Agent | null>;
 }

@@ -1,6 +1,6 @@
 import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
-import type { Agent, AgentStore } from './agent.ts';
+import type { Agent, AgentChange, AgentStore } from './agent.ts';
 
 export interface AgentUseCases {
   /** A page of agents, by id. `next` is where the next page starts; null on the last page. */
@@ -9,11 +9,11 @@ export interface AgentUseCases {
     page: { after?: string | undefined; limit: number },
   ): Promise<{ agents: Agent[]; next: string | null }>;
   /** Throws `conflict` if the workspace already has the agent. */
-  create(tenantId: TenantId, agent: { agentId: string; displayName: string }, cause: Cause): Promise<Agent>;
+  create(tenantId: TenantId, agent: Omit<Agent, 'createdAt'>, cause: Cause): Promise<Agent>;
   /** Creates the agents that the workspace does not have yet, with their ids as names. The others stay as they are. */
   register(tenantId: TenantId, agentIds: readonly string[]): Promise<void>;
   /** Throws `not_found`. */
-  rename(tenantId: TenantId, agentId: string, displayName: string, cause: Cause): Promise<Agent>;
+  update(tenantId: TenantId, agentId: string, change: AgentChange, cause: Cause): Promise<Agent>;
 }
 
 export function createAgentUseCases({ agents, clock }: { agents: AgentStore; clock: Clock }): AgentUseCases {
@@ -24,19 +24,19 @@ export function createAgentUseCases({ agents, clock }: { agents: AgentStore; clo
       return { agents: page, next: found.length > limit ? (page.at(-1)?.agentId ?? null) : null };
     },
 
-    async create(tenantId, { agentId, displayName }, cause) {
-      const agent = { agentId, displayName, createdAt: new Date(clock()) };
+    async create(tenantId, fields, cause) {
+      const agent = { ...fields, createdAt: new Date(clock()) };
       if (await agents.insert(tenantId, agent, cause)) return agent;
-      const details = [{ path: 'agent_id', message: 'is taken; use PATCH to rename the agent' }];
-      throw new AppError('conflict', 'This workspace already has an agent with that agent_id. Rename it with PATCH.', {
+      const details = [{ path: 'agent_id', message: 'is taken; use PATCH to change the agent' }];
+      throw new AppError('conflict', 'This workspace already has an agent with that agent_id. Change it with PATCH.', {
         details,
       });
     },
 
     register: (tenantId, agentIds) => agents.register(tenantId, agentIds, new Date(clock())),
 
-    async rename(tenantId, agentId, displayName, cause) {
-      const agent = await agents.rename(tenantId, agentId, displayName, cause);
+    async update(tenantId, agentId, change, cause) {
+      const agent = await agents.update(tenantId, agentId, change, cause);
       if (agent === null) throw new AppError('not_found', 'This workspace has no agent with that agent_id.');
       return agent;
     },

@@ -36,9 +36,13 @@ export function createIdentityHandlers({ auth, workspaces, agents, agentStore }:
     },
 
     async getAgents({ tenantId, agentIds }) {
-      const found =
-        agentIds.length === 0 ? agentStore.list(tenantId, { limit: MAX_AGENTS }) : agentStore.find(tenantId, agentIds);
-      return { agents: (await found).map(({ agentId, displayName }) => ({ agentId, displayName })) };
+      if (agentIds.length === 0) {
+        // Without labels, which could make the answer ten times as long as a message may be.
+        const all = await agentStore.list(tenantId, { limit: MAX_AGENTS });
+        return { agents: all.map(({ agentId, displayName }) => ({ agentId, displayName })) };
+      }
+      const found = await agentStore.find(tenantId, agentIds);
+      return { agents: found.map(({ agentId, displayName, labels }) => ({ agentId, displayName, labels })) };
     },
 
     async registerAgents({ tenantId, agentIds }) {

@@ -1,4 +1,4 @@
-import { displayName, identifier, moment } from '@tollkeeper/contracts';
+import { displayName, identifier, labels, MAX_LABELS, moment } from '@tollkeeper/contracts';
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import type { Agent } from '../domain/agent.ts';
@@ -7,13 +7,23 @@ import type { AgentUseCases } from '../domain/agent.use-cases.ts';
 const PATH = '/api/v1/agents';
 const TAG = 'Agents';
 
+const agentLabels = labels.meta({
+  description:
+    `Labels of every call of the agent: at most ${MAX_LABELS}, each with a value of 1–128 printable characters. They ` +
+    'override labels of the same name that the call says; a label pinned to the workspace key overrides theirs',
+});
 const agentSchema = z
   .object({
     agent_id: z.string(),
     display_name: z.string().meta({ description: 'The `agent_id` until the agent is given a name' }),
+    labels: agentLabels,
     created_at: moment.meta({ description: 'When the agent was created or first seen in an event' }),
   })
   .meta({ id: 'Agent' });
+const agentChange = z
+  .strictObject({ display_name: displayName, labels: agentLabels })
+  .partial()
+  .refine((body) => Object.values(body).some((value) => value !== undefined), 'must have display_name, labels or both');
 const agentPage = z.object({
   items: z.array(agentSchema),
   next_cursor: z.string().nullable().meta({ description: '`cursor` of the next page; null on the last page' }),
@@ -48,12 +58,12 @@ export function createAgentRoutes(agents: AgentUseCases): Route[] {
       operationId: 'createAgent',
       tag: TAG,
       summary: 'Create an agent before it is seen',
-      description: '409 if the workspace already has the agent, from an event or a call. Use PATCH to rename it.',
+      description: '409 if the workspace already has the agent, from an event or a call. Use PATCH to change it.',
       access: 'owner',
-      body: z.strictObject({ agent_id: identifier, display_name: displayName }),
+      body: z.strictObject({ agent_id: identifier, display_name: displayName, labels: agentLabels.default({}) }),
       responses: { 201: { description: 'The new agent', schema: agentSchema } },
       handler: async ({ caller, body, cause }) => {
-        const fields = { agentId: body.agent_id, displayName: body.display_name };
+        const fields = { agentId: body.agent_id, displayName: body.display_name, labels: body.labels };
         const agent = await agents.create(caller.tenantId, fields, cause);
         return { status: 201, body: toAgentBody(agent) };
       },
@@ -64,19 +74,30 @@ export function createAgentRoutes(agents: AgentUseCases): Route[] {
       path: `${PATH}/{agent_id}`,
       operationId: 'renameAgent',
       tag: TAG,
-      summary: 'Rename an agent',
+      summary: 'Change the name or the labels of an agent',
+      description:
+        'Omitted fields do not change. `labels` replaces all labels of the agent; `{}` removes them. New calls count ' +
+        'with the new labels within 2 seconds. For each name, the first source that has it wins: the key, the agent, ' +
+        'the call. So a label of the agent overrides one of the same name that the call says, and a label pinned to ' +
+        'the workspace key overrides that of the agent.',
       access: 'owner',
       params: z.object({ agent_id: identifier }),
-      body: z.strictObject({ display_name: displayName }),
+      body: agentChange,
       responses: { 200: { description: 'The agent as it is now', schema: agentSchema } },
       handler: async ({ caller, params, body, cause }) => {
-        const agent = await agents.rename(caller.tenantId, params.agent_id, body.display_name, cause);
+        const change = { displayName: body.display_name, labels: body.labels };
+        const agent = await agents.update(caller.tenantId, params.agent_id, change, cause);
         return { status: 200, body: toAgentBody(agent) };
       },
     }),
   ];
 }
 
-function toAgentBody({ agentId, displayName: name, createdAt }: Agent): z.infer<typeof agentSchema> {
-  return { agent_id: agentId, display_name: name, created_at: createdAt.toISOString() };
+function toAgentBody(agent: Agent): z.infer<typeof agentSchema> {
+  return {
+    agent_id: agent.agentId,
+    display_name: agent.displayName,
+    labels: agent.labels,
+    created_at: agent.createdAt.toISOString(),
+  };
 }

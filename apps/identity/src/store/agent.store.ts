@@ -50,14 +50,13 @@ export function createAgentStore({ connection, agents }: IdentityModels, trail: 
       }
     },
 
-    rename: (tenantId, agentId, displayName, cause) =>
+    update: (tenantId, agentId, change, cause) =>
       changeInTurn(connection, tenantId, async (session) => {
-        const stored = await agents
-          .findOneAndUpdate({ tenantId, agentId }, { $set: { displayName } }, { session })
-          .lean();
+        const stored = await agents.findOneAndUpdate({ tenantId, agentId }, { $set: change }, { session }).lean();
         if (stored === null) return null;
         const before = toAgent(stored);
-        const after = { ...before, displayName };
+        const { displayName = before.displayName, labels = before.labels } = change;
+        const after = { ...before, displayName, labels };
         const changed = { target: targetOf(after), fields: AUDITED_AGENT, before, after };
         await trail.recordChange(session, tenantId, cause, changed);
         return after;
@@ -89,6 +88,6 @@ function targetOf({ agentId, displayName }: Agent) {
   return { type: 'agent', id: agentId, name: displayName };
 }
 
-function toAgent({ agentId, displayName, createdAt }: StoredAgent): Agent {
-  return { agentId, displayName, createdAt };
+function toAgent({ agentId, displayName, labels = {}, createdAt }: StoredAgent): Agent {
+  return { agentId, displayName, labels, createdAt };
 }

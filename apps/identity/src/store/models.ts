@@ -1,3 +1,4 @@
+import type { Labels } from '@tollkeeper/contracts';
 import { ROLES, type Role, type TenantId } from '@tollkeeper/kernel';
 import { type Connection, Schema } from 'mongoose';
 import type { MailOrder } from '../domain/mail.ts';
@@ -73,6 +74,8 @@ export interface StoredAgent {
   tenantId: TenantId;
   agentId: string;
   displayName: string;
+  /** Release 0.1.0 stored agents without labels, and those of events still have none. */
+  labels?: Labels;
   createdAt: Date;
 }
 
@@ -183,7 +186,7 @@ mailSchema.index({ dueAt: 1 });
 mailSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
 const agentSchema = new Schema<StoredAgent>(
-  { tenantId: text, agentId: text, displayName: text, createdAt: date },
+  { tenantId: text, agentId: text, displayName: text, labels: Schema.Types.Mixed, createdAt: date },
   { collection: 'agents', versionKey: false },
 );
 agentSchema.index({ tenantId: 1, agentId: 1 }, { unique: true });

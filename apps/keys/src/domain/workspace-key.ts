@@ -1,4 +1,4 @@
-import type { AuditedFields, Cause, KeyRole, Labels } from '@tollkeeper/contracts';
+import { type AuditedFields, type Cause, type KeyRole, type Labels, labelText } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
 /** A key as its owner sees it, without the secret and its digest. */
@@ -34,17 +34,6 @@ export const AUDITED_KEY: AuditedFields<WorkspaceKey> = {
   labels: (key) => labelText(key.labels),
   revoked_at: (key) => key.revokedAt?.toISOString() ?? null,
 };
-
-/** The labels as one text, in a fixed order: `env=prod, team=growth`. Null for no labels. */
-function labelText(labels: Labels): string | null {
-  const texts = Object.entries(labels).map(([name, value]) => `${name}=${valueText(value)}`);
-  return texts.length === 0 ? null : texts.sort().join(', ');
-}
-
-/** Quoted if it could be read as several labels: different labels must never have the same text. */
-function valueText(value: string): string {
-  return /[",]/.test(value) ? JSON.stringify(value) : value;
-}
 
 /** Maximum number of keys of a workspace that are not revoked. */
 export const MAX_ACTIVE_KEYS = 500;

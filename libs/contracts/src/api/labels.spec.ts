@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { issueMessage, toErrorDetails } from '../validation.ts';
-import { labels, mergeLabels } from './labels.ts';
+import { labels, labelText, mergeLabels } from './labels.ts';
 
 const problemsOf = (input: unknown) => {
   const result = labels.safeParse(input, { error: issueMessage });
@@ -34,6 +34,17 @@ describe('labels', () => {
     [['team'], { path: '', message: 'must be an object' }],
   ])('are refused with a problem that names the label: %j', (input, problem) => {
     expect(problemsOf(input)).toEqual([problem]);
+  });
+});
+
+describe('the text of labels', () => {
+  it.each([
+    [{}, null],
+    [{ team: 'growth', env: 'prod' }, 'env=prod, team=growth'],
+    [{ env: 'prod, team=growth' }, 'env="prod, team=growth"'],
+    [{ env: '"prod' }, 'env="\\"prod"'],
+  ])('of %j is %j', (all, text) => {
+    expect(labelText(all)).toBe(text);
   });
 });
 

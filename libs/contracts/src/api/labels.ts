@@ -27,6 +27,17 @@ export const labels = z
     example: { team: 'growth', env: 'prod' },
   });
 
+/** The labels as one text, in a fixed order: `env=prod, team=growth`. Null for no labels. */
+export function labelText(labels: Labels): string | null {
+  const texts = Object.entries(labels).map(([name, value]) => `${name}=${valueText(value)}`);
+  return texts.length === 0 ? null : texts.sort().join(', ');
+}
+
+/** Quoted if it could be read as several labels: different labels must never have the same text. */
+function valueText(value: string): string {
+  return /[",]/.test(value) ? JSON.stringify(value) : value;
+}
+
 /** The labels of a call from its sources. For each name, the first source that has it wins. */
 export function mergeLabels(...sources: readonly Labels[]): Labels {
   const named = sources.filter((source) => Object.keys(source).length > 0);

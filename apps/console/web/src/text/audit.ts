@@ -35,7 +35,7 @@ const ACTIONS: Record<string, string> = {
   'invitation.delete': 'Revoked an invitation',
   'invitation.accept': 'Accepted an invitation',
   'agent.create': 'Created an agent',
-  'agent.update': 'Renamed an agent',
+  'agent.update': 'Changed an agent',
 };
 
 /** The action in words. A newer service may record actions that this page does not know. */
