@@ -56,7 +56,7 @@ export const enforcerRequests = {
     dryRun: z.boolean(),
     model: modelName.optional(),
     provider: providerName.optional(),
-    labels: labels.default({}),
+    labels,
   }),
   getReservation: reservation,
   settle: reservation.extend({

@@ -67,13 +67,21 @@ const REQUESTS: Record<string, Record<string, z.ZodType>> = {
  * Schemas of the requests that this version accepts, by service. Bytes have no JSON Schema, so they accept any value.
  */
 export function currentRequests(): Record<string, SchemasByName> {
-  const schemaOf = (request: z.ZodType) => z.toJSONSchema(request, { io: 'input', unrepresentable: 'any' });
+  const schemaOf = (request: z.ZodType) => {
+    const { required = [], ...schema } = z.toJSONSchema(request, { io: 'input', unrepresentable: 'any' });
+    return { ...schema, required: required.filter((name) => !isRepeated(schema.properties?.[name])) };
+  };
   return Object.fromEntries(
     Object.entries(REQUESTS).map(([service, requests]) => [
       service,
       Object.fromEntries(Object.entries(requests).map(([rpc, request]) => [rpc, schemaOf(request) as JsonSchema])),
     ]),
   );
+}
+
+/** In Protocol Buffers, a list or a map is never missing: one that its sender leaves out is empty. */
+function isRepeated(field: z.core.JSONSchema._JSONSchema | undefined): boolean {
+  return typeof field === 'object' && (field.type === 'array' || field.type === 'object');
 }
 
 /** The folder of released contracts and the documents of the working tree, below the workspace's root. */

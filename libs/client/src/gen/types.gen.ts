@@ -236,6 +236,12 @@ export type Agent = {
      */
     display_name: string;
     /**
+     * Labels of every call of the agent: at most 10, each with a value of 1–128 printable characters. They override labels of the same name that the call says; a label pinned to the workspace key overrides theirs
+     */
+    labels: {
+        [key: string]: string;
+    };
+    /**
      * When the agent was created or first seen in an event
      */
     created_at: string;
@@ -2505,6 +2511,12 @@ export type CreateAgentData = {
          */
         agent_id: string;
         display_name: string;
+        /**
+         * Labels of every call of the agent: at most 10, each with a value of 1–128 printable characters. They override labels of the same name that the call says; a label pinned to the workspace key overrides theirs
+         */
+        labels?: {
+            [key: string]: string;
+        };
     };
     path?: never;
     query?: never;
@@ -2531,7 +2543,13 @@ export type CreateAgentResponse = CreateAgentResponses[keyof CreateAgentResponse
 
 export type RenameAgentData = {
     body: {
-        display_name: string;
+        display_name?: string;
+        /**
+         * Labels of every call of the agent: at most 10, each with a value of 1–128 printable characters. They override labels of the same name that the call says; a label pinned to the workspace key overrides theirs
+         */
+        labels?: {
+            [key: string]: string;
+        };
     };
     path: {
         /**
