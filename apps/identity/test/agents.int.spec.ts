@@ -203,9 +203,11 @@ describe('agents', () => {
       const { getAgents } = identity.client();
       expect(await list(owner)).toMatchObject({ items: [{ agent_id: 'old', display_name: 'Old', labels: {} }] });
       const agent = { agentId: 'old', displayName: 'Old', labels: {} };
-      expect(await getAgents({ tenantId, agentIds: ['old'] })).toEqual({ agents: [agent] });
+      expect(await getAgents({ tenantId, agentIds: ['old'], withLabels: true })).toEqual({ agents: [agent] });
       expect((await change(owner, 'old', { labels: LABELS })).status).toBe(200);
-      expect(await getAgents({ tenantId, agentIds: ['old'] })).toEqual({ agents: [{ ...agent, labels: LABELS }] });
+      expect(await getAgents({ tenantId, agentIds: ['old'], withLabels: true })).toEqual({
+        agents: [{ ...agent, labels: LABELS }],
+      });
     });
 
     it('are answered with them over gRPC, changed ones from then on', async () => {
@@ -213,20 +215,30 @@ describe('agents', () => {
       const { tenantId } = owner;
       for (const id of ['a', 'b']) await create(owner, id);
       const labelsOf = async (agentIds: string[]) =>
-        (await identity.client().getAgents({ tenantId, agentIds })).agents.map(({ labels }) => labels);
+        (await identity.client().getAgents({ tenantId, agentIds, withLabels: true })).agents.map(
+          ({ labels }) => labels,
+        );
       for (const labels of [LABELS, { env: 'prod' }, {}]) {
         await change(owner, 'a', { labels });
         expect(await labelsOf(['a', 'b'])).toEqual([labels, {}]);
       }
     });
 
-    it('are all answered over gRPC, however long their labels are', async () => {
+    it('are answered over gRPC however long these are: all without them, up to 500 with them', async () => {
       const { tenantId } = await identity.newOwner();
       const labels = Object.fromEntries(Object.keys(namedLabels(10)).map((name) => [name, '€'.repeat(128)]));
-      const common = { tenantId, displayName: 'Name', labels, createdAt: new Date(identity.clock.now) };
-      const agents = Array.from({ length: 2000 }, (_, index) => ({ ...common, agentId: `agent-${index}` }));
-      await identity.collection('agents').insertMany(agents);
-      expect((await identity.client().getAgents({ tenantId })).agents).toHaveLength(2000);
+      const common = { tenantId, displayName: '€'.repeat(120), labels, createdAt: new Date(identity.clock.now) };
+      const agentIds = Array.from({ length: 2000 }, (_, index) => `agent-${index}`);
+      await identity.collection('agents').insertMany(agentIds.map((agentId) => ({ ...common, agentId })));
+      const { getAgents } = identity.client();
+      const { agents } = await getAgents({ tenantId });
+      expect([agents.length, agents[0]]).toEqual([2000, expect.objectContaining({ labels: {} })]);
+      const labelled = await getAgents({ tenantId, agentIds: agentIds.slice(0, 500), withLabels: true });
+      expect([labelled.agents.length, labelled.agents[0]]).toEqual([500, expect.objectContaining({ labels })]);
+      for (const asked of [[], agentIds.slice(0, 501)]) {
+        const problem = { code: 'invalid_request', details: [{ path: 'agent_ids' }] };
+        await expect(getAgents({ tenantId, agentIds: asked, withLabels: true })).rejects.toMatchObject(problem);
+      }
     });
 
     it('keep them when an event or a call names them again', async () => {

@@ -170,7 +170,7 @@ describe('the audit log of a workspace has records', () => {
     expect(JSON.stringify(await identity.audited(tenantId, 11))).not.toContain(token);
   });
 
-  it('of the labels of an agent, as one text', async () => {
+  it('of the labels of an agent, as a list', async () => {
     const { tenantId, userId, caller: as } = await identity.newOwner();
     const agent = { agent_id: 'planner', display_name: 'Planner', labels: { team: 'growth', env: 'prod' } };
     await call('post', '/api/v1/agents', { as, body: agent });
@@ -181,26 +181,26 @@ describe('the audit log of a workspace has records', () => {
     await change({ display_name: 'Plans', labels: { env: 'dev' } });
     await change({ labels: {} });
 
-    const quoted = 'env="prod, team=growth"';
+    const listed = ['env=prod, team=growth'];
     const [created, ...changed] = await records(tenantId, 4);
     expect(created).toMatchObject({
       action: 'agent.create',
-      changes: [{ field: 'display_name' }, { field: 'labels', from: null, to: 'env=prod, team=growth' }],
+      changes: [{ field: 'display_name' }, { field: 'labels', from: null, to: ['env=prod', 'team=growth'] }],
     });
     const target = { type: 'agent', id: 'planner', name: 'Planner' };
     const updated = { action: 'agent.update', actor: userId };
     expect(changed).toEqual([
-      { ...updated, target, changes: [{ field: 'labels', from: 'env=prod, team=growth', to: quoted }] },
+      { ...updated, target, changes: [{ field: 'labels', from: ['env=prod', 'team=growth'], to: listed }] },
       {
         ...{ ...updated, target: { ...target, name: 'Plans' } },
         changes: [
           { field: 'display_name', from: 'Planner', to: 'Plans' },
-          { field: 'labels', from: quoted, to: 'env=dev' },
+          { field: 'labels', from: listed, to: ['env=dev'] },
         ],
       },
       {
         ...{ ...updated, target: { ...target, name: 'Plans' } },
-        changes: [{ field: 'labels', from: 'env=dev', to: null }],
+        changes: [{ field: 'labels', from: ['env=dev'], to: null }],
       },
     ]);
   });

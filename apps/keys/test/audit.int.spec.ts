@@ -52,9 +52,9 @@ it('records in the audit log who created, changed and revoked a key and how, onc
       ],
     },
     ...[
-      { field: 'labels', from: null, to: 'env=prod, team=growth' },
-      { field: 'labels', from: 'env=prod, team=growth', to: 'env="prod, team=growth"' },
-      { field: 'labels', from: 'env="prod, team=growth"', to: null },
+      { field: 'labels', from: null, to: ['env=prod', 'team=growth'] },
+      { field: 'labels', from: ['env=prod', 'team=growth'], to: ['env=prod, team=growth'] },
+      { field: 'labels', from: ['env=prod, team=growth'], to: null },
     ].map((changed) => ({ ...common, action: 'key.update', target, changes: [changed] })),
     {
       ...{ ...common, action: 'key.revoke', target },
@@ -63,7 +63,7 @@ it('records in the audit log who created, changed and revoked a key and how, onc
     expect.objectContaining({
       action: 'key.create',
       target: expect.objectContaining({ name: 'last' }),
-      changes: expect.arrayContaining([{ field: 'labels', from: null, to: 'team=growth' }]),
+      changes: expect.arrayContaining([{ field: 'labels', from: null, to: ['team=growth'] }]),
     }),
   ]);
   expect(JSON.stringify(records)).not.toContain(apiKey.slice(apiKey.indexOf('.') + 1));

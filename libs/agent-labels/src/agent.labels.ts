@@ -1,4 +1,4 @@
-import type { IdentityServiceDefinition, Labels } from '@tollkeeper/contracts';
+import { type IdentityServiceDefinition, type Labels, MAX_LABELLED_AGENTS } from '@tollkeeper/contracts';
 import { createQuestions, type GrpcClient } from '@tollkeeper/grpc';
 import { AppError, roomFor, type TenantId } from '@tollkeeper/kernel';
 import { createSparingWarner, type Logger } from '@tollkeeper/runtime';
@@ -26,8 +26,6 @@ export interface AgentLabelsDeps {
 /** How long an answer is used, from its question on. With the deadline, changed labels apply within 2 s. */
 const FRESH_MS = 1_800;
 const DEADLINE_MS = 200;
-/** Fewer than an RPC may ask for, so that the answer stays below the 4 MiB of a message, however long all labels are. */
-const MAX_ASKED = 500;
 const MAX_KNOWN_AGENTS = 50_000;
 /** For agents without labels. */
 const NONE: Labels = {};
@@ -46,10 +44,13 @@ export function createAgentLabels({ identity, logger, now }: AgentLabelsDeps): A
 
   async function send(tenantId: TenantId, all: readonly string[]): Promise<void> {
     try {
-      for (let start = 0; start < all.length; start += MAX_ASKED) {
-        const agentIds = all.slice(start, start + MAX_ASKED);
+      for (let start = 0; start < all.length; start += MAX_LABELLED_AGENTS) {
+        const agentIds = all.slice(start, start + MAX_LABELLED_AGENTS);
         const at = now();
-        const { agents } = await identity.getAgents({ tenantId, agentIds }, { deadlineMs: DEADLINE_MS });
+        const { agents } = await identity.getAgents(
+          { tenantId, agentIds, withLabels: true },
+          { deadlineMs: DEADLINE_MS },
+        );
         const labelled = new Map(agents.map(({ agentId, labels }) => [agentId, labels]));
         for (const id of agentIds) known.set(keyOf(tenantId, id), { at, labels: labelled.get(id) ?? NONE });
       }

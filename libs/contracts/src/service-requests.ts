@@ -11,6 +11,8 @@ import type { SettleRequest__Output as SettleRequestMessage } from './gen/tollke
 const MAX_ASKED = 1000;
 /** Maximum number of entries in the field `requests` of an RPC. */
 export const MAX_BATCH_REQUESTS = 50;
+/** Maximum number of agents whose labels one RPC answers. */
+export const MAX_LABELLED_AGENTS = 500;
 const SHA256_BYTES = 32;
 
 /** A workspace that the peer has verified. The request carries a service token. */
@@ -78,7 +80,12 @@ export const enforcerRequests = {
 export const identityRequests = {
   resolveSession: z.object({ sessionSha256: sha256 }),
   getWorkspace: z.object({ tenantId }),
-  getAgents: z.object({ tenantId, agentIds }),
+  getAgents: z
+    .object({ tenantId, agentIds, withLabels: z.boolean() })
+    .refine(({ withLabels, agentIds: { length } }) => !withLabels || (length > 0 && length <= MAX_LABELLED_AGENTS), {
+      path: ['agentIds'],
+      error: `must be 1 to ${MAX_LABELLED_AGENTS} ids with labels`,
+    }),
   registerAgents: z.object({ tenantId, agentIds: asked.min(1, 'must not be empty').pipe(z.array(identifier)) }),
 };
 

@@ -69,7 +69,7 @@ const REQUESTS: Record<string, Record<string, z.ZodType>> = {
 export function currentRequests(): Record<string, SchemasByName> {
   const schemaOf = (request: z.ZodType) => {
     const { required = [], ...schema } = z.toJSONSchema(request, { io: 'input', unrepresentable: 'any' });
-    return { ...schema, required: required.filter((name) => !isRepeated(schema.properties?.[name])) };
+    return { ...schema, required: required.filter((name) => !isNeverMissing(schema.properties?.[name])) };
   };
   return Object.fromEntries(
     Object.entries(REQUESTS).map(([service, requests]) => [
@@ -79,9 +79,10 @@ export function currentRequests(): Record<string, SchemasByName> {
   );
 }
 
-/** In Protocol Buffers, a list or a map is never missing: one that its sender leaves out is empty. */
-function isRepeated(field: z.core.JSONSchema._JSONSchema | undefined): boolean {
-  return typeof field === 'object' && (field.type === 'array' || field.type === 'object');
+/** In Protocol Buffers, a list, a map or a boolean is never missing: one that is left out is empty or false. */
+function isNeverMissing(field: z.core.JSONSchema._JSONSchema | undefined): boolean {
+  const type = typeof field === 'object' ? field.type : undefined;
+  return type === 'array' || type === 'object' || type === 'boolean';
 }
 
 /** The folder of released contracts and the documents of the working tree, below the workspace's root. */

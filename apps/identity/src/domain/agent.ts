@@ -1,4 +1,4 @@
-import { type AuditedFields, type Cause, type Labels, labelText } from '@tollkeeper/contracts';
+import { type AuditedFields, type Cause, type Labels, auditedLabels } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
 /** An agent of a workspace. `displayName` is the `agentId` until somebody names the agent. */
@@ -16,7 +16,7 @@ export type AgentChange = Partial<Pick<Agent, 'displayName' | 'labels'>>;
 /** The fields of an agent that the audit log records. */
 export const AUDITED_AGENT: AuditedFields<Agent> = {
   display_name: (agent) => agent.displayName,
-  labels: (agent) => labelText(agent.labels),
+  labels: (agent) => auditedLabels(agent.labels),
 };
 
 /** A person's change is written to the audit trail in the same transaction. */

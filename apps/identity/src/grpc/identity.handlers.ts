@@ -35,14 +35,15 @@ export function createIdentityHandlers({ auth, workspaces, agents, agentStore }:
       return { workspace: { id, slug, name, timezone } };
     },
 
-    async getAgents({ tenantId, agentIds }) {
-      if (agentIds.length === 0) {
-        // Without labels, which could make the answer ten times as long as a message may be.
-        const all = await agentStore.list(tenantId, { limit: MAX_AGENTS });
-        return { agents: all.map(({ agentId, displayName }) => ({ agentId, displayName })) };
-      }
-      const found = await agentStore.find(tenantId, agentIds);
-      return { agents: found.map(({ agentId, displayName, labels }) => ({ agentId, displayName, labels })) };
+    async getAgents({ tenantId, agentIds, withLabels }) {
+      const found =
+        agentIds.length === 0 ? agentStore.list(tenantId, { limit: MAX_AGENTS }) : agentStore.find(tenantId, agentIds);
+      return {
+        agents: (await found).map(({ agentId, displayName, labels }) => ({
+          ...{ agentId, displayName },
+          ...(withLabels && { labels }),
+        })),
+      };
     },
 
     async registerAgents({ tenantId, agentIds }) {

@@ -1,4 +1,4 @@
-import { type AuditedFields, type Cause, type KeyRole, type Labels, labelText } from '@tollkeeper/contracts';
+import { type AuditedFields, type Cause, type KeyRole, type Labels, auditedLabels } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
 /** A key as its owner sees it, without the secret and its digest. */
@@ -31,7 +31,7 @@ interface KeyProof {
 export const AUDITED_KEY: AuditedFields<WorkspaceKey> = {
   name: (key) => key.name,
   role: (key) => key.role,
-  labels: (key) => labelText(key.labels),
+  labels: (key) => auditedLabels(key.labels),
   revoked_at: (key) => key.revokedAt?.toISOString() ?? null,
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { issueMessage, toErrorDetails } from '../validation.ts';
-import { labels, labelText, mergeLabels } from './labels.ts';
+import { auditedLabels, labels, mergeLabels } from './labels.ts';
 
 const problemsOf = (input: unknown) => {
   const result = labels.safeParse(input, { error: issueMessage });
@@ -37,15 +37,9 @@ describe('labels', () => {
   });
 });
 
-describe('the text of labels', () => {
-  it.each([
-    [{}, null],
-    [{ team: 'growth', env: 'prod' }, 'env=prod, team=growth'],
-    [{ env: 'prod, team=growth' }, 'env="prod, team=growth"'],
-    [{ env: '"prod' }, 'env="\\"prod"'],
-  ])('of %j is %j', (all, text) => {
-    expect(labelText(all)).toBe(text);
-  });
+it('labels are a list in the audit log, and no labels are nothing', () => {
+  expect(auditedLabels({ team: 'growth', env: 'prod, test' })).toEqual(['env=prod, test', 'team=growth']);
+  expect(auditedLabels({})).toBeNull();
 });
 
 describe('the labels of a call', () => {

@@ -27,15 +27,10 @@ export const labels = z
     example: { team: 'growth', env: 'prod' },
   });
 
-/** The labels as one text, in a fixed order: `env=prod, team=growth`. Null for no labels. */
-export function labelText(labels: Labels): string | null {
-  const texts = Object.entries(labels).map(([name, value]) => `${name}=${valueText(value)}`);
-  return texts.length === 0 ? null : texts.sort().join(', ');
-}
-
-/** Quoted if it could be read as several labels: different labels must never have the same text. */
-function valueText(value: string): string {
-  return /[",]/.test(value) ? JSON.stringify(value) : value;
+/** The labels in the form of a field of the audit log, ordered by name; null for none. */
+export function auditedLabels(labels: Labels): readonly string[] | null {
+  const texts = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  return texts.length === 0 ? null : texts.sort();
 }
 
 /** The labels of a call from its sources. For each name, the first source that has it wins. */

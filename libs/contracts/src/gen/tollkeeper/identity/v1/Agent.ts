@@ -8,7 +8,7 @@ export interface Agent {
    */
   'displayName'?: (string);
   /**
-   * The labels of every call of the agent; at most 10. Left out of an answer about all agents, for its size.
+   * The labels of every call of the agent, at most 10, if they were asked for.
    */
   'labels'?: ({[key: string]: string});
 }
@@ -20,7 +20,7 @@ export interface Agent__Output {
    */
   'displayName': (string);
   /**
-   * The labels of every call of the agent; at most 10. Left out of an answer about all agents, for its size.
+   * The labels of every call of the agent, at most 10, if they were asked for.
    */
   'labels': ({[key: string]: string});
 }

@@ -7,6 +7,10 @@ export interface GetAgentsRequest {
    * At most 1000 ids; empty asks for all agents of the workspace, of which the first 10000 are answered.
    */
   'agentIds'?: (string)[];
+  /**
+   * Also answers their labels. Then 1 to 500 ids, so that the answer fits into a message.
+   */
+  'withLabels'?: (boolean);
 }
 
 export interface GetAgentsRequest__Output {
@@ -15,4 +19,8 @@ export interface GetAgentsRequest__Output {
    * At most 1000 ids; empty asks for all agents of the workspace, of which the first 10000 are answered.
    */
   'agentIds': (string)[];
+  /**
+   * Also answers their labels. Then 1 to 500 ids, so that the answer fits into a message.
+   */
+  'withLabels': (boolean);
 }
