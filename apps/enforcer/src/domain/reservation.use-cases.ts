@@ -46,14 +46,15 @@ export function createReservations(deps: ReservationDeps): Reservations {
       const deadline = performance.now() + DECIDE_MS;
       const { agentId } = request;
       const decide = async () => {
-        const [applying, ofAgents] = await Promise.all([
-          limits.applying(tenantId, request),
-          agentLabels.labelsOf(tenantId, [agentId]),
-        ]);
+        const known = agentLabels.labelsOf(tenantId, [agentId]);
+        const asked = limits.applying(tenantId, request);
+        // Nearly all are known, and then waiting for them too would cost a turn.
+        const [applying, ofAgents] =
+          known instanceof Promise ? await Promise.all([asked, known]) : [await asked, known];
         requirePlan(applying.plan, request.planKey);
         const pinned = mergeLabels(ofKey, ofAgents.get(agentId) ?? {});
-        const asked = { ...request, keyId, pinned, limits: applying.limits, dryRun };
-        const decision = await submit(tenantId, { ...reserve(asked), deadline });
+        const limited = { ...request, keyId, pinned, limits: applying.limits, dryRun };
+        const decision = await submit(tenantId, { ...reserve(limited), deadline });
         return { decision, labels: mergeLabels(pinned, request.labels) };
       };
       const { decision, labels } = await within(DECIDE_MS, decide()).catch((error: unknown) => {
