@@ -52,6 +52,7 @@ const DIALOGS: Opened[] = [
   { below: '/channels', opener: button('Send test'), name: 'Send test: Room' },
   { below: '/channels', opener: button(/^Delete/), name: 'Delete channel Room' },
   { below: '/keys', opener: button('New key'), name: 'New key' },
+  { below: '/keys', opener: button(/^Edit labels/), name: /^Edit labels of/ },
   { below: '/keys', opener: button(/^Revoke/), name: /^Revoke key/ },
   { below: '/audit?action=key.create', opener: button('Created a key'), name: 'Audit record' },
   { below: '/members', opener: button('Invite member'), name: 'Invite member' },
