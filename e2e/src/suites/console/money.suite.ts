@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import { LOOKS } from '../../browser.ts';
 import { passUntil } from '../../console/page.clock.ts';
-import { cardOf, drawFinger, rowOf } from '../../console/person.ts';
+import { cardOf, drawFinger, rowOf, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { budgetBlocked, cloudEvent, spendSettled } from '../../events.ts';
@@ -11,6 +11,8 @@ import { newWorkspace, postEvents } from '../../workspace.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
+
+const LONG_LABEL = `note=${'long'.repeat(32)}`;
 
 export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
   describe.each(LOOKS)('where the money goes, at $size size and $theme', (look) => {
@@ -75,7 +77,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByRole('heading', { level: 1, name: 'planner' }).waitFor();
     });
 
-    it('of one agent has its models, its last calls and what was blocked; its owner renames it, and takes that back', async () => {
+    it('of one agent has its models, its last calls and what was blocked; its owner changes its labels and its name, and takes that back', async () => {
       const { page, expectFit } = await console.open(look, '/agents');
       await page.getByRole('searchbox', { name: 'Find an agent' }).fill('plan');
       await page.waitForURL(/find=plan/);
@@ -87,6 +89,17 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByRole('table', { name: 'Models' }).getByText('test-model').waitFor();
       await page.getByRole('table', { name: 'Recent settlements' }).getByText('run-1').waitFor();
       await page.getByRole('table', { name: 'Blocked calls' }).getByText('agent budget').waitFor();
+      await page.getByRole('button', { name: 'Edit labels' }).click();
+      const labels = page.getByRole('dialog', { name: 'Edit labels of planner' });
+      await labels.getByLabel('Labels').fill(`team=growth\nenv=prod\n${LONG_LABEL}`);
+      await expectFit();
+      await labels.getByRole('button', { name: 'Save' }).click();
+      await labels.waitFor({ state: 'detached' });
+      const shown = await cardOf(page, 'Labels').getByRole('listitem').allTextContents();
+      expect(shown).toEqual(['env=prod', LONG_LABEL, 'team=growth']);
+      await expectFit();
+      await undo(page, 'Labels of planner saved');
+      await cardOf(page, 'Labels').getByText('No labels yet').waitFor();
       await page.getByRole('button', { name: 'Rename' }).click();
       const dialog = page.getByRole('dialog', { name: 'Rename planner' });
       await dialog.getByLabel('Name').fill('Planner');

@@ -3,14 +3,17 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { LOOKS } from '../../browser.ts';
 import { eventually } from '@tollkeeper/testing';
+import type { Page } from 'playwright-core';
 import { anonymous, logIn } from '../../api.client.ts';
 import { passUntil } from '../../console/page.clock.ts';
-import { fillLogIn, rowOf, undo } from '../../console/person.ts';
+import { fillLogIn, rowOf, tabTo, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { spendSettled } from '../../events.ts';
 import { rememberedPassword, rememberSecret } from '../../secrets.ts';
 import { acceptance, invite, newKey, newWorkspace, postEvents } from '../../workspace.ts';
+
+const LONG_LABEL = `team=${'long'.repeat(32)}`;
 
 interface Account {
   workspaces: { id: string; slug: string }[];
@@ -20,13 +23,23 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
   describe.each(LOOKS)('keys, members and settings, at $size size and $theme', (look) => {
     afterEach(() => console.closeAll());
 
-    it('a new key is shown once, its command posts a first event that the page sees, and it is revoked', async () => {
+    it('a new key is shown once, its command posts a first event that the page sees, its labels change, and it is revoked', async () => {
       const name = `gateway ${look.size}`;
       const { page, expectFit } = await console.open(look, '/keys');
       // Only the keyboard is used up to the first event.
       await page.getByRole('button', { name: 'New key' }).press('Enter');
       await page.getByLabel('Name').focus();
       await page.keyboard.type(name);
+      const form = page.getByRole('dialog', { name: 'New key' });
+      await tabTo(page, form.getByLabel('Labels'));
+      await page.keyboard.type('team=growth\nenv');
+      await tabTo(page, form.getByRole('button', { name: 'New key' }));
+      await page.keyboard.press('Enter');
+      await form.getByText('Line 2: Enter a name, “=” and a value').waitFor();
+      await expectFit();
+      await form.getByLabel('Labels').focus();
+      await page.keyboard.type('=prod');
+      await tabTo(page, form.getByRole('button', { name: 'New key' }));
       await page.keyboard.press('Enter');
       const dialog = page.getByRole('dialog', { name: `Key ${name}` });
       const key = (await dialog.getByText(/^ws_live_/).textContent()) ?? '';
@@ -44,6 +57,18 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       await rowOf(page, name).getByText('active').waitFor();
       await rowOf(page, name).getByText('never').waitFor({ state: 'detached' });
       if (look.size === 'desktop') await rowOf(page, name).getByText('developer').waitFor();
+      expect(await labelsOf(page, name)).toEqual(look.size === 'desktop' ? ['env=prod', 'team=growth'] : []);
+      await rowOf(page, name)
+        .getByRole('button', { name: `Edit labels of ${name}` })
+        .click();
+      const labels = page.getByRole('dialog', { name: `Edit labels of ${name}` });
+      await labels.getByText('a call can’t override them').waitFor();
+      expect(await labels.getByLabel('Labels').inputValue()).toBe('env=prod\nteam=growth');
+      await labels.getByLabel('Labels').fill(LONG_LABEL);
+      await labels.getByRole('button', { name: 'Save' }).click();
+      await page.getByText(`Labels of ${name} saved`).waitFor();
+      expect(await labelsOf(page, name)).toEqual(look.size === 'desktop' ? [LONG_LABEL] : []);
+      await expectFit();
       await rowOf(page, name)
         .getByRole('button', { name: /^Revoke/ })
         .click();
@@ -291,6 +316,11 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       expect(await page.getByLabel('Name').inputValue()).toBe('Renamed');
     });
   });
+}
+
+/** The labels of a key that its row shows. */
+function labelsOf(page: Page, key: string): Promise<string[]> {
+  return rowOf(page, key).getByRole('listitem').allTextContents();
 }
 
 /** The output of a shell for a command that a person has pasted. */

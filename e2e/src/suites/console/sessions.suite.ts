@@ -3,7 +3,7 @@ import { logIn } from '../../api.client.ts';
 import { LOOKS } from '../../browser.ts';
 import { eventually } from '@tollkeeper/testing';
 import { passUntil } from '../../console/page.clock.ts';
-import { fillLogIn, rowOf } from '../../console/person.ts';
+import { cardOf, fillLogIn, rowOf } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { spendSettled } from '../../events.ts';
@@ -118,7 +118,9 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
   });
 
   describe('what a role may not do', () => {
-    it('is not in the menu, and its address says which role it needs', async () => {
+    it('is not in the menu nor on the page of an agent, and its address says which role it needs', async () => {
+      const body = { agent_id: 'labelled', display_name: 'Labelled', labels: { team: 'growth' } };
+      await console.owner().expect({ method: 'POST', path: console.workspace().path('/agents'), body, status: 201 });
       const member = await newMember(stage.deployment(), console.owner(), console.workspace(), 'member');
       const { page, close } = await console.browser.visit(LOOKS[0]!, member);
       for (const [below, needed] of [
@@ -136,7 +138,11 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       expect(await menu.getByRole('link').allTextContents()).toEqual([
         ...['Overview', 'Spend', 'Agents', 'Blocked', 'Limits', 'Settings'],
       ]);
-      expect(await page.getByRole('button', { name: /^(New|Add|Rename|Edit|Set|Release)/ }).count()).toBe(0);
+      const actions = page.getByRole('button', { name: /^(New|Add|Rename|Edit|Set|Release)/ });
+      expect(await actions.count()).toBe(0);
+      await page.goto(`/w/${console.workspace().slug}/agents/labelled`);
+      await cardOf(page, 'Labels').getByText('team=growth').waitFor();
+      expect(await actions.count()).toBe(0);
       await close();
     });
   });
@@ -231,6 +237,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       await page.getByRole('button', { name: 'New agent' }).click();
       const form = page.getByRole('dialog', { name: 'New agent' });
       await form.getByLabel('Id').fill('once');
+      await form.getByLabel('Labels').fill('team=growth');
       await form.getByLabel('Name').fill('Once');
       await page.keyboard.press('Enter');
       const saving = form.getByRole('button', { name: 'Saving' });
@@ -240,6 +247,8 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       held.resolve();
       await page.getByText('Agent Once added').waitFor();
       expect(sent).toBe(1);
+      await page.getByRole('link', { name: 'Once' }).click();
+      await cardOf(page, 'Labels').getByRole('listitem').getByText('team=growth').waitFor();
     });
   });
 

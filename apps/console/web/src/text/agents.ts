@@ -15,6 +15,7 @@ export const agents = {
   top: 'Figures cover the 100 agents with the highest spend in this time range.',
   create: 'New agent',
   form: { id: 'ID', idHint: 'Gateways use it in their requests. It can’t be changed later.', name: 'Name' },
+  labelsHint: 'Every call of this agent has these labels, unless the call’s workspace key pins other values.',
   created: (name: string) => `Agent ${name} added`,
   agent: {
     rename: 'Rename',
@@ -23,6 +24,7 @@ export const agents = {
     chart: 'Spend',
     budget: 'Daily budget',
     noBudget: 'No budget is set for this agent.',
+    noLabels: 'No labels yet. Every call of this agent gets the labels that owners set here.',
     models: 'Models',
     noModel: 'no model reported',
     recent: 'Recent settlements',

@@ -8,6 +8,7 @@ import { common } from './common.ts';
 import { firstRun } from './first-run.ts';
 import { invitation } from './invitation.ts';
 import { keys } from './keys.ts';
+import { labels } from './labels.ts';
 import { limits } from './limits.ts';
 import { login } from './login.ts';
 import { members } from './members.ts';
@@ -30,6 +31,7 @@ export const text = {
   firstRun,
   invitation,
   keys,
+  labels,
   limits,
   login,
   members,

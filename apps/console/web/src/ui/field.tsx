@@ -20,6 +20,17 @@ export function TextField({ label, hint, problem, ...input }: FieldProps & Compo
   );
 }
 
+export function TextAreaField({ label, hint, problem, ...area }: FieldProps & ComponentProps<'textarea'>) {
+  const id = useId();
+  return (
+    <div className={css['field']}>
+      <label htmlFor={id}>{label}</label>
+      <textarea {...area} id={id} aria-describedby={`${id}-about`} aria-invalid={problem !== undefined} />
+      <FieldNote id={`${id}-about`} hint={hint} problem={problem} />
+    </div>
+  );
+}
+
 export function SelectField({ label, hint, problem, ...select }: FieldProps & ComponentProps<'select'>) {
   const id = useId();
   return (

@@ -1,6 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
+import { useAllAgents } from '../../api/use-all-agents.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { colourOf } from '../../charts/colours.ts';
@@ -17,6 +18,7 @@ import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { AgentBlocked, useAgentBlocked } from './agent-blocked.tsx';
 import { AgentBudget } from './agent-budget.tsx';
+import { AgentLabels } from './agent-labels.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
 
 const words = text.agents.agent;
@@ -34,6 +36,8 @@ export function AgentPage() {
     { live: true },
   );
   const blocked = useAgentBlocked(agentId);
+  const agents = useAllAgents();
+  const labels = agents.data?.find(({ agent_id }) => agent_id === agentId)?.labels;
   const name = details.data?.agent.display_name ?? agentId;
   return (
     <div className={ui['stack']}>
@@ -52,9 +56,10 @@ export function AgentPage() {
         <SpanBar />
       </PageHead>
       <AgentBudget agentId={agentId} name={name} />
-      <Loaded query={details} with={[blocked.byBudget, blocked.byGuard]} height={720}>
+      <Loaded query={details} with={[agents, blocked.byBudget, blocked.byGuard]} height={720}>
         {(data) => (
           <>
+            <AgentLabels agentId={agentId} name={name} labels={labels} />
             <Card title={words.chart}>
               <SpendBars
                 label={`${words.chart}: ${name}`}

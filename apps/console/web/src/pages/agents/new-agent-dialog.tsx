@@ -3,6 +3,7 @@ import { useChange } from '../../api/api.ts';
 import { text } from '../../text/index.ts';
 import { TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
+import { LabelsField, useLabels } from '../../ui/labels.tsx';
 import { toast } from '../../ui/toasts.tsx';
 
 const words = text.agents;
@@ -10,10 +11,13 @@ const words = text.agents;
 export function NewAgentDialog({ onClose }: { onClose: () => void }) {
   const [id, setId] = useState('');
   const [name, setName] = useState('');
+  const labels = useLabels();
   const create = useChange('POST /api/v1/agents', ['GET /api/v1/agents']);
 
   async function send(): Promise<void> {
-    await create.mutateAsync({ body: { agent_id: id, display_name: name } });
+    const own = labels.read();
+    if (own === null) return;
+    await create.mutateAsync({ body: { agent_id: id, display_name: name, labels: own } });
     toast(words.created(name));
     onClose();
   }
@@ -36,6 +40,7 @@ export function NewAgentDialog({ onClose }: { onClose: () => void }) {
         value={name}
         onChange={({ target }) => setName(target.value)}
       />
+      <LabelsField state={labels} hint={words.labelsHint} />
     </FormDialog>
   );
 }

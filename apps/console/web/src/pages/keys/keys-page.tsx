@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Ago } from '../../ui/figures.tsx';
+import { LabelsDialog, LabelTags } from '../../ui/labels.tsx';
 import { Card, Loaded, NotAllowed, Note, PageHead, Tag } from '../../ui/parts.tsx';
 import { Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
@@ -13,6 +14,7 @@ import ui from '../../ui/ui.module.css';
 import { NewKeyDialog } from './new-key-dialog.tsx';
 
 const words = text.keys;
+const READS = ['GET /api/v1/management/workspace-keys'] as const;
 
 export function KeysPage() {
   const mayEdit = useMay('owner');
@@ -34,13 +36,16 @@ export function KeysPage() {
 
 function KeyTable() {
   const [revoking, setRevoking] = useState<Api.WorkspaceKey | null>(null);
+  const [editing, setEditing] = useState<Api.WorkspaceKey | null>(null);
   const keys = useRead('GET /api/v1/management/workspace-keys', {}, { live: true });
-  const revoke = useChange('POST /api/v1/management/workspace-keys/{id}:revoke', [
-    'GET /api/v1/management/workspace-keys',
-  ]);
   const columns: Column<Api.WorkspaceKey>[] = [
     { key: 'name', head: words.column.name, cell: ({ name }) => <span className={ui['name']}>{name}</span> },
-    { key: 'role', head: words.column.role, wide: true, cell: ({ role }) => words.roles[role] },
+    {
+      key: 'role',
+      head: words.column.role,
+      wide: true,
+      cell: ({ role }) => <span className={ui['word']}>{words.roles[role]}</span>,
+    },
     {
       key: 'state',
       head: words.column.state,
@@ -48,6 +53,7 @@ function KeyTable() {
         <Tag tone={revoked_at === null ? 'ok' : 'calm'}>{revoked_at === null ? words.active : words.revoked}</Tag>
       ),
     },
+    { key: 'labels', head: words.column.labels, wide: true, cell: ({ labels }) => <LabelTags labels={labels} /> },
     { key: 'created', head: words.column.created, wide: true, cell: ({ created_at }) => <Ago at={created_at} /> },
     {
       key: 'used',
@@ -60,9 +66,14 @@ function KeyTable() {
       align: 'right',
       cell: (key) =>
         key.revoked_at === null && (
-          <Button look="quiet" aria-label={words.revokeTitle(key.name)} onClick={() => setRevoking(key)}>
-            {words.revoke}
-          </Button>
+          <div className={ui['actions']}>
+            <Button look="quiet" aria-label={text.labels.editTitle(key.name)} onClick={() => setEditing(key)}>
+              {text.labels.edit}
+            </Button>
+            <Button look="quiet" aria-label={words.revokeTitle(key.name)} onClick={() => setRevoking(key)}>
+              {words.revoke}
+            </Button>
+          </div>
         ),
     },
   ];
@@ -75,21 +86,45 @@ function KeyTable() {
           ) : (
             <Table label={words.title} columns={columns} rows={items} rowKey={({ id }) => id} />
           )}
-          {revoking !== null && (
-            <Confirm
-              title={words.revokeTitle(revoking.name)}
-              action={words.revoke}
-              onClose={() => setRevoking(null)}
-              onConfirm={async () => {
-                await revoke.mutateAsync({ path: { id: revoking.id } });
-                toast(words.revokedNow(revoking.name));
-              }}
-            >
-              {words.revokeText}
-            </Confirm>
-          )}
+          {editing !== null && <EditLabels of={editing} onClose={() => setEditing(null)} />}
+          {revoking !== null && <Revoke of={revoking} onClose={() => setRevoking(null)} />}
         </>
       )}
     </Loaded>
+  );
+}
+
+interface KeyDialogProps {
+  of: Api.WorkspaceKey;
+  onClose: () => void;
+}
+
+function EditLabels({ of: { id, name, labels }, onClose }: KeyDialogProps) {
+  const change = useChange('PATCH /api/v1/management/workspace-keys/{id}', READS);
+  return (
+    <LabelsDialog
+      name={name}
+      labels={labels}
+      hint={words.labelsHint}
+      save={(next) => change.mutateAsync({ path: { id }, body: { labels: next } })}
+      onClose={onClose}
+    />
+  );
+}
+
+function Revoke({ of: { id, name }, onClose }: KeyDialogProps) {
+  const revoke = useChange('POST /api/v1/management/workspace-keys/{id}:revoke', READS);
+  return (
+    <Confirm
+      title={words.revokeTitle(name)}
+      action={words.revoke}
+      onClose={onClose}
+      onConfirm={async () => {
+        await revoke.mutateAsync({ path: { id } });
+        toast(words.revokedNow(name));
+      }}
+    >
+      {words.revokeText}
+    </Confirm>
   );
 }

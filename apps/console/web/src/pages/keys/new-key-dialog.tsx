@@ -3,6 +3,7 @@ import { type Api, useChange } from '../../api/api.ts';
 import { text } from '../../text/index.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
+import { LabelsField, useLabels } from '../../ui/labels.tsx';
 import { CreatedKey } from './created-key.tsx';
 
 const words = text.keys;
@@ -12,11 +13,15 @@ const ROLES = ['developer', 'read_only', 'admin'] as const;
 export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [role, setRole] = useState<Api.WorkspaceKeyRole>('developer');
+  const labels = useLabels();
   const create = useChange('POST /api/v1/management/workspace-keys', ['GET /api/v1/management/workspace-keys']);
 
   if (create.data !== undefined) return <CreatedKey created={create.data} onClose={onClose} />;
 
-  const send = async () => void (await create.mutateAsync({ body: { name, role } }));
+  async function send(): Promise<void> {
+    const pinned = labels.read();
+    if (pinned !== null) await create.mutateAsync({ body: { name, role, labels: pinned } });
+  }
 
   return (
     <FormDialog title={words.create} action={words.create} waits send={send} onClose={onClose}>
@@ -40,6 +45,7 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
           </option>
         ))}
       </SelectField>
+      <LabelsField state={labels} hint={words.labelsHint} />
     </FormDialog>
   );
 }
