@@ -140,6 +140,7 @@ describe('the areas', () => {
   it.each([
     ['get', '/api/v1/dashboard/spend?range=1m', 'mia', 'dashboard', 'member'],
     ['get', '/api/v1/agents', 'mia', 'identity', 'member'],
+    ['get', '/api/v1/agents/planner', 'mia', 'identity', 'member'],
     ['post', '/api/v1/agents', 'ada', 'identity', 'owner'],
     ['patch', '/api/v1/agents/planner', 'ada', 'identity', 'owner'],
     ['get', '/api/v1/members/user_1', 'ada', 'identity', 'owner'],

@@ -61,6 +61,17 @@ describe('agents', () => {
       expect((await create(other, 'same')).status).toBe(201);
     });
 
+    it('are read by members of their workspace alone', async () => {
+      const [owner, other] = [await identity.newOwner(), await identity.newOwner()];
+      const { body } = await create(owner, 'a', 'Name');
+      const read = ({ caller }: TestOwner, id: string) =>
+        identity.call('get', `${PATH}/${id}`, { as: { ...caller, role: 'member' } });
+      expect(await read(owner, 'a')).toMatchObject({ status: 200, body });
+      for (const answer of [await read(owner, 'b'), await read(other, 'a')]) {
+        expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
+      }
+    });
+
     it('get another name, in their workspace alone', async () => {
       const [owner, other] = [await identity.newOwner(), await identity.newOwner()];
       await create(owner, 'a.b:c-d_1', 'Old');

@@ -8,6 +8,8 @@ export interface AgentUseCases {
     tenantId: TenantId,
     page: { after?: string | undefined; limit: number },
   ): Promise<{ agents: Agent[]; next: string | null }>;
+  /** Throws `not_found`. */
+  get(tenantId: TenantId, agentId: string): Promise<Agent>;
   /** Throws `conflict` if the workspace already has the agent. */
   create(tenantId: TenantId, agent: Omit<Agent, 'createdAt'>, cause: Cause): Promise<Agent>;
   /** Creates the agents that the workspace does not have yet, with their ids as names. The others stay as they are. */
@@ -24,6 +26,8 @@ export function createAgentUseCases({ agents, clock }: { agents: AgentStore; clo
       return { agents: page, next: found.length > limit ? (page.at(-1)?.agentId ?? null) : null };
     },
 
+    get: async (tenantId, agentId) => (await agents.find(tenantId, [agentId]))[0] ?? unknownAgent(),
+
     async create(tenantId, fields, cause) {
       const agent = { ...fields, createdAt: new Date(clock()) };
       if (await agents.insert(tenantId, agent, cause)) return agent;
@@ -36,9 +40,11 @@ export function createAgentUseCases({ agents, clock }: { agents: AgentStore; clo
     register: (tenantId, agentIds) => agents.register(tenantId, agentIds, new Date(clock())),
 
     async update(tenantId, agentId, change, cause) {
-      const agent = await agents.update(tenantId, agentId, change, cause);
-      if (agent === null) throw new AppError('not_found', 'This workspace has no agent with that agent_id.');
-      return agent;
+      return (await agents.update(tenantId, agentId, change, cause)) ?? unknownAgent();
     },
   };
+}
+
+function unknownAgent(): never {
+  throw new AppError('not_found', 'This workspace has no agent with that agent_id.');
 }

@@ -5,6 +5,7 @@ import type { Agent } from '../domain/agent.ts';
 import type { AgentUseCases } from '../domain/agent.use-cases.ts';
 
 const PATH = '/api/v1/agents';
+const ONE = `${PATH}/{agent_id}`;
 const TAG = 'Agents';
 
 const agentLabels = labels.meta({
@@ -20,6 +21,7 @@ const agentSchema = z
     created_at: moment.meta({ description: 'When the agent was created or first seen in an event' }),
   })
   .meta({ id: 'Agent' });
+const agentParams = z.object({ agent_id: identifier });
 const agentChange = z
   .strictObject({ display_name: displayName, labels: agentLabels })
   .partial()
@@ -69,9 +71,23 @@ export function createAgentRoutes(agents: AgentUseCases): Route[] {
       },
     }),
     defineRoute({
+      method: 'get',
+      path: ONE,
+      operationId: 'getAgent',
+      tag: TAG,
+      summary: 'Read an agent',
+      access: 'member',
+      params: agentParams,
+      responses: { 200: { description: 'The agent', schema: agentSchema } },
+      handler: async ({ caller, params }) => ({
+        status: 200,
+        body: toAgentBody(await agents.get(caller.tenantId, params.agent_id)),
+      }),
+    }),
+    defineRoute({
       method: 'patch',
       audit: 'agent.update',
-      path: `${PATH}/{agent_id}`,
+      path: ONE,
       operationId: 'renameAgent',
       tag: TAG,
       summary: 'Change the name or the labels of an agent',
@@ -81,7 +97,7 @@ export function createAgentRoutes(agents: AgentUseCases): Route[] {
         'the call. So a label of the agent overrides one of the same name that the call says, and a label pinned to ' +
         'the workspace key overrides that of the agent.',
       access: 'owner',
-      params: z.object({ agent_id: identifier }),
+      params: agentParams,
       body: agentChange,
       responses: { 200: { description: 'The agent as it is now', schema: agentSchema } },
       handler: async ({ caller, params, body, cause }) => {

@@ -36,6 +36,7 @@ export interface Operations {
   'POST /api/v1/invitations/{invitation}:accept': { data: Api.AcceptInvitationData; responses: Api.AcceptInvitationResponses };
   'GET /api/v1/agents': { data: Api.ListAgentsData; responses: Api.ListAgentsResponses };
   'POST /api/v1/agents': { data: Api.CreateAgentData; responses: Api.CreateAgentResponses };
+  'GET /api/v1/agents/{agent_id}': { data: Api.GetAgentData; responses: Api.GetAgentResponses };
   'PATCH /api/v1/agents/{agent_id}': { data: Api.RenameAgentData; responses: Api.RenameAgentResponses };
   'GET /api/v1/dashboard/overview': { data: Api.GetOverviewData; responses: Api.GetOverviewResponses };
   'GET /api/v1/dashboard/spend': { data: Api.GetSpendData; responses: Api.GetSpendResponses };

@@ -2541,6 +2541,36 @@ export type CreateAgentResponses = {
 
 export type CreateAgentResponse = CreateAgentResponses[keyof CreateAgentResponses];
 
+export type GetAgentData = {
+    body?: never;
+    path: {
+        /**
+         * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+         */
+        agent_id: string;
+    };
+    query?: never;
+    url: '/api/v1/agents/{agent_id}';
+};
+
+export type GetAgentErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetAgentError = GetAgentErrors[keyof GetAgentErrors];
+
+export type GetAgentResponses = {
+    /**
+     * The agent
+     */
+    200: Agent;
+};
+
+export type GetAgentResponse = GetAgentResponses[keyof GetAgentResponses];
+
 export type RenameAgentData = {
     body: {
         display_name?: string;

@@ -17,7 +17,7 @@ interface AgentLabelsProps {
 export function AgentLabels({ agentId, name, labels = {} }: AgentLabelsProps) {
   const mayEdit = useMay('owner');
   const [editing, setEditing] = useState(false);
-  const change = useChange('PATCH /api/v1/agents/{agent_id}', ['GET /api/v1/agents']);
+  const change = useChange('PATCH /api/v1/agents/{agent_id}', ['GET /api/v1/agents', 'GET /api/v1/agents/{agent_id}']);
   return (
     <Card
       title={text.labels.title}

@@ -1,7 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
-import { useAllAgents } from '../../api/use-all-agents.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { colourOf } from '../../charts/colours.ts';
@@ -36,8 +35,7 @@ export function AgentPage() {
     { live: true },
   );
   const blocked = useAgentBlocked(agentId);
-  const agents = useAllAgents();
-  const labels = agents.data?.find(({ agent_id }) => agent_id === agentId)?.labels;
+  const agent = useRead('GET /api/v1/agents/{agent_id}', { path: { agent_id: agentId } });
   const name = details.data?.agent.display_name ?? agentId;
   return (
     <div className={ui['stack']}>
@@ -56,10 +54,10 @@ export function AgentPage() {
         <SpanBar />
       </PageHead>
       <AgentBudget agentId={agentId} name={name} />
-      <Loaded query={details} with={[agents, blocked.byBudget, blocked.byGuard]} height={720}>
+      <Loaded query={details} with={[agent, blocked.byBudget, blocked.byGuard]} height={720}>
         {(data) => (
           <>
-            <AgentLabels agentId={agentId} name={name} labels={labels} />
+            <AgentLabels agentId={agentId} name={name} labels={agent.data?.labels} />
             <Card title={words.chart}>
               <SpendBars
                 label={`${words.chart}: ${name}`}
