@@ -1,4 +1,9 @@
-import { type IdentityServiceDefinition, type Labels, MAX_LABELLED_AGENTS } from '@tollkeeper/contracts';
+import {
+  type IdentityServiceDefinition,
+  isWithoutLabels,
+  type Labels,
+  MAX_LABELLED_AGENTS,
+} from '@tollkeeper/contracts';
 import { createQuestions, type GrpcClient } from '@tollkeeper/grpc';
 import { AppError, roomFor, type TenantId } from '@tollkeeper/kernel';
 import { createSparingWarner, type Logger } from '@tollkeeper/runtime';
@@ -27,8 +32,9 @@ export interface AgentLabelsDeps {
 const FRESH_MS = 1_800;
 const DEADLINE_MS = 200;
 const MAX_KNOWN_AGENTS = 50_000;
-/** For agents without labels. */
+/** For agents without labels, and for calls of such agents alone. */
 const NONE: Labels = {};
+const NOBODY = new Map<string, Labels>();
 
 interface Known {
   /** When identity was asked. */
@@ -51,7 +57,9 @@ export function createAgentLabels({ identity, logger, now }: AgentLabelsDeps): A
           { tenantId, agentIds, withLabels: true },
           { deadlineMs: DEADLINE_MS },
         );
-        const labelled = new Map(agents.map(({ agentId, labels }) => [agentId, labels]));
+        const labelled = new Map(
+          agents.filter(({ labels }) => !isWithoutLabels(labels)).map((agent) => [agent.agentId, agent.labels]),
+        );
         for (const id of agentIds) known.set(keyOf(tenantId, id), { at, labels: labelled.get(id) ?? NONE });
       }
     } catch (error) {
@@ -60,15 +68,19 @@ export function createAgentLabels({ identity, logger, now }: AgentLabelsDeps): A
     }
   }
 
-  /** Null if one of them is not known. */
-  function collect(tenantId: TenantId, agentIds: readonly string[]): LabelsByAgent | null {
-    const all = new Map<string, Labels>();
+  /** The labels of those that were asked for since then, and the other agents. */
+  function look(tenantId: TenantId, agentIds: readonly string[], since: number) {
+    let labelled = NOBODY;
+    const others: string[] = [];
     for (const id of agentIds) {
-      const labels = known.get(keyOf(tenantId, id))?.labels;
-      if (labels === undefined) return null;
-      if (labels !== NONE) all.set(id, labels);
+      const found = known.get(keyOf(tenantId, id));
+      if (found === undefined || found.at < since) others.push(id);
+      else if (found.labels !== NONE) {
+        if (labelled === NOBODY) labelled = new Map();
+        labelled.set(id, found.labels);
+      }
     }
-    return all;
+    return { labelled, others };
   }
 
   async function refresh(
@@ -76,23 +88,25 @@ export function createAgentLabels({ identity, logger, now }: AgentLabelsDeps): A
     agentIds: readonly string[],
     old: readonly string[],
   ): Promise<LabelsByAgent> {
-    const last = collect(tenantId, agentIds);
+    const last = look(tenantId, agentIds, -Infinity);
     const { answered, hasFailed } = questions.ask(tenantId, old);
-    if (last !== null && hasFailed) return last;
+    // While identity fails, calls whose labels are known do not wait for it.
+    if (last.others.length === 0 && hasFailed) return last.labelled;
     try {
       await answered;
     } catch (error) {
-      if (last === null) throw error;
-      return last;
+      if (last.others.length > 0) throw error;
+      return last.labelled;
     }
-    return collect(tenantId, agentIds) ?? Promise.reject(unavailable());
+    const { labelled, others } = look(tenantId, agentIds, -Infinity);
+    if (others.length > 0) throw unavailable();
+    return labelled;
   }
 
   return {
     labelsOf(tenantId, agentIds) {
-      const oldest = now() - FRESH_MS;
-      const old = agentIds.filter((id) => (known.get(keyOf(tenantId, id))?.at ?? -Infinity) < oldest);
-      return old.length === 0 ? collect(tenantId, agentIds)! : refresh(tenantId, agentIds, old);
+      const { labelled, others } = look(tenantId, agentIds, now() - FRESH_MS);
+      return others.length === 0 ? labelled : refresh(tenantId, agentIds, others);
     },
   };
 }

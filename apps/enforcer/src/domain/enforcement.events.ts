@@ -1,4 +1,4 @@
-import type { Labels } from '@tollkeeper/contracts';
+import { isWithoutLabels, type Labels } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import { digestOf } from './journal.ts';
 import type { Denial } from './limit.ts';
@@ -21,7 +21,7 @@ function event(
 }
 
 function labelsIn(labels: Labels): { labels?: Labels } {
-  return Object.keys(labels).length === 0 ? {} : { labels };
+  return isWithoutLabels(labels) ? {} : { labels };
 }
 
 /** A request that was denied, with all labels of its call. */

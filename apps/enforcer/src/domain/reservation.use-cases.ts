@@ -54,10 +54,9 @@ export function createReservations(deps: ReservationDeps): Reservations {
         requirePlan(applying.plan, request.planKey);
         const pinned = mergeLabels(ofKey, ofAgents.get(agentId) ?? {});
         const limited = { ...request, keyId, pinned, limits: applying.limits, dryRun };
-        const decision = await submit(tenantId, { ...reserve(limited), deadline });
-        return { decision, labels: mergeLabels(pinned, request.labels) };
+        return { decision: await submit(tenantId, { ...reserve(limited), deadline }), pinned };
       };
-      const { decision, labels } = await within(DECIDE_MS, decide()).catch((error: unknown) => {
+      const { decision, pinned } = await within(DECIDE_MS, decide()).catch((error: unknown) => {
         if (error instanceof UsedUpError) deps.onUsedUp(tenantId, error.what);
         throw error;
       });
@@ -67,7 +66,8 @@ export function createReservations(deps: ReservationDeps): Reservations {
         agents.seen(tenantId, agentId);
         return decision;
       }
-      await denials.report(tenantId, { ...request, keyId, labels }, decision.denial);
+      const denied = { ...request, keyId, labels: mergeLabels(pinned, request.labels) };
+      await denials.report(tenantId, denied, decision.denial);
       return decision;
     },
 
@@ -137,8 +137,8 @@ function requirePlan(plan: ApplyingLimits['plan'], planKey: string | null): void
 }
 
 function requireUnpinned(pinned: Labels, said: Labels): void {
-  for (const [name, value] of Object.entries(said)) {
-    if (!Object.hasOwn(pinned, name) || pinned[name] === value) continue;
+  for (const name in said) {
+    if (!Object.hasOwn(pinned, name) || pinned[name] === said[name]) continue;
     const message = `The workspace key pins the label ${name} to another value. Leave the label out, or use another key.`;
     throw new AppError('label_pinned', message, {
       details: [{ path: `labels.${name}`, message: `must be ${pinned[name]}, as the workspace key has it` }],

@@ -1,4 +1,4 @@
-import { type Labels, mergeLabels } from '@tollkeeper/contracts';
+import { isWithoutLabels, type Labels, mergeLabels } from '@tollkeeper/contracts';
 import { AppError, MAX_MICROS } from '@tollkeeper/kernel';
 import { findDay } from './day.ts';
 import {
@@ -86,7 +86,7 @@ function factsOf({
     ...(keyId !== null && { keyId }),
     ...(model !== null && { model }),
     ...(provider !== null && { provider }),
-    ...(Object.keys(all).length > 0 && { labels: all }),
+    ...(!isWithoutLabels(all) && { labels: all }),
   };
 }
 

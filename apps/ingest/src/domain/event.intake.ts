@@ -1,4 +1,11 @@
-import { encodeGatewayEvent, type GatewayEvent, isCall, type Labels, mergeLabels } from '@tollkeeper/contracts';
+import {
+  encodeGatewayEvent,
+  type GatewayEvent,
+  isCall,
+  isWithoutLabels,
+  type Labels,
+  mergeLabels,
+} from '@tollkeeper/contracts';
 import { type Clock, mapInSlices, type TenantId } from '@tollkeeper/kernel';
 
 /** The workspace key with which a gateway reports. */
@@ -47,6 +54,6 @@ function withLabels(event: GatewayEvent, ofKey: Labels, ofAgents: LabelsByAgent)
   if (!isCall(event)) return event;
   const { agent_id: agentId, labels: ofCall = {} } = event.data;
   const labels = mergeLabels(ofKey, ofAgents.get(agentId) ?? {}, ofCall);
-  if (Object.keys(labels).length === 0) return event;
+  if (isWithoutLabels(labels)) return event;
   return { ...event, data: { ...event.data, labels } } as GatewayEvent;
 }
