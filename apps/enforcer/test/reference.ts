@@ -1,10 +1,14 @@
-import type { BudgetScope } from '@tollkeeper/contracts';
+import { isDeepStrictEqual } from 'node:util';
+import type { BudgetScope, Labels } from '@tollkeeper/contracts';
 import type { Limit, OverspendCause } from '../src/domain/limit.ts';
 import type { Reservation, ReservationRequest } from '../src/domain/reservation.ts';
 
+/** A request with the labels of its key and its agent. */
+type LabelledRequest = ReservationRequest & { pinned: Labels; ofAgent: Labels };
+
 /** Everything that happened, in order. */
 type Fact = { now: number } & (
-  | { kind: 'granted'; id: string; day: number; request: ReservationRequest }
+  | { kind: 'granted'; id: string; day: number; request: LabelledRequest }
   | { kind: 'extended'; id: string; expiresAt: number }
   | { kind: 'released'; id: string }
   /** `counted`: the amount was already posted under this settlement. */
@@ -87,7 +91,7 @@ export class Reference {
   find(id: string): Reservation | undefined {
     const grant = this.of('granted').find((fact) => fact.id === id);
     if (grant === undefined) return undefined;
-    const { ttlSeconds, ...asked } = grant.request;
+    const { ttlSeconds, pinned, ofAgent, labels, ...asked } = grant.request;
     const extended = this.of('extended').findLast((fact) => fact.id === id);
     const settled = this.of('settled').find((fact) => fact.id === id);
     const isReleased = this.of('released').some((fact) => fact.id === id);
@@ -97,6 +101,7 @@ export class Reference {
       ...asked,
       id,
       keyId: null,
+      labels: { ...labels, ...ofAgent, ...pinned },
       createdAt: grant.now,
       expiresAt,
       state: settled !== undefined ? 'settled' : isReleased ? 'released' : open,
@@ -143,16 +148,18 @@ export class Reference {
   }
 
   /** `id` is the id of the reservation if it is granted. */
-  reserve(id: string, request: ReservationRequest, limits: readonly Limit[], dryRun: boolean) {
+  reserve(id: string, request: LabelledRequest, limits: readonly Limit[], dryRun: boolean) {
     const known = this.of('granted').find((fact) => fact.id === id);
     if (known !== undefined) {
       const fields = ['agentId', 'runId', 'planKey', 'amountMicros', 'ttlSeconds', 'model', 'provider'] as const;
       if (fields.some((field) => known.request[field] !== request[field])) return 'request_id_reused';
-      const had = new Map(Object.entries(known.request.labels));
-      if (Object.entries(request.labels).some(([name, value]) => had.get(name) !== value)) return 'request_id_reused';
+      if (!isDeepStrictEqual(known.request.labels, request.labels)) return 'request_id_reused';
       if (this.now > known.now + 24 * 3_600_000) return 'request_id_reused';
       return { decision: 'allowed', reservation: this.find(id)!, limits: this.rows(limits) };
     }
+    const pinned = new Map(Object.entries(request.pinned));
+    const isOther = ([name, value]: [string, string]) => pinned.has(name) && pinned.get(name) !== value;
+    if (Object.entries(request.labels).some(isOther)) return 'label_pinned';
     const rows = this.rows(limits);
     const [least] = rows
       .filter(

@@ -13,6 +13,8 @@ const MAX_COUNT = 1_000;
 /** Maximum number of series, per workspace and in total. Beyond it, each denial is an event of its own. */
 const MAX_SERIES = 1_000;
 const MAX_SERIES_OF_ALL = 10_000;
+/** Beyond this number of series of a workspace, further ones count together and report no labels. */
+const MAX_LABELLED_SERIES = 100;
 /** How long a stop waits for the log. */
 const STOP_MS = 5_000;
 
@@ -34,7 +36,7 @@ export interface DenialReporter {
   stop(): Promise<void>;
 }
 
-/** Denials of one workspace that differ only in their run and current amounts. */
+/** Denials of one workspace that differ only in their run, model, provider and current amounts. */
 interface Series {
   /** Requests that are not reported yet, and the newest of them. */
   counted: string[];
@@ -99,10 +101,12 @@ export function createDenialReporter({ append, clock, onUnreported }: DenialRepo
   }
 
   return {
-    async report(tenantId, request, denial) {
-      const { requestId } = request;
-      const newest = { request, denial, at: clock() };
+    async report(tenantId, denied, denial) {
+      const { requestId } = denied;
       const { series: all } = workspaces.get(tenantId) ?? open(tenantId);
+      const isLabelled = all.size < MAX_LABELLED_SERIES || all.has(keyOf(denied, denial));
+      const request = isLabelled ? denied : { ...denied, labels: {} };
+      const newest = { request, denial, at: clock() };
       const key = keyOf(request, denial);
       const series = all.get(key);
       if (series === undefined) {
@@ -137,5 +141,6 @@ export function createDenialReporter({ append, clock, onUnreported }: DenialRepo
 /** Includes the end of the day, so that an event never reports denials of two days. */
 function keyOf({ agentId, planKey, keyId, labels }: DeniedRequest, denial: Denial): string {
   const { scope, scopeId, dailyBudgetMicros, resetsAt } = denial;
-  return JSON.stringify([agentId, planKey, keyId, labels, scope, scopeId, dailyBudgetMicros, resetsAt]);
+  const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([agentId, planKey, keyId, sorted, scope, scopeId, dailyBudgetMicros, resetsAt]);
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BudgetScope, Labels } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
+import type { ReservationRequest } from './reservation.ts';
 
 /** A local day `[start, end)` of a workspace in epoch milliseconds. The days of a ledger do not overlap. */
 export interface Day {
@@ -23,11 +24,16 @@ export interface Hold {
   day: number;
   createdAt: number;
   expiresAt: number;
-  /** What is not known of the call is left out, here and below. */
+  /**
+   * {@link saidOf} the request. Release 0.1.0 did not write it, and ignored what gateways sent of it: then any request
+   * is the same in this.
+   */
+  said?: string;
+  /** Those of its key, its agent and its call. What is not known of the call is left out, here and below. */
+  labels?: Labels;
   model?: string;
   provider?: string;
   keyId?: string;
-  labels?: Labels;
 }
 
 /** The accounts that spend is posted to. */
@@ -103,4 +109,14 @@ export function reservationIdOf(tenantId: TenantId, requestId: string): string {
 /** 32 hexadecimal digits, different for different inputs. */
 export function digestOf(...words: (string | number)[]): string {
   return createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 32);
+}
+
+/**
+ * A digest of what a request says of its call, to recognize the same request again. Its labels, and not those of the
+ * reservation, which also has those that its key and its agent had at the time. Empty if it says nothing.
+ */
+export function saidOf({ model, provider, labels }: Pick<ReservationRequest, 'model' | 'provider' | 'labels'>): string {
+  const names = Object.keys(labels).sort();
+  if (model === null && provider === null && names.length === 0) return '';
+  return digestOf(JSON.stringify([model, provider, names.map((name) => [name, labels[name]])]));
 }

@@ -117,9 +117,10 @@ export function createLedger(): LedgerState {
   };
 }
 
-function bytesOf({ id, requestId, agentId, runId, planKey, model, provider, labels }: Hold): number {
+function bytesOf({ id, requestId, agentId, runId, planKey, keyId, said, model, provider, labels }: Hold): number {
   // One byte per character: identifiers are ASCII.
-  const ids = id.length + requestId.length + agentId.length + runId.length + (planKey?.length ?? 0);
+  const texts = [id, requestId, agentId, runId, planKey, keyId, said];
+  const ids = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
   let bytes = HOLD_BYTES + ids + textBytes(model) + textBytes(provider);
   for (const name in labels) bytes += name.length + textBytes(labels[name]) + LABEL_BYTES;
   return bytes;

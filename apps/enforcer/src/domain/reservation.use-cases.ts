@@ -1,4 +1,3 @@
-import { type Labels, mergeLabels } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import { GATEWAY_ANSWER_MS, within } from './answer.time.ts';
 import { type Ask, rehearse } from './decision.ts';
@@ -7,7 +6,7 @@ import { spendSettled } from './enforcement.events.ts';
 import type { Decision, Reservations } from './enforcement.ts';
 import { extend, read, release } from './hold.ts';
 import type { AgentLabelSource, AgentRegistrar, ApplyingLimits, LimitSource } from './peers.ts';
-import { reserve, type UsedUp, UsedUpError } from './reserve.ts';
+import { labelsOf, reserve, type UsedUp, UsedUpError } from './reserve.ts';
 import { settle, SETTLEMENT_OF_ANOTHER } from './settle.ts';
 import type { AppendEvents } from './workspace.appends.ts';
 
@@ -41,8 +40,7 @@ export function createReservations(deps: ReservationDeps): Reservations {
   }
 
   return {
-    async reserve({ tenantId, keyId, labels: ofKey }, request, { dryRun = false } = {}) {
-      requireUnpinned(ofKey, request.labels);
+    async reserve({ tenantId, keyId, labels: pinned }, request, { dryRun = false } = {}) {
       const deadline = performance.now() + DECIDE_MS;
       const { agentId } = request;
       const decide = async () => {
@@ -52,11 +50,17 @@ export function createReservations(deps: ReservationDeps): Reservations {
         const [applying, ofAgents] =
           known instanceof Promise ? await Promise.all([asked, known]) : [await asked, known];
         requirePlan(applying.plan, request.planKey);
-        const pinned = mergeLabels(ofKey, ofAgents.get(agentId) ?? {});
-        const limited = { ...request, keyId, pinned, limits: applying.limits, dryRun };
-        return { decision: await submit(tenantId, { ...reserve(limited), deadline }), pinned };
+        const limited = {
+          ...request,
+          keyId,
+          pinned,
+          ofAgent: ofAgents.get(agentId) ?? {},
+          limits: applying.limits,
+          dryRun,
+        };
+        return { decision: await submit(tenantId, { ...reserve(limited), deadline }), limited };
       };
-      const { decision, pinned } = await within(DECIDE_MS, decide()).catch((error: unknown) => {
+      const { decision, limited } = await within(DECIDE_MS, decide()).catch((error: unknown) => {
         if (error instanceof UsedUpError) deps.onUsedUp(tenantId, error.what);
         throw error;
       });
@@ -66,8 +70,7 @@ export function createReservations(deps: ReservationDeps): Reservations {
         agents.seen(tenantId, agentId);
         return decision;
       }
-      const denied = { ...request, keyId, labels: mergeLabels(pinned, request.labels) };
-      await denials.report(tenantId, denied, decision.denial);
+      await denials.report(tenantId, { ...request, keyId, labels: labelsOf(limited) }, decision.denial);
       return decision;
     },
 
@@ -134,14 +137,4 @@ function requirePlan(plan: ApplyingLimits['plan'], planKey: string | null): void
   throw new AppError('invalid_request', `Calls under the plan ${planKey} are not possible. Name an active plan.`, {
     details: [{ path: 'plan_key', message }],
   });
-}
-
-function requireUnpinned(pinned: Labels, said: Labels): void {
-  for (const name in said) {
-    if (!Object.hasOwn(pinned, name) || pinned[name] === said[name]) continue;
-    const message = `The workspace key pins the label ${name} to another value. Leave the label out, or use another key.`;
-    throw new AppError('label_pinned', message, {
-      details: [{ path: `labels.${name}`, message: `must be ${pinned[name]}, as the workspace key has it` }],
-    });
-  }
 }

@@ -11,7 +11,7 @@ import {
   toReservation,
 } from './decision.ts';
 import type { Decision } from './enforcement.ts';
-import { type Day, type Hold, keys, type Op, reservationIdOf } from './journal.ts';
+import { type Day, type Hold, keys, type Op, reservationIdOf, saidOf } from './journal.ts';
 import { accountNamesOf, applyOp, EMPTY_ACCOUNT, hasRoomFor, type Ledger } from './ledger.ts';
 import type { Limit } from './limit.ts';
 import { hasRoom, leastRemaining, rowsOf, toDenial } from './limit.rows.ts';
@@ -21,14 +21,16 @@ import type { ReservationRequest } from './reservation.ts';
 const REPEAT_MS = 24 * 3_600_000;
 /** Maximum number of open reservations of a workspace. They stay in memory while it is busy. */
 const MAX_OPEN_RESERVATIONS = 25_000;
-/** Their maximum memory in bytes. Only with many long labels is it reached first. */
+/** Their maximum memory in bytes: with many labels, it is reached first. */
 const MAX_HOLD_BYTES = 48 * 1024 * 1024;
 
 /** A request and what applies to it. */
 export interface LimitedRequest extends ReservationRequest {
   keyId: string | null;
-  /** The labels of its key and its agent, which override those of the call. */
+  /** The labels of its key, which the call cannot contradict. */
   pinned: Labels;
+  /** The labels of its agent, which override those of the call. */
+  ofAgent: Labels;
   limits: readonly Limit[];
   dryRun: boolean;
 }
@@ -52,7 +54,8 @@ function decide(request: LimitedRequest, ledger: Ledger, context: Context): Deci
 
   const rows = rowsOf(ledger, day, request.limits);
   const blocking = leastRemaining(rows.filter((row) => !hasRoom(row, request.amountMicros)));
-  const refusal = refusalOf(ledger, day, request, now);
+  const contradiction = contradictionOf(request);
+  const refusal = contradiction ?? refusalOf(ledger, day, request, now);
   // The journal refuses a second grant under the same key, but decisions that append nothing must look first. Each look
   // also reads the newest entries, so a denial is decided on these.
   if (blocking !== undefined || refusal !== null || request.dryRun || context.find(keys.grant(id)) !== undefined) {
@@ -60,6 +63,7 @@ function decide(request: LimitedRequest, ledger: Ledger, context: Context): Deci
     if ('needs' in before) return before;
     if (!('none' in before)) return repeated(before, request, ledger, day, context);
   }
+  if (contradiction !== null) return { refusal: contradiction };
   if (blocking !== undefined) {
     return { ops: [], answer: { decision: 'denied', denial: toDenial(blocking, request.amountMicros), limits: rows } };
   }
@@ -74,20 +78,33 @@ function decide(request: LimitedRequest, ledger: Ledger, context: Context): Deci
   return { ops: [grant], answer: allowed({ hold }, request, ledger, day, now) };
 }
 
-function factsOf({
-  model,
-  provider,
-  keyId,
-  pinned,
-  labels,
-}: LimitedRequest): Pick<Hold, 'model' | 'provider' | 'keyId' | 'labels'> {
-  const all = mergeLabels(pinned, labels);
+function factsOf(request: LimitedRequest): Partial<Hold> {
+  const { model, provider, keyId } = request;
+  const labels = labelsOf(request);
   return {
-    ...(keyId !== null && { keyId }),
+    said: saidOf(request),
+    ...(!isWithoutLabels(labels) && { labels }),
     ...(model !== null && { model }),
     ...(provider !== null && { provider }),
-    ...(!isWithoutLabels(all) && { labels: all }),
+    ...(keyId !== null && { keyId }),
   };
+}
+
+/** All labels of the call. */
+export function labelsOf({ pinned, ofAgent, labels }: Pick<LimitedRequest, 'pinned' | 'ofAgent' | 'labels'>): Labels {
+  return mergeLabels(pinned, ofAgent, labels);
+}
+
+/** The refusal of a label with another value than the key pins. */
+function contradictionOf({ pinned, labels }: LimitedRequest): AppError | null {
+  for (const name in labels) {
+    if (!Object.hasOwn(pinned, name) || pinned[name] === labels[name]) continue;
+    const message = `The workspace key pins the label ${name} to another value. Leave the label out, or use another key.`;
+    return new AppError('label_pinned', message, {
+      details: [{ path: `labels.${name}`, message: `must be ${pinned[name]}, as the workspace key has it` }],
+    });
+  }
+  return null;
 }
 
 type FoundReservation = Exclude<Found, { none: true }>;
@@ -103,7 +120,8 @@ function repeated(
   if (!isNewest) return NEWEST;
   const before = 'hold' in found ? found.hold : found.grant;
   const isRecent = now <= before.createdAt + REPEAT_MS;
-  const isSame = COMPARED.every((field) => (before[field] ?? null) === request[field]) && hasLabels(before, request);
+  const isSame =
+    COMPARED.every((field) => before[field] === request[field]) && (before.said ?? saidOf(request)) === saidOf(request);
   if (isSame && isRecent) return { ops: [], answer: allowed(found, request, ledger, day, now) };
   return {
     refusal: new AppError(
@@ -115,14 +133,7 @@ function repeated(
   };
 }
 
-const COMPARED = ['agentId', 'runId', 'planKey', 'amountMicros', 'ttlSeconds', 'model', 'provider'] as const;
-
-/** Whether the hold has the labels of the call. Those of its key and agent may have changed since. */
-function hasLabels({ labels = {} }: Hold, request: LimitedRequest): boolean {
-  return Object.entries(request.labels).every(
-    ([name, value]) => Object.hasOwn(request.pinned, name) || (Object.hasOwn(labels, name) && labels[name] === value),
-  );
-}
+const COMPARED = ['agentId', 'runId', 'planKey', 'amountMicros', 'ttlSeconds'] as const;
 
 function allowed(found: FoundReservation, { limits }: LimitedRequest, ledger: Ledger, day: Day, now: number): Decision {
   return { decision: 'allowed', reservation: toReservation(found, now), limits: rowsOf(ledger, day, limits) };

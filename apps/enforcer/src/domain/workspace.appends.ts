@@ -9,9 +9,9 @@ export type AppendEvents = (tenantId: TenantId, events: readonly ReportedEvent[]
 
 /** Maximum number of events in one append. */
 const MAX_EVENTS = 500;
-/** Maximum number of pending events, per workspace and in total; an event has 1 to 2 kB. */
+/** Maximum number of pending events, per workspace and in total; an event has 1 to 2 kB, with long labels 13 kB. */
 const MAX_PENDING = 2_000;
-const MAX_PENDING_OF_ALL = 20_000;
+const MAX_PENDING_OF_ALL = 10_000;
 
 /** A queue per workspace, so that none waits for the append of another. */
 export interface WorkspaceAppends {

@@ -39,7 +39,9 @@ const BEGINNINGS = [
 const ZONES = ['Europe/Berlin', 'Australia/Lord_Howe', 'UTC', 'America/New_York', 'Asia/Kathmandu'] as const;
 const AGENTS = ['agent-a', 'agent-b'];
 const PLANS = ['basic', 'pro'];
-const LABELS: readonly Labels[] = [{}, { team: 'growth' }, { team: 'growth', env: 'prod' }];
+const LABELS: readonly Labels[] = [{}, {}, { team: 'growth' }, { team: 'sales', env: 'prod' }];
+/** Those of keys and agents, which change while requests are repeated. */
+const GIVEN: readonly Labels[] = [{}, {}, {}, { env: 'prod' }, { team: 'growth', user: 'u' }];
 const SCOPE_IDS: Record<BudgetScope, readonly string[]> = { workspace: [TENANT], agent: AGENTS, plan: PLANS };
 
 const metrics = createLedgerMetrics(createMetrics('histories'));
@@ -147,11 +149,13 @@ async function live(seed: number): Promise<void> {
         if (!contents.has(requestId)) contents.set(requestId, content);
         const request = { requestId, ...content };
         const dryRun = next(6) === 0;
+        const given = { pinned: pick(GIVEN), ofAgent: pick(GIVEN) };
         const limits = limitsOf(names.filter((name) => countsIn(content, name)));
         return {
-          what: `reserve ${JSON.stringify({ ...request, limits, dryRun })}`,
-          ask: reserve({ ...request, keyId: null, pinned: {}, limits, dryRun }),
-          expected: () => reference.reserve(reservationIdOf(TENANT, requestId), request, limits, dryRun),
+          what: `reserve ${JSON.stringify({ ...request, ...given, limits, dryRun })}`,
+          ask: reserve({ ...request, ...given, keyId: null, limits, dryRun }),
+          expected: () =>
+            reference.reserve(reservationIdOf(TENANT, requestId), { ...request, ...given }, limits, dryRun),
         };
       }
       case 'settle': {
