@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { useMongo } from '@tollkeeper/testing';
+import { eventually, useMongo } from '@tollkeeper/testing';
 import { type Body, useEnforcer } from './enforcer.stack.ts';
 
 const stack = useEnforcer(useMongo());
@@ -66,26 +66,61 @@ describe('the labels of a reservation', () => {
     expect(await workspace.limit()).toMatchObject({ held_micros: 1 });
   });
 
-  it.each([{ labels: { team: 'sales' } }, { labels: { user: 'a' } }, { model: 'small-1' }, { provider: 'other' }])(
-    'are content of its request: the same request_id with %j is 409',
-    async (other) => {
-      const workspace = stack.newWorkspace();
-      const asked = { request_id: 'req-1', amount_micros: 1, labels: { team: 'growth' }, model: 'large-1' };
-      await workspace.granted(asked);
-      const answer = await workspace.reserve({ ...asked, ...other });
-      expect(answer).toMatchObject({ status: 409, body: { code: 'request_id_reused' } });
-    },
-  );
+  it('and those of its key may change before a request is repeated: it gets the same reservation', async () => {
+    const workspace = stack.newWorkspace({ env: 'prod' });
+    identity.setLabels(workspace.tenantId, AGENT, { team: 'growth' });
+    const asked = { request_id: 'req-1', amount_micros: 1, labels: { team: 'sales', env: 'prod' } };
+    const { id } = await workspace.granted(asked);
+    identity.setLabels(workspace.tenantId, AGENT, {});
+    stack.keys.pin(workspace.keyId, { env: 'test' });
+    clock.now += 6_000;
+    expect(await workspace.granted(asked)).toMatchObject({ id, labels: { team: 'growth', env: 'prod' } });
+    expect(await workspace.reserve({ ...asked, request_id: 'req-2' })).toMatchObject({
+      status: 403,
+      body: { details: [{ path: 'labels.env' }] },
+    });
+  });
+
+  it.each([
+    { labels: { team: 'sales' } },
+    { labels: { team: 'growth', user: 'a' } },
+    { labels: {} },
+    { model: 'small-1' },
+    { model: undefined },
+    { provider: 'other' },
+  ])('are content of its request: the same request_id with %j is 409', async (other) => {
+    const workspace = stack.newWorkspace();
+    // Overrides that of the call, which is its content all the same.
+    identity.setLabels(workspace.tenantId, AGENT, { team: 'research' });
+    const asked = { request_id: 'req-1', amount_micros: 1, labels: { team: 'growth' }, model: 'large-1' };
+    await workspace.granted(asked);
+    const answer = await workspace.reserve({ ...asked, ...other });
+    expect(answer).toMatchObject({ status: 409, body: { code: 'request_id_reused' } });
+  });
 
   it('are in the event of a denial, with its key, and denials of other labels are other events', async () => {
     const workspace = stack.newWorkspace({ env: 'prod' });
     budgets.setWorkspace(workspace.tenantId, 0);
-    for (const team of ['growth', 'sales']) await workspace.reserve({ amount_micros: 1, labels: { team } });
+    const asked = { amount_micros: 1, model: 'large-1', provider: 'acme' };
+    for (const team of ['growth', 'sales']) await workspace.reserve({ ...asked, labels: { team } });
     const denials = stack.log.appended.filter(({ tenantId }) => tenantId === workspace.tenantId);
+    expect(denials[0]!.event.data).toMatchObject({ model: 'large-1', provider: 'acme' });
     expect(denials.map(({ keyId, event }) => [keyId, (event.data as Body)['labels']])).toEqual([
       [workspace.keyId, { env: 'prod', team: 'growth' }],
       [workspace.keyId, { env: 'prod', team: 'sales' }],
     ]);
+  });
+
+  it('are in no more than 100 series of denials a second: further ones count together, without labels', async () => {
+    const workspace = stack.newWorkspace();
+    budgets.setWorkspace(workspace.tenantId, 0);
+    const all = Array.from({ length: 150 }, (_, nth) => ({ user: `u-${nth}` }));
+    await Promise.all(all.map((labels) => workspace.reserve({ amount_micros: 1, labels })));
+    const denials = () => workspace.events('budget.blocked').map(({ data }) => data as Body);
+    const count = () => denials().reduce((sum, denial) => sum + Number(denial['count'] ?? 1), 0);
+    await eventually(() => expect(count()).toBe(150));
+    expect(denials().filter((denial) => 'labels' in denial)).toHaveLength(100);
+    expect(denials().length).toBeLessThan(105);
   });
 
   it('are the last known ones while identity is down; an agent that is not known yet gets 503', async () => {

@@ -38,15 +38,16 @@ export function createIngest(deps: IngestDeps): IngestService {
   const keys = createGrpcClient(keysService, config.KEYS_GRPC, deps);
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
   const accepted = metrics.counter({ name: 'ingest_events_accepted_total', help: 'Events stored durably in the log' });
+  const quotas = createQuotas({ config, metrics, logger, now });
   const intake = createEventIntake({
     ...createAgentLabels({ identity, logger, now }),
     clock,
+    chargeBytes: quotas.bytes.charge,
     async append(records) {
       await eventLog.append(GATEWAY_EVENTS_TOPIC, records);
       accepted.inc(records.length);
     },
   });
-  const quotas = createQuotas({ config, metrics, logger, now });
   const quota: Pick<WorkspaceQuota, 'admit'> = {
     admit(tenantId, requests) {
       // A body is charged when it has arrived. Before that, only workspaces with nothing left are refused.

@@ -42,6 +42,17 @@ describe('the labels of a call in the log', () => {
     expect(labelsIn(logged(one.tenantId)[0]!.event.data)).toBeUndefined();
   });
 
+  it('count against the quota of bytes, also those that events get from their key and agent', async () => {
+    const labels = Object.fromEntries(Array.from({ length: 10 }, (_, nth) => [`label_${nth}`, '€'.repeat(128)]));
+    const { apiKey } = keys.issue('developer', labels);
+    const body = Array.from({ length: 1000 }, () => spend());
+    const statuses: number[] = [];
+    for (let nth = 0; nth < 8; nth += 1) statuses.push((await post({ apiKey, type: BATCH, body })).status);
+    // Each batch has 0.2 MB, and 4 MB with its labels; the quota is 20 MB at once.
+    expect(statuses.filter((status) => status === 202).length).toBeLessThan(7);
+    expect(statuses.at(-1)).toBe(429);
+  });
+
   it('are refused by their names, as all the others of the batch', async () => {
     const { apiKey } = keys.issue();
     const body = [spend(), spend({}, { labels: { Team: 'a' } })];

@@ -147,6 +147,17 @@ describe('while identity is down', () => {
     expect(await labelsOf(['planner'])).toEqual({ planner: { team: 'new' } });
   });
 
+  it('labels that were not asked for a while are asked again, and not used as they were', async () => {
+    await labelsOf(['planner']);
+    state.down = true;
+    clock.now += 2_000;
+    await labelsOf(['planner']);
+    state.down = false;
+    label(tenantId, 'planner', { team: 'new' });
+    clock.now += 2_000;
+    expect(await labelsOf(['planner'])).toEqual({ planner: { team: 'new' } });
+  });
+
   it('another workspace is asked all the same', async () => {
     state.down = true;
     await expect(labelsOf(['planner'])).rejects.toEqual(unavailable);

@@ -5,7 +5,7 @@ import {
   MAX_LABELLED_AGENTS,
 } from '@tollkeeper/contracts';
 import { createQuestions, type GrpcClient } from '@tollkeeper/grpc';
-import { AppError, roomFor, type TenantId } from '@tollkeeper/kernel';
+import { AppError, type TenantId } from '@tollkeeper/kernel';
 import { createSparingWarner, type Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 
@@ -31,7 +31,8 @@ export interface AgentLabelsDeps {
 /** How long an answer is used, from its question on. With the deadline, changed labels apply within 2 s. */
 const FRESH_MS = 1_800;
 const DEADLINE_MS = 200;
-const MAX_KNOWN_AGENTS = 50_000;
+/** For the cache; enough for 200,000 agents without labels. */
+const MAX_CACHE_BYTES = 32 * 1024 * 1024;
 /** For agents without labels, and for calls of such agents alone. */
 const NONE: Labels = {};
 const NOBODY = new Map<string, Labels>();
@@ -44,7 +45,7 @@ interface Known {
 
 /** Asks identity, and keeps the answers in a bounded cache. */
 export function createAgentLabels({ identity, logger, now }: AgentLabelsDeps): AgentLabels {
-  const known = new LRUCache<string, Known>(roomFor(MAX_KNOWN_AGENTS));
+  const known = new LRUCache<string, Known>({ maxSize: MAX_CACHE_BYTES, sizeCalculation: bytesOf });
   const questions = createQuestions(send, now);
   const warn = createSparingWarner(logger, now, 'identity does not answer; the last known labels stay in force');
 
@@ -92,14 +93,12 @@ export function createAgentLabels({ identity, logger, now }: AgentLabelsDeps): A
     const { answered, hasFailed } = questions.ask(tenantId, old);
     // While identity fails, calls whose labels are known do not wait for it.
     if (last.others.length === 0 && hasFailed) return last.labelled;
-    try {
-      await answered;
-    } catch (error) {
-      if (last.others.length > 0) throw error;
-      return last.labelled;
-    }
+    const failure = await answered.then(
+      () => unavailable(),
+      (error: unknown) => error,
+    );
     const { labelled, others } = look(tenantId, agentIds, -Infinity);
-    if (others.length > 0) throw unavailable();
+    if (others.length > 0) throw failure;
     return labelled;
   }
 
@@ -109,6 +108,13 @@ export function createAgentLabels({ identity, logger, now }: AgentLabelsDeps): A
       return others.length === 0 ? labelled : refresh(tenantId, agentIds, others);
     },
   };
+}
+
+/** Approximate memory of an entry. */
+function bytesOf({ labels }: Known, key: string): number {
+  let bytes = 128 + key.length;
+  for (const name in labels) bytes += 64 + name.length + labels[name]!.length * 2;
+  return bytes;
 }
 
 function keyOf(tenantId: TenantId, agentId: string): string {

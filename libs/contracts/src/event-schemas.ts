@@ -46,6 +46,8 @@ export const budgetBlockedData = z.strictObject({
   count: z.int(BLOCKED_COUNT).min(1, BLOCKED_COUNT).max(MAX_BLOCKED_COUNT, BLOCKED_COUNT).optional().meta({
     description: 'How many blocked calls the event reports; 1 if absent. The other fields are those of the last one',
   }),
+  model: modelName.optional(),
+  provider: providerName.optional(),
   labels: labels.optional(),
 });
 
@@ -54,6 +56,8 @@ export const guardBlockedData = z.strictObject({
   agent_id: identifier,
   guard: boundedText(128).meta({ description: 'The guard that blocked the call. At most 128 bytes in UTF-8' }),
   reason: boundedText(1000).meta({ description: 'Why, for a person. At most 1000 bytes in UTF-8' }),
+  model: modelName.optional(),
+  provider: providerName.optional(),
   labels: labels.optional(),
 });
 

@@ -21,7 +21,7 @@ interface Turn {
 export interface Questions {
   /**
    * `answered` resolves once the ids are answered, and rejects if that fails. For a second after a failure, it rejects
-   * without a question. `hasFailed`: the last question has failed, so it is better not to wait.
+   * without a question. `hasFailed`: the last question has just failed, so it is better not to wait.
    */
   ask(tenantId: TenantId, ids: readonly string[]): { answered: Promise<void>; hasFailed: boolean };
 }
@@ -73,8 +73,9 @@ export function createQuestions(
     ask(tenantId, ids) {
       const turn = turnOf(tenantId);
       const { asked, failed } = turn;
-      const hasFailed = failed !== null;
-      if (hasFailed && now() < failed.retryAt) return { answered: failed.question.answered, hasFailed };
+      if (failed !== null && now() < failed.retryAt) return { answered: failed.question.answered, hasFailed: true };
+      // Longer after a failure, nobody knows whether the next question fails too, so it is better to wait for it.
+      const hasFailed = failed !== null && now() < failed.retryAt + PAUSE_MS;
       if (asked !== null && ids.every((id) => asked.ids.has(id))) return { answered: asked.answered, hasFailed };
       turn.next ??= append(tenantId, turn);
       for (const id of ids) turn.next.ids.add(id);

@@ -12,7 +12,7 @@ import { AppError, newId, provenTenantId, type TenantId } from '@tollkeeper/kern
 
 /** A stand-in for keys that answers from a table: `service` implements the contract, for `createPeers`. */
 export function createKeysStandIn() {
-  const keys = new Map<string, { tenantId: TenantId; role: KeyRole; labels: Labels }>();
+  const keys = new Map<string, { keyId: string; tenantId: TenantId; role: KeyRole; labels: Labels }>();
   const state = { during: () => {} };
   let calls = 0;
 
@@ -22,7 +22,8 @@ export function createKeysStandIn() {
       state.during();
       const key = keys.get(keySha256.toString('hex'));
       if (key === undefined) throw new AppError('not_found', 'This workspace key is not valid.');
-      return { ...key, role: toWireKeyRole(key.role) };
+      const { tenantId, role, labels } = key;
+      return { tenantId, role: toWireKeyRole(role), labels };
     },
   };
 
@@ -36,8 +37,11 @@ export function createKeysStandIn() {
     issue(role: KeyRole = 'developer', labels: Labels = {}) {
       const { id: keyId, apiKey, sha256 } = mintWorkspaceKey();
       const tenantId = provenTenantId(newId('ws'));
-      keys.set(sha256.toString('hex'), { tenantId, role, labels });
+      keys.set(sha256.toString('hex'), { keyId, tenantId, role, labels });
       return { keyId, apiKey, tenantId, sha256 };
+    },
+    pin(keyId: string, labels: Labels): void {
+      for (const key of keys.values()) if (key.keyId === keyId) key.labels = labels;
     },
     revoke: (sha256: Buffer) => keys.delete(sha256.toString('hex')),
   };

@@ -81,8 +81,9 @@ export function currentRequests(): Record<string, SchemasByName> {
 
 /** In Protocol Buffers, a list, a map or a boolean is never missing: one that is left out is empty or false. */
 function isNeverMissing(field: z.core.JSONSchema._JSONSchema | undefined): boolean {
-  const type = typeof field === 'object' ? field.type : undefined;
-  return type === 'array' || type === 'object' || type === 'boolean';
+  if (typeof field !== 'object') return false;
+  const isMap = field.type === 'object' && field.properties === undefined;
+  return isMap || field.type === 'array' || field.type === 'boolean';
 }
 
 /** The folder of released contracts and the documents of the working tree, below the workspace's root. */

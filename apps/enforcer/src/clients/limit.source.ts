@@ -64,7 +64,9 @@ export function createLimitSource({ budgets, logger, metrics, now }: LimitSource
       staleAnswers.inc();
       return last;
     }
-    return accounts.map(({ key }) => known.get(key)!);
+    const all = accounts.map(({ key }) => known.get(key));
+    if (all.some((entry) => entry === undefined)) throw unavailable();
+    return all as Known[];
   }
 
   return {

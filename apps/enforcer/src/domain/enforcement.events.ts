@@ -35,7 +35,7 @@ export function budgetBlocked(
   denial: Denial,
   at: number,
 ): ReportedEvent {
-  const { runId, agentId, planKey, keyId, labels } = request;
+  const { runId, agentId, planKey, model, provider, keyId, labels } = request;
   const data = {
     run_id: runId,
     agent_id: agentId,
@@ -46,6 +46,8 @@ export function budgetBlocked(
     daily_budget_usd_micros: denial.dailyBudgetMicros,
     ...(planKey !== null && { plan_key: planKey }),
     ...(requestIds.length > 1 && { count: requestIds.length }),
+    ...(model !== null && { model }),
+    ...(provider !== null && { provider }),
     ...labelsIn(labels),
   };
   return event('budget.blocked', `den_${digestOf(tenantId, ...requestIds)}`, { at, data, keyId });

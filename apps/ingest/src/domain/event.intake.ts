@@ -32,15 +32,18 @@ export interface EventIntakeDeps {
   append: (records: { key: string; value: Buffer }[]) => Promise<void>;
   /** The labels of these agents; without any, an agent may be absent. Rejects with `service_unavailable`. */
   labelsOf: (tenantId: TenantId, agentIds: readonly string[]) => LabelsByAgent | Promise<LabelsByAgent>;
+  /** Charges the workspace for bytes that the events have more in the log. May throw `rate_limited`. */
+  chargeBytes: (tenantId: TenantId, bytes: number) => void;
   clock: Clock;
 }
 
-export function createEventIntake({ append, labelsOf, clock }: EventIntakeDeps): EventIntake {
+export function createEventIntake({ append, labelsOf, chargeBytes, clock }: EventIntakeDeps): EventIntake {
   return {
     async accept({ tenantId, keyId, labels: ofKey }, events) {
       const receivedAt = new Date(clock()).toISOString();
       const agentIds = new Set(events.flatMap((event) => (isCall(event) ? event.data.agent_id : [])));
       const ofAgents = await labelsOf(tenantId, [...agentIds]);
+      chargeBytes(tenantId, addedBytes(events, ofKey, ofAgents));
       await append(
         await mapInSlices(events, (event) =>
           encodeGatewayEvent({ tenantId, receivedAt, keyId, event: withLabels(event, ofKey, ofAgents) }),
@@ -56,4 +59,15 @@ function withLabels(event: GatewayEvent, ofKey: Labels, ofAgents: LabelsByAgent)
   const labels = mergeLabels(ofKey, ofAgents.get(agentId) ?? {}, ofCall);
   if (isWithoutLabels(labels)) return event;
   return { ...event, data: { ...event.data, labels } } as GatewayEvent;
+}
+
+/** Bytes of the labels that the events get from their key and their agents. */
+function addedBytes(events: readonly GatewayEvent[], ofKey: Labels, ofAgents: LabelsByAgent): number {
+  if (ofAgents.size === 0 && isWithoutLabels(ofKey)) return 0;
+  const bytes = (labels: Labels) => (isWithoutLabels(labels) ? 0 : Buffer.byteLength(JSON.stringify(labels)));
+  const byAgent = new Map([...ofAgents].map(([agentId, labels]) => [agentId, bytes(mergeLabels(ofKey, labels))]));
+  const byKey = bytes(ofKey);
+  let sum = 0;
+  for (const event of events) if (isCall(event)) sum += byAgent.get(event.data.agent_id) ?? byKey;
+  return sum;
 }

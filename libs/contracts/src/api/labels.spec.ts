@@ -8,13 +8,13 @@ const problemsOf = (input: unknown) => {
 };
 const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, nth) => [`label${nth}`, 'x']));
 const NAME = 'must be a name of 1 to 32 characters of a-z 0-9 _ . -, starting with a-z';
-const VALUE = 'must be 1 to 128 printable characters';
+const VALUE = 'must be 1 to 128 printable characters, without a space at its ends';
 
 describe('labels', () => {
   it.each([
     {},
     named(10),
-    { team: 'Zürich 📈', 'cost.center-1_b': 'x'.repeat(128), constructor: 'a', [`a${'b'.repeat(31)}`]: ' ' },
+    { team: 'Zürich 📈', 'cost.center-1_b': 'x'.repeat(128), constructor: 'a', [`a${'b'.repeat(31)}`]: 'a b' },
   ])('are taken as they are: %j', (input) => {
     expect(labels.parse(input)).toEqual(input);
   });
@@ -30,6 +30,9 @@ describe('labels', () => {
     [{ team: 'a\nb' }, { path: 'team', message: VALUE }],
     [{ team: 'a\u0085b' }, { path: 'team', message: VALUE }],
     [{ team: '\ud83d' }, { path: 'team', message: VALUE }],
+    ...[' a', 'a ', ' ', 'a\u202eb', 'a\u200bb', 'a\u2028b', '\ufeffa', 'a\ue000', '\uffff'].map(
+      (team): [unknown, { path: string; message: string }] => [{ team }, { path: 'team', message: VALUE }],
+    ),
     [{ team: 7 }, { path: 'team', message: 'must be a string' }],
     [['team'], { path: '', message: 'must be an object' }],
   ])('are refused with a problem that names the label: %j', (input, problem) => {

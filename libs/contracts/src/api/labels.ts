@@ -7,15 +7,15 @@ export const MAX_LABELS = 10;
 export type Labels = Readonly<Record<string, string>>;
 
 const NAME = 'must be a name of 1 to 32 characters of a-z 0-9 _ . -, starting with a-z';
-const VALUE = 'must be 1 to 128 printable characters';
+const VALUE = 'must be 1 to 128 printable characters, without a space at its ends';
 
 /** The name of a label. */
 export const labelName = z.string().regex(/^[a-z][a-z0-9_.-]{0,31}$/, NAME);
 const labelValue = z
   .string()
-  .regex(/^[ -~\u00a0-\uffff]{1,128}$/, VALUE)
-  // Half of a surrogate pair would become another character in MongoDB.
-  .refine((value) => value.isWellFormed(), VALUE);
+  .regex(/^[ -~\u00a0-\uffff]{1,128}$/, { error: VALUE, abort: true })
+  // Also without what is invisible, reorders text, or is half of a pair. OpenAPI has no pattern for that.
+  .refine((value) => !/[\p{C}\p{Zl}\p{Zp}]/u.test(value) && value.trim() === value, VALUE);
 
 /** The labels of a call, an agent or a key. */
 export const labels = z
