@@ -13,6 +13,8 @@ const KEEP_SECONDS = 4 * 86_400;
 const READ_ENTRIES = 200;
 /** Number of entries or grants listed at once. */
 const LIST_ENTRIES = 50;
+/** An entry has up to 14 MB, if it grants 1,000 reservations with the longest labels. */
+const LIST_BATCH = 4;
 const MAX_GRANTS = 500;
 
 /** A change of a workspace's ledger. Entries are numbered 1, 2, 3 … without gaps. */
@@ -95,26 +97,27 @@ export function createJournalStore(connection: Connection, trail: Pick<AuditTrai
 
     async grantsBefore(tenantId, place, since) {
       const { seq, index } = place ?? { seq: MAX_SEQ, index: 0 };
-      const found = await entries
-        .find({ _id: { $gt: idOf(tenantId, 0), $lte: idOf(tenantId, seq) } }, reading)
+      const found = entries
+        .find({ _id: { $gt: idOf(tenantId, 0), $lte: idOf(tenantId, seq) } }, { ...reading, batchSize: LIST_BATCH })
         .project<StoredEntry>({ keys: 0 })
         .sort({ _id: -1 })
-        .limit(LIST_ENTRIES)
-        .toArray();
-      const recent = found.map(toEntry).filter((entry) => entry.at >= since);
-      const grants = recent.flatMap((entry) =>
-        entry.ops
+        .limit(LIST_ENTRIES);
+      const grants: PlacedGrant[] = [];
+      const recent: number[] = [];
+      for await (const stored of found) {
+        const entry = toEntry(stored);
+        if (entry.at < since) continue;
+        recent.push(entry.seq);
+        const placed = entry.ops
           .map((grant, at) => ({ seq: entry.seq, index: at, grant }))
-          .filter((placed): placed is PlacedGrant => placed.grant.op === 'grant')
-          .filter((placed) => entry.seq !== seq || placed.index < index)
-          .reverse(),
-      );
-      if (grants.length > MAX_GRANTS) {
+          .filter((each): each is PlacedGrant => each.grant.op === 'grant')
+          .filter((each) => entry.seq !== seq || each.index < index);
+        grants.push(...placed.reverse());
+        if (grants.length <= MAX_GRANTS) continue;
         const chosen = grants.slice(0, MAX_GRANTS);
         return { grants: chosen, next: chosen.at(-1)! };
       }
-      const isEnd = recent.length < LIST_ENTRIES;
-      return { grants, next: isEnd ? null : { seq: recent.at(-1)!.seq, index: 0 } };
+      return { grants, next: recent.length < LIST_ENTRIES ? null : { seq: recent.at(-1)!, index: 0 } };
     },
 
     async find(tenantId, keys) {
