@@ -12,6 +12,7 @@ import os
 import random
 import re
 import time
+import unicodedata
 import uuid
 from collections import deque
 from contextlib import suppress
@@ -534,9 +535,14 @@ def to_identifier(text):
 
 def to_label(value):
     text = value if isinstance(value, str) else json.dumps(value) if isinstance(value, (int, float)) else ""
-    text = re.sub(r"[^ -~\u00a0-\ud7ff\ue000-\U0010ffff]", "-", text)
+    text = "".join("-" if is_invisible(char) else char for char in text.strip())
     # Tollkeeper counts as UTF-16 does. Half a character is left out.
-    return text.encode("utf-16-le")[:256].decode("utf-16-le", "ignore")
+    return text.encode("utf-16-le")[:256].decode("utf-16-le", "ignore").strip()
+
+
+def is_invisible(char):
+    category = unicodedata.category(char)
+    return category.startswith("C") or category in ("Zl", "Zp")
 
 
 def is_temporary(status):

@@ -45,8 +45,8 @@ reservation comes with other content, or after 24 hours.
 
 A plan that is unknown or not active is 400. An agent that was never seen is registered.
 
-The labels of the call are those of its workspace key, its agent and the request; of those with the same name, the key's
-come first, then the agent's. Another value than the key pins is 403 (\`label_pinned\`).
+The labels of the call are those of its workspace key, its agent and the request. Of labels with the same name, the one
+of the key wins, then the one of the agent. A label that the key pins to a different value is 403 (\`label_pinned\`).
 
 Each workspace has a quota of calls a second, and of open reservations. Above them the answer is 429 with
 \`Retry-After\`. While nothing can be decided it is 503 with \`Retry-After\`, within a second.`;

@@ -11,7 +11,7 @@ const TAG = 'Agents';
 const agentLabels = labels.meta({
   description:
     `Labels of every call of the agent: at most ${MAX_LABELS}, each with a value of 1–128 printable characters. They ` +
-    'override labels of the same name that the call says; a label pinned to the workspace key overrides theirs',
+    'override labels of the same name that the call sends; a label pinned to the workspace key overrides theirs',
 });
 const agentSchema = z
   .object({
@@ -94,7 +94,7 @@ export function createAgentRoutes(agents: AgentUseCases): Route[] {
       description:
         'Omitted fields do not change. `labels` replaces all labels of the agent; `{}` removes them. New calls count ' +
         'with the new labels within 2 seconds. For each name, the first source that has it wins: the key, the agent, ' +
-        'the call. So a label of the agent overrides one of the same name that the call says, and a label pinned to ' +
+        'the call. So a label of the agent overrides one of the same name that the call sends, and a label pinned to ' +
         'the workspace key overrides that of the agent.',
       access: 'owner',
       params: agentParams,

@@ -24,8 +24,8 @@ A \`source\` must not begin with \`tollkeeper/\`. An event is unique by \`source
 The \`data\` of an event has at most 65,536 bytes of JSON, and its extension attributes are at most 64, of 8,192 bytes
 together. Tollkeeper keeps none of those, and of the \`data\` of a type that it does not know \`run_id\` and \`agent_id\`.
 
-The labels of a call are those of the workspace key, of its agent and of the event; of those with the same name, the
-key's come first, then the agent's.
+The labels of a call are those of the workspace key, of its agent and of the event. Of labels with the same name, the
+one of the key wins, then the one of the agent. All of them count against the quota of bytes.
 
 Each workspace has a quota of events and one of bytes a second, and may send more at once after a pause. Above a quota
 the answer is 429 with \`Retry-After\`, and says which one it is.`;

@@ -236,7 +236,7 @@ export type Agent = {
      */
     display_name: string;
     /**
-     * Labels of every call of the agent: at most 10, each with a value of 1–128 printable characters. They override labels of the same name that the call says; a label pinned to the workspace key overrides theirs
+     * Labels of every call of the agent: at most 10, each with a value of 1–128 printable characters. They override labels of the same name that the call sends; a label pinned to the workspace key overrides theirs
      */
     labels: {
         [key: string]: string;
@@ -2512,7 +2512,7 @@ export type CreateAgentData = {
         agent_id: string;
         display_name: string;
         /**
-         * Labels of every call of the agent: at most 10, each with a value of 1–128 printable characters. They override labels of the same name that the call says; a label pinned to the workspace key overrides theirs
+         * Labels of every call of the agent: at most 10, each with a value of 1–128 printable characters. They override labels of the same name that the call sends; a label pinned to the workspace key overrides theirs
          */
         labels?: {
             [key: string]: string;
@@ -2575,7 +2575,7 @@ export type RenameAgentData = {
     body: {
         display_name?: string;
         /**
-         * Labels of every call of the agent: at most 10, each with a value of 1–128 printable characters. They override labels of the same name that the call says; a label pinned to the workspace key overrides theirs
+         * Labels of every call of the agent: at most 10, each with a value of 1–128 printable characters. They override labels of the same name that the call sends; a label pinned to the workspace key overrides theirs
          */
         labels?: {
             [key: string]: string;
@@ -4265,6 +4265,14 @@ export type PostEventsData = {
              */
             count?: number;
             /**
+             * At most 128 bytes in UTF-8
+             */
+            model?: string;
+            /**
+             * At most 128 bytes in UTF-8
+             */
+            provider?: string;
+            /**
              * What the spend is for: at most 10 labels, each with a value of 1–128 printable characters
              */
             labels?: {
@@ -4306,6 +4314,14 @@ export type PostEventsData = {
              * Why, for a person. At most 1000 bytes in UTF-8
              */
             reason: string;
+            /**
+             * At most 128 bytes in UTF-8
+             */
+            model?: string;
+            /**
+             * At most 128 bytes in UTF-8
+             */
+            provider?: string;
             /**
              * What the spend is for: at most 10 labels, each with a value of 1–128 printable characters
              */

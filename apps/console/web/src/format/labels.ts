@@ -4,7 +4,8 @@ export type Labels = Readonly<Record<string, string>>;
 
 const MAX_LABELS = 10;
 const NAME = /^[a-z][a-z0-9_.-]{0,31}$/;
-const VALUE = /^[ -~\u00a0-\uffff]{1,128}$/;
+const VALUE = /^[^\p{C}\p{Zl}\p{Zp}]*$/u;
+const MAX_VALUE_LENGTH = 128;
 
 /** "env=prod", "team=growth": in order of their names. Services of the previous release answer without labels. */
 export function labelList(labels: Labels = {}): string[] {
@@ -26,7 +27,8 @@ export function readLabels(
     const name = typed.slice(0, split).trim();
     const value = typed.slice(split + 1).trim();
     if (!NAME.test(name)) return { problem: words.problems.name(line) };
-    if (!VALUE.test(value) || !value.isWellFormed()) return { problem: words.problems.value(line) };
+    if (!VALUE.test(value) || value === '' || value.length > MAX_VALUE_LENGTH)
+      return { problem: words.problems.value(line) };
     const taken = read.get(name);
     if (taken !== undefined) return { problem: words.problems.taken(line, name, taken.line) };
     if (read.size === MAX_LABELS) return { problem: words.problems.many(line, MAX_LABELS) };
