@@ -20,9 +20,9 @@ export interface Reservations {
    * the same reservation for 24 h. With `dryRun` nothing changes, and `reservation` is null unless it was granted
    * before.
    *
-   * Rejects with `invalid_request` for an unknown or inactive plan, `label_pinned` for a label that the key pins to a different value,
-   * `request_id_reused` for other content under the same id or after 24 h, and `rate_limited` if the workspace has too
-   * many open reservations.
+   * Rejects with `invalid_request` for an unknown or inactive plan, `label_pinned` for a label that the key pins to a
+   * different value, `request_id_reused` for other content under the same id or after 24 h, and `rate_limited` if the
+   * workspace has too many open reservations.
    */
   reserve(key: ReservingKey, request: ReservationRequest, options?: { dryRun?: boolean }): Promise<Decision>;
   /** Rejects with `not_found`, also for a reservation older than three days. */
