@@ -22,9 +22,11 @@ export interface Connections {
   /**
    * Calls `handle` when it is the request's turn. The requests of a connection are answered one at a time, so that
    * pipelining has one request in flight. A connection with more than {@link MAX_SENT_AHEAD} waiting requests is
-   * closed.
+   * closed, and abandoned.
    */
   take(req: IncomingMessage, res: ServerResponse, handle: () => void): void;
+  /** Whether the further requests in what was read from the connection are not worth parsing. */
+  isAbandoned(socket: Socket): boolean;
   /** Whether an answer on the connection has started and not ended. */
   isAnswering(socket: Socket): boolean;
   /**
@@ -105,6 +107,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
   const { maxConnections, unreadBudgetBytes, countRefusal } = options;
   /** Ordered by last answer or, without one, by start; the oldest comes first. */
   const connections = new Map<Socket, Connection>();
+  const abandoned = new WeakSet<Socket>();
   let looks = 0;
 
   function close(socket: Socket): void {
@@ -155,6 +158,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       socket.once('close', () => connections.delete(socket));
     },
     answers: () => [...connections.values()].flatMap(({ answer }) => answer ?? []),
+    isAbandoned: (socket) => abandoned.has(socket),
     isAnswering: (socket) => connections.get(socket)?.answer?.headersSent === true,
     limitUnread() {
       looks += 1;
@@ -173,6 +177,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       connection.sentAhead.add(req);
       if (connection.sentAhead.size > MAX_SENT_AHEAD) {
         countRefusal('pipeline_limit');
+        abandoned.add(req.socket);
         return close(req.socket);
       }
       // Emitted once the system has taken the previous answer. Reading continues meanwhile, to notice if the client

@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { AddressInfo, Socket } from 'node:net';
 import type { Component, Metrics } from '@tollkeeper/runtime';
 import { type Connections, createConnections } from './connections.ts';
+import { incomingRequestClass } from './incoming-request.ts';
 import type { CountRefusal } from './refusals.ts';
 import { refuseAmbiguous } from './request-head.ts';
 import { newRequestId } from './request-id.ts';
@@ -75,6 +76,7 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
 
   const server = createServer(
     {
+      IncomingMessage: incomingRequestClass(connections.isAbandoned),
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: Math.min(15_000, requestTimeoutMs),
       requestTimeout: requestTimeoutMs,

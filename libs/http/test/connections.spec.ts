@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { type AddressInfo, Socket, connect, createServer } from 'node:net';
@@ -216,6 +217,19 @@ describe('requests sent ahead on one connection', () => {
     const socket = await open(url, GET.repeat(1 + MAX_SENT_AHEAD + more));
     await once(socket, 'close');
     expect(refused).toEqual(['pipeline_limit']);
+  });
+
+  it('are not even parsed behind the one that cuts the connection off, and the answer in progress is over', async () => {
+    let parsed = 0;
+    const count = () => (parsed += 1);
+    subscribe('http.server.request.start', count);
+    let over = 0;
+    const url = await start((_req, res) => void res.once('close', () => (over += 1)));
+    const socket = await open(url, GET.repeat(30));
+    await once(socket, 'close');
+    await eventually(() => expect(over).toBe(1));
+    unsubscribe('http.server.request.start', count);
+    expect(parsed).toBe(2 + MAX_SENT_AHEAD);
   });
 
   it('are not handled once the connection is cut off, even if the one before them is answered already', async () => {
