@@ -48,7 +48,8 @@ interface Connection {
   inFlight: IncomingMessage | null;
   /** The answer to the request in flight. */
   answer: ServerResponse | null;
-  sentAhead: Set<IncomingMessage>;
+  /** Number of requests that wait for their turn. */
+  sentAhead: number;
   /** Unread bytes at the last look, and the first look that found that many. */
   unreadBytes: number;
   unreadSince: number;
@@ -111,7 +112,6 @@ export function createConnections(options: ConnectionsOptions): Connections {
   let looks = 0;
 
   function close(socket: Socket): void {
-    for (const req of connections.get(socket)?.sentAhead ?? []) dismiss(req);
     connections.delete(socket);
     socket.destroy();
   }
@@ -154,7 +154,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
         countRefusal('connection_limit');
         if (!makeRoom()) return void socket.destroy();
       }
-      connections.set(socket, { inFlight: null, answer: null, sentAhead: new Set(), unreadBytes: 0, unreadSince: 0 });
+      connections.set(socket, { inFlight: null, answer: null, sentAhead: 0, unreadBytes: 0, unreadSince: 0 });
       socket.once('close', () => connections.delete(socket));
     },
     answers: () => [...connections.values()].flatMap(({ answer }) => answer ?? []),
@@ -171,11 +171,11 @@ export function createConnections(options: ConnectionsOptions): Connections {
     },
     take(req, res, handle) {
       const connection = connections.get(req.socket);
-      // The connection is already closed, but requests remain in what was read from it.
-      if (connection === undefined) return dismiss(req);
+      // The connection is already closed.
+      if (connection === undefined) return;
       if (res.socket !== null) return begin(connection, req, res, handle);
-      connection.sentAhead.add(req);
-      if (connection.sentAhead.size > MAX_SENT_AHEAD) {
+      connection.sentAhead += 1;
+      if (connection.sentAhead > MAX_SENT_AHEAD) {
         countRefusal('pipeline_limit');
         abandoned.add(req.socket);
         return close(req.socket);
@@ -186,14 +186,9 @@ export function createConnections(options: ConnectionsOptions): Connections {
         // A connection that closes right after an answer still gives the next request its turn, but nobody waits for
         // it.
         if (destroyed) return;
-        connection.sentAhead.delete(req);
+        connection.sentAhead -= 1;
         begin(connection, req, res, handle);
       });
     },
   };
-}
-
-/** Nobody waits for the answer. Without this, Node would create an error with a stack when the connection closes. */
-function dismiss(req: IncomingMessage): void {
-  req.destroy();
 }
