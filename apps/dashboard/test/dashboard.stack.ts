@@ -160,8 +160,8 @@ export function useDashboard(mongo: TestMongo) {
   };
 }
 
-export function encode(tenantId: TenantId, event: GatewayEvent): { key: string; value: Buffer } {
-  return encodeGatewayEvent({ tenantId, receivedAt: '2026-11-21T18:34:56.789Z', event });
+export function encode(tenantId: TenantId, event: GatewayEvent, keyId?: string): { key: string; value: Buffer } {
+  return encodeGatewayEvent({ tenantId, receivedAt: '2026-11-21T18:34:56.789Z', keyId, event });
 }
 
 /** Stands in for identity: workspaces in {@link TIMEZONES}, all others in UTC, and two agents with display names. */

@@ -33,6 +33,19 @@ describe('the consumer of gateway.events', () => {
     expect(body).toMatchObject({ total: 1, items: [{ scope: 'team' }] });
   });
 
+  it('shows the labels and the workspace key of settled and blocked calls', async () => {
+    const tenantId = newTenant();
+    const labels = { team: 'growth', 'cost.centre': '4711' };
+    const events = [settled(today, 5, { labels }), budgetBlocked(today, { labels })];
+    await dashboard.appendValues(events.map((event) => encode(tenantId, event, 'key_1')));
+    await dashboard.caughtUp();
+    const { body: blocked } = await dashboard.get(tenantId, '/budget-blocked');
+    expect(blocked.items).toMatchObject([{ labels, key_id: 'key_1' }]);
+    const { body: run } = await dashboard.get(tenantId, '/budget-blocked/details?run_id=run-1');
+    expect(run.events.map(({ type }: { type: string }) => type).sort()).toEqual(['budget.blocked', 'spend.settled']);
+    for (const event of run.events) expect(event).toMatchObject({ labels, key_id: 'key_1' });
+  });
+
   it('sets aside a source that no database gives back as it was, and counts what stands beside and behind it', async () => {
     const tenantId = newTenant();
     const foreign = { ...settled(today, 100), source: '\ud800' };

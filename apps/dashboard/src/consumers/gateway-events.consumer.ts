@@ -66,9 +66,10 @@ export function createGatewayEventsConsumer(deps: {
 }
 
 /** For event types that the dashboard does not show, only the counted fields are stored. */
-export function toDashboardEvent({ tenantId, event }: GatewayEventRecord): DashboardEvent {
+export function toDashboardEvent({ tenantId, keyId, event }: GatewayEventRecord): DashboardEvent {
   const { id, source, type, time, data } = event;
   const { run_id, agent_id } = data;
   const counted = { ...(run_id !== undefined && { run_id }), ...(agent_id !== undefined && { agent_id }) };
-  return { tenantId, source, eventId: id, type, time: Date.parse(time), data: isKeptWhole(type) ? data : counted };
+  const whole = keyId === undefined ? data : { ...data, key_id: keyId };
+  return { tenantId, source, eventId: id, type, time: Date.parse(time), data: isKeptWhole(type) ? whole : counted };
 }

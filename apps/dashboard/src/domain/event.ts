@@ -1,4 +1,4 @@
-import type { KnownEventType } from '@tollkeeper/contracts';
+import type { KnownEventType, Labels } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
 /**
@@ -25,7 +25,11 @@ export interface EventData {
   plan_key?: string;
   /** Number of blocked calls that the event reports; 1 if absent. */
   count?: number;
-  [field: string]: string | number | undefined;
+  /** All labels of the call. */
+  labels?: Labels;
+  /** The workspace key that reported the call; not a field of the received data. */
+  key_id?: string;
+  [field: string]: string | number | Labels | undefined;
 }
 
 /** The fields of {@link EventData} that are non-negative integers and can be added up. */

@@ -176,6 +176,16 @@ export const topAgentsSchema = z
   })
   .meta({ id: 'TopAgents' });
 
+const callFields = {
+  model: z.string().optional(),
+  provider: z.string().optional(),
+  labels: z
+    .record(z.string(), z.string())
+    .optional()
+    .meta({ description: 'The labels of the call: those of its workspace key, its agent and its own' }),
+  key_id: identifier.optional().meta({ description: 'Id of the workspace key that reported the call' }),
+};
+
 export const settlementSchema = z
   .object({
     event_id: identifier,
@@ -185,8 +195,7 @@ export const settlementSchema = z
     occurred_at: timestamp,
     amount_micros: micros,
     plan_key: planKey.optional(),
-    model: z.string().optional(),
-    provider: z.string().optional(),
+    ...callFields,
     input_tokens: count.optional(),
     output_tokens: count.optional(),
     reservation_id: identifier.optional().meta({ description: 'The settled reservation, if there was one' }),
@@ -214,7 +223,13 @@ export const agentDetailsSchema = z
   })
   .meta({ id: 'AgentDetails' });
 
-const blockedFields = { event_id: identifier, run_id: identifier, agent_id: identifier, occurred_at: timestamp };
+const blockedFields = {
+  event_id: identifier,
+  run_id: identifier,
+  agent_id: identifier,
+  occurred_at: timestamp,
+  ...callFields,
+};
 const fullFields = { source: z.string(), type: z.string() };
 
 export const budgetBlockedFields = z.object({

@@ -583,6 +583,16 @@ export type Settlement = {
     plan_key?: string;
     model?: string;
     provider?: string;
+    /**
+     * The labels of the call: those of its workspace key, its agent and its own
+     */
+    labels?: {
+        [key: string]: string;
+    };
+    /**
+     * Id of the workspace key that reported the call
+     */
+    key_id?: string;
     input_tokens?: number;
     output_tokens?: number;
     /**
@@ -608,6 +618,18 @@ export type BudgetBlocked = {
      * RFC 3339 timestamp
      */
     occurred_at: string;
+    model?: string;
+    provider?: string;
+    /**
+     * The labels of the call: those of its workspace key, its agent and its own
+     */
+    labels?: {
+        [key: string]: string;
+    };
+    /**
+     * Id of the workspace key that reported the call
+     */
+    key_id?: string;
     /**
      * Key of a plan, unique in the workspace
      */
@@ -655,6 +677,18 @@ export type BudgetBlockedEvent = {
      * RFC 3339 timestamp
      */
     occurred_at: string;
+    model?: string;
+    provider?: string;
+    /**
+     * The labels of the call: those of its workspace key, its agent and its own
+     */
+    labels?: {
+        [key: string]: string;
+    };
+    /**
+     * Id of the workspace key that reported the call
+     */
+    key_id?: string;
     /**
      * Key of a plan, unique in the workspace
      */
@@ -718,6 +752,16 @@ export type SettlementEvent = {
     plan_key?: string;
     model?: string;
     provider?: string;
+    /**
+     * The labels of the call: those of its workspace key, its agent and its own
+     */
+    labels?: {
+        [key: string]: string;
+    };
+    /**
+     * Id of the workspace key that reported the call
+     */
+    key_id?: string;
     input_tokens?: number;
     output_tokens?: number;
     /**
@@ -745,6 +789,18 @@ export type GuardBlocked = {
      * RFC 3339 timestamp
      */
     occurred_at: string;
+    model?: string;
+    provider?: string;
+    /**
+     * The labels of the call: those of its workspace key, its agent and its own
+     */
+    labels?: {
+        [key: string]: string;
+    };
+    /**
+     * Id of the workspace key that reported the call
+     */
+    key_id?: string;
     guard: string;
     reason: string;
 };
@@ -766,6 +822,18 @@ export type GuardBlockedEvent = {
      * RFC 3339 timestamp
      */
     occurred_at: string;
+    model?: string;
+    provider?: string;
+    /**
+     * The labels of the call: those of its workspace key, its agent and its own
+     */
+    labels?: {
+        [key: string]: string;
+    };
+    /**
+     * Id of the workspace key that reported the call
+     */
+    key_id?: string;
     guard: string;
     reason: string;
     source: string;

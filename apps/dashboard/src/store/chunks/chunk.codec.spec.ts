@@ -14,6 +14,7 @@ const value = fc.oneof(
   fc.constantFrom(0, -0, -1, 0.5, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 1e300),
 );
 const field = fc.constantFrom('run_id', 'agent_id', 'amount_micros', 'model', 'ключ');
+const labels = fc.dictionary(fc.constantFrom('team', 'cost.centre', 'labels.team'), text, { minKeys: 1 });
 const event: fc.Arbitrary<DashboardEvent> = fc.record({
   tenantId: fc.constant(tenantId),
   source: text,
@@ -21,7 +22,9 @@ const event: fc.Arbitrary<DashboardEvent> = fc.record({
   type: fc.constantFrom('spend.settled', 'tool.called'),
   time: fc.oneof(fc.integer({ min: -1e14, max: 2e14 }), fc.constantFrom(0, -1, 253_402_300_799_999)),
   data: fc
-    .uniqueArray(fc.tuple(field, value), { selector: ([name]) => name })
+    .uniqueArray(fc.oneof(fc.tuple(field, value), fc.tuple(fc.constant('labels'), labels)), {
+      selector: ([name]) => name,
+    })
     .map((fields) => Object.fromEntries(fields)),
 });
 const events = fc
@@ -63,6 +66,13 @@ describe('packed events', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it('are read with some of their labels', () => {
+    const data = { agent_id: 'planner', labels: { team: 'growth', env: 'prod' } };
+    const one = { tenantId, source: 'gw', eventId: 'e1', type: 'spend.settled', time: 0, data };
+    const [read] = openEvents(tenantId, packEvents([one])).events({ fields: ['labels.team'] });
+    expect(read!.data).toEqual({ labels: { team: 'growth' } });
   });
 
   it('take a small part of their size as documents', () => {

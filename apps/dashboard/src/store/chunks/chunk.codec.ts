@@ -8,7 +8,8 @@ import { ByteReader, ByteWriter } from '../bytes.ts';
  * field are similar, so they are stored together. All numbers are varints (LEB128), texts are UTF-8 after their length.
  *
  *     chunk:   VERSION, number of events, shapes, column*
- *     shapes:  their number, then for each the number of its fields and their names: the fields of `data`, in order
+ *     shapes:  their number, then for each the number of its fields and their names: the fields of `data`, in order.
+ *              Each label is a field of its own, such as `labels.team`
  *     column:  length of the rest, values. First time, shape, source, type and event id, then each field of the shapes
  *     times:   zigzag(first), then each minus the one before
  *     values:  kind, then a value for each event that has the field
@@ -20,19 +21,24 @@ const KIND = { numbers: 0, texts: 1, listed: 2, json: 3 } as const;
 
 type Value = string | number;
 
+const LABEL = 'labels.';
+
 /** Packs events of one workspace, which must be in the order of their times. */
 export function packEvents(events: readonly DashboardEvent[]): Uint8Array {
   const shapes = new Map<string, { index: number; fields: string[] }>();
   const columns = new Map<string, Value[]>();
   const shapeOf = events.map(({ data }) => {
     const fields: string[] = [];
-    for (const field in data) {
-      const value = data[field];
-      if (value === undefined) continue;
+    const add = (field: string, value: Value): void => {
       fields.push(field);
       const column = columns.get(field);
       if (column === undefined) columns.set(field, [value]);
       else column.push(value);
+    };
+    for (const field in data) {
+      const value = data[field];
+      if (typeof value === 'object') for (const name in value) add(LABEL + name, value[name]!);
+      else if (value !== undefined) add(field, value);
     }
     const name = fields.join('\n');
     let shape = shapes.get(name);
@@ -67,7 +73,7 @@ export function packEvents(events: readonly DashboardEvent[]): Uint8Array {
 export interface WhichEvents {
   /** Returns only the events in this span. */
   span?: TimeSpan;
-  /** The fields to return in `data`. */
+  /** The fields to return in `data`; a label is `labels.` and its name. */
   fields?: readonly string[];
   /** If false, source and id are left empty. */
   ids?: boolean;
@@ -111,7 +117,12 @@ export function openEvents(tenantId: TenantId, packed: Uint8Array): PackedEvents
       }
       for (let index = first; index < end; index += 1) {
         const data: EventData = {};
-        for (const name of wanted[shapeAt[index]!]!) data[name] = values.get(name)!.next().value as Value;
+        const labels: Record<string, string> = {};
+        for (const name of wanted[shapeAt[index]!]!) {
+          const value = values.get(name)!.next().value as Value;
+          if (name.startsWith(LABEL)) (data.labels = labels)[name.slice(LABEL.length)] = value as string;
+          else data[name] = value;
+        }
         yield {
           tenantId,
           source: sources?.[index - first] ?? '',
