@@ -90,3 +90,9 @@ export function postEvents(target: Target, apiKey: string, events: CloudEvent | 
   const headers = { 'content-type': type, authorization: `Bearer ${apiKey}` };
   return anonymous(target).call({ method: 'POST', path: EVENTS_PATH, body: JSON.stringify(events), headers });
 }
+
+/** The same for events that must be accepted. */
+export async function reportEvents(...args: Parameters<typeof postEvents>): Promise<void> {
+  const { status, text } = await postEvents(...args);
+  if (status !== 202) throw new Error(`the events were not accepted: ${status} ${text}`);
+}

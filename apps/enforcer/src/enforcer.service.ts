@@ -53,6 +53,8 @@ export interface EnforcerService extends Component, ServesHttp, ServesGrpc {
 
 /** A gateway gets its answer within a second. This is the share for checking its key. */
 const KEY_DEADLINE_MS = 300;
+/** Its share for the labels of its agent. They are asked for together with the limits. */
+const LABELS_DEADLINE_MS = 200;
 
 export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   const base = createServiceBase('enforcer', deps);
@@ -86,7 +88,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     ...telemetry,
     denials,
     agents: createAgentRegistrar({ identity, logger, now }),
-    agentLabels: createAgentLabels({ identity, logger, now }),
+    agentLabels: createAgentLabels({ identity, deadlineMs: LABELS_DEADLINE_MS, logger, now }),
   });
   const limits = createLimits({ ...common, grants: journal });
   const thresholds = createThresholdReporter({ ...common, ...createThresholdTelemetry({ logger, now }) });

@@ -29,6 +29,9 @@ export interface IngestDeps extends ServiceDeps<IngestConfig> {
   now?: () => number;
 }
 
+/** A gateway may wait, and sends its events again if they are refused: so a busy identity refuses none. */
+const LABELS_DEADLINE_MS = 2_000;
+
 /** Accepts events as CloudEvents with a workspace key, and appends them to the log. `httpUrl` is valid once started. */
 export type IngestService = Component & ServesHttp;
 
@@ -40,7 +43,7 @@ export function createIngest(deps: IngestDeps): IngestService {
   const accepted = metrics.counter({ name: 'ingest_events_accepted_total', help: 'Events stored durably in the log' });
   const quotas = createQuotas({ config, metrics, logger, now });
   const intake = createEventIntake({
-    ...createAgentLabels({ identity, logger, now }),
+    ...createAgentLabels({ identity, deadlineMs: LABELS_DEADLINE_MS, logger, now }),
     clock,
     chargeBytes: quotas.bytes.charge,
     async append(records) {

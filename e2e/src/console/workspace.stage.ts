@@ -5,7 +5,7 @@ import { useBrowser } from '../browser.ts';
 import type { Look, Visit } from '../browser.ts';
 import type { Stage } from '../deployment.ts';
 import { budgetBlocked, guardBlocked, spendSettled } from '../events.ts';
-import { newWorkspace, postEvents, type TestWorkspace } from '../workspace.ts';
+import { newWorkspace, reportEvents, type TestWorkspace } from '../workspace.ts';
 
 /** A zone where it is daytime: today's charts have bars of hours there, and no test runs while a day ends. */
 function daytimeZone(): string {
@@ -35,7 +35,7 @@ export function useWorkspaceInBrowser(stage: Stage) {
       budgetBlocked('run-1', 'planner'),
       guardBlocked('run-2', 'writer'),
     ];
-    await postEvents(target(), workspace.apiKey, events);
+    await reportEvents(target(), workspace.apiKey, events);
     await eventually(async () => {
       const { items } = await owner.expect<{ items: unknown[] }>({ path: workspace.path('/agents') });
       if (items.length < 2) throw new Error('the agents are not known yet');

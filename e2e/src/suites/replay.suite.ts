@@ -7,7 +7,7 @@ import { type ApiClient, logIn } from '../api.client.ts';
 import type { Stage } from '../deployment.ts';
 import { spendSettled } from '../events.ts';
 import { addUp, type Sums, sumsOf, type Trace, startReplay, writeTrace } from '../trace.ts';
-import { type TestWorkspace, newWorkspace, postEvents } from '../workspace.ts';
+import { type TestWorkspace, newWorkspace, postEvents, reportEvents } from '../workspace.ts';
 
 export function describeReplay({ deployment }: Pick<Stage, 'deployment'>): void {
   describe('what a gateway reported is counted exactly once', () => {
@@ -55,7 +55,7 @@ export function describeReplay({ deployment }: Pick<Stage, 'deployment'>): void 
 
       await replay(trace);
       // Posted after the second replay: once it is counted, all of that has been read.
-      await postEvents(deployment(), workspace.apiKey, spendSettled({ agentId: 'last', amountMicros: 0 }));
+      await reportEvents(deployment(), workspace.apiKey, spendSettled({ agentId: 'last', amountMicros: 0 }));
       await eventually(async () => expect((await readSpend()).unique_settlements).toBe(trace.rows + 1));
       const totals = await readTotals();
       expect(totals.spend.total_micros).toBe(trace.totalMicros);

@@ -46,7 +46,7 @@ beforeEach(() => {
   logs = testLogger();
   // Without the deadline, since a busy machine may be slow.
   const identity = { getAgents: (request: Parameters<typeof client.getAgents>[0]) => client.getAgents(request) };
-  source = createAgentLabels({ identity, logger: logs.logger, now: () => clock.now });
+  source = createAgentLabels({ identity, deadlineMs: 200, logger: logs.logger, now: () => clock.now });
   tenantId = newTenant();
   asked.length = 0;
 });

@@ -23,14 +23,15 @@ export interface AgentLabels {
 
 export interface AgentLabelsDeps {
   identity: Pick<GrpcClient<IdentityServiceDefinition>, 'getAgents'>;
+  /** How long an answer of identity is waited for. Labels that are not known then are not known to the caller either. */
+  deadlineMs: number;
   logger: Logger;
   /** A monotonic clock in milliseconds. */
   now: () => number;
 }
 
-/** How long an answer is used, from its question on. With the deadline, changed labels apply within 2 s. */
+/** How long an answer is used, from its question on. With a deadline of 200 ms, changed labels apply within 2 s. */
 const FRESH_MS = 1_800;
-const DEADLINE_MS = 200;
 /** For the cache; enough for 200,000 agents without labels. */
 const MAX_CACHE_BYTES = 32 * 1024 * 1024;
 /** For agents without labels, and for calls of such agents alone. */
@@ -44,7 +45,7 @@ interface Known {
 }
 
 /** Asks identity, and keeps the answers in a bounded cache. */
-export function createAgentLabels({ identity, logger, now }: AgentLabelsDeps): AgentLabels {
+export function createAgentLabels({ identity, deadlineMs, logger, now }: AgentLabelsDeps): AgentLabels {
   const known = new LRUCache<string, Known>({ maxSize: MAX_CACHE_BYTES, sizeCalculation: bytesOf });
   const questions = createQuestions(send, now);
   const warn = createSparingWarner(logger, now, 'identity does not answer; the last known labels stay in force');
@@ -54,10 +55,7 @@ export function createAgentLabels({ identity, logger, now }: AgentLabelsDeps): A
       for (let start = 0; start < all.length; start += MAX_LABELLED_AGENTS) {
         const agentIds = all.slice(start, start + MAX_LABELLED_AGENTS);
         const at = now();
-        const { agents } = await identity.getAgents(
-          { tenantId, agentIds, withLabels: true },
-          { deadlineMs: DEADLINE_MS },
-        );
+        const { agents } = await identity.getAgents({ tenantId, agentIds, withLabels: true }, { deadlineMs });
         const labelled = new Map(
           agents.filter(({ labels }) => !isWithoutLabels(labels)).map((agent) => [agent.agentId, agent.labels]),
         );

@@ -5,7 +5,7 @@ import { rowOf, tabTo, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { budgetBlocked, spendSettled } from '../../events.ts';
-import { newWorkspace, postEvents } from '../../workspace.ts';
+import { newWorkspace, reportEvents } from '../../workspace.ts';
 
 interface StoredChannel {
   name: string;
@@ -72,7 +72,7 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
 
       await eventually(async () => {
         const events = [budgetBlocked('run-9', agentId), budgetBlocked('run-9', agentId)];
-        await postEvents(stage.deployment(), console.workspace().apiKey, events);
+        await reportEvents(stage.deployment(), console.workspace().apiKey, events);
         const alertsPath = console.workspace().path('/alerts');
         const { items } = await console.owner().expect<{ items: { rule_name: string }[] }>({ path: alertsPath });
         expect(items.map(({ rule_name }) => rule_name)).toContain(rule);
@@ -201,8 +201,8 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       const workspace = await newWorkspace(console.owner());
       const ids = Array.from({ length: 1_001 }, (_, index) => `agent-${String(index).padStart(4, '0')}`);
       const events = ids.map((agentId) => spendSettled({ agentId, amountMicros: 1 }));
-      await postEvents(stage.deployment(), workspace.apiKey, events.slice(0, 1_000));
-      await postEvents(stage.deployment(), workspace.apiKey, events.slice(1_000));
+      await reportEvents(stage.deployment(), workspace.apiKey, events.slice(0, 1_000));
+      await reportEvents(stage.deployment(), workspace.apiKey, events.slice(1_000));
       await eventually(async () => {
         const path = workspace.path('/agents?limit=1000');
         expect((await console.owner().expect<{ next_cursor: unknown }>({ path })).next_cursor).not.toBeNull();

@@ -7,7 +7,7 @@ import { tabTo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { cloudEvent, spendSettled } from '../../events.ts';
-import { newWorkspace, postEvents, type TestWorkspace } from '../../workspace.ts';
+import { newWorkspace, reportEvents, type TestWorkspace } from '../../workspace.ts';
 
 const ODD = [
   '<img src=x onerror="document.title=\'broken\'">',
@@ -94,7 +94,7 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       const events = ODD.map((reason) =>
         cloudEvent('guard.blocked', { run_id: randomUUID(), agent_id: 'a'.repeat(128), guard: 'pii', reason }),
       );
-      await postEvents(stage.deployment(), workspace.apiKey, events);
+      await reportEvents(stage.deployment(), workspace.apiKey, events);
       await console.owner().expect({
         method: 'POST',
         path: workspace.path('/agents'),
@@ -146,7 +146,7 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       const spent = Array.from({ length: CRAWLERS }, (_, index) =>
         spendSettled({ agentId: `crawler-${String(index).padStart(3, '0')}`, amountMicros: 1 }),
       );
-      await postEvents(stage.deployment(), workspace.apiKey, [...spent, ...calls]);
+      await reportEvents(stage.deployment(), workspace.apiKey, [...spent, ...calls]);
       await eventually(async () => {
         const path = workspace.path(`/agents?limit=${CRAWLERS + 1}`);
         const { items } = await console.owner().expect<{ items: unknown[] }>({ path });

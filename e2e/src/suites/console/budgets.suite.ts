@@ -7,7 +7,7 @@ import { rowOf, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { spendSettled } from '../../events.ts';
-import { newWorkspace, postEvents, type TestWorkspace } from '../../workspace.ts';
+import { newWorkspace, reportEvents, type TestWorkspace } from '../../workspace.ts';
 
 /** The shortest that a reservation may be. */
 const SHORTEST_TTL_SECONDS = 10;
@@ -45,7 +45,7 @@ export function describeConsoleBudgets(stage: Stage, console: ReturnType<typeof 
     it('stands beside what is used, held and left of it today, and is found by the name of its agent', async () => {
       const workspace = await newWorkspace(console.owner());
       const events = ['reader', 'writer'].map((agentId) => spendSettled({ agentId, amountMicros: 1_250_000 }));
-      await postEvents(stage.deployment(), workspace.apiKey, events);
+      await reportEvents(stage.deployment(), workspace.apiKey, events);
       const path = `/api/v1/workspaces/${workspace.id}/budgets/agents/reader`;
       const body = { daily_budget_usd_micros: 5_000_000 };
       // Fails until the agent is known.
@@ -226,7 +226,7 @@ export function describeConsoleBudgets(stage: Stage, console: ReturnType<typeof 
         reservations(`/${id}:settle`, { settlement_id: randomUUID(), amount_micros });
       const headers = { authorization: `Bearer ${workspace.apiKey}` };
       await settle(await reserve(600), 1_250_000);
-      await postEvents(
+      await reportEvents(
         stage.deployment(),
         workspace.apiKey,
         spendSettled({ agentId: 'reader', amountMicros: 500_000 }),

@@ -10,7 +10,7 @@ import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { budgetBlocked } from '../../events.ts';
 import { rememberSecret } from '../../secrets.ts';
-import { acceptance, invite, newWorkspace, postEvents, type TestWorkspace } from '../../workspace.ts';
+import { acceptance, invite, newWorkspace, reportEvents, type TestWorkspace } from '../../workspace.ts';
 
 interface Opened {
   below: string;
@@ -92,7 +92,7 @@ export function describeConsoleDialogs(stage: Stage, console: ReturnType<typeof 
       channel_config_ids: [channel],
     });
     await eventually(async () => {
-      await postEvents(stage.deployment(), workspace.apiKey, budgetBlocked('run-1', 'agent-1'));
+      await reportEvents(stage.deployment(), workspace.apiKey, budgetBlocked('run-1', 'agent-1'));
       const { total } = await owner.expect<{ total: number }>({ path: workspace.path('/alerts') });
       if (total === 0) throw new Error('the rule has not fired yet');
     });

@@ -6,7 +6,7 @@ import { passUntil } from '../../console/page.clock.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { budgetBlocked } from '../../events.ts';
-import { newWorkspace, postEvents, type TestWorkspace } from '../../workspace.ts';
+import { newWorkspace, postEvents, reportEvents, type TestWorkspace } from '../../workspace.ts';
 
 /** Three pages and a half. */
 const CALLS = 350;
@@ -122,7 +122,7 @@ export function describeConsoleLongList(stage: Stage, console: ReturnType<typeof
     it('is updated automatically again once its top is back in sight', async () => {
       const { page } = await openListWithClock();
       await scrollToSecondPage(page);
-      await postEvents(stage.deployment(), workspace.apiKey, budgetBlocked('run-late', 'agent-late'));
+      await reportEvents(stage.deployment(), workspace.apiKey, budgetBlocked('run-late', 'agent-late'));
       await page.mouse.wheel(0, -100_000);
       const late = page.getByRole('link', { name: 'agent-late' });
       await passUntil(page, async () => expect(await late.count()).toBe(1));

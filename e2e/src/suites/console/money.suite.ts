@@ -7,7 +7,7 @@ import { cardOf, drawFinger, rowOf, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { budgetBlocked, cloudEvent, spendSettled } from '../../events.ts';
-import { newWorkspace, postEvents } from '../../workspace.ts';
+import { newWorkspace, postEvents, reportEvents } from '../../workspace.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -117,7 +117,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
     it('is shown for the days that are chosen, which stay in the address from page to page', async () => {
       const workspace = await newWorkspace(console.owner());
       const [before, first, last] = [40, 39, 38].map((days) => new Date(Date.now() - days * DAY_MS).toISOString());
-      await postEvents(
+      await reportEvents(
         stage.deployment(),
         workspace.apiKey,
         [before!, first!, last!].map((time) => spendSettled({ amountMicros: 1_000_000, time })),
@@ -149,7 +149,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       const workspace = await newWorkspace(console.owner());
       const at = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS).toISOString();
       const blocked = (minutes: number) => ({ ...budgetBlocked('run-1'), time: at(minutes) });
-      await postEvents(stage.deployment(), workspace.apiKey, [
+      await reportEvents(stage.deployment(), workspace.apiKey, [
         spendSettled({ amountMicros: 2_000_000, time: at(22) }),
         spendSettled({ amountMicros: 3_000_000, time: at(3) }),
         ...[blocked(22), blocked(22), blocked(3)],
@@ -169,7 +169,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
         .getByRole('group', { name: /^Spend by agent/ })
         .getByText('No data in this time range')
         .waitFor();
-      await postEvents(
+      await reportEvents(
         stage.deployment(),
         workspace.apiKey,
         spendSettled({ agentId: 'late', amountMicros: 1_000_000 }),
@@ -215,7 +215,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
 
     it('of a day of 25 hours is unambiguous where the clock shows an hour twice', async () => {
       const workspace = await newWorkspace(console.owner(), 'Europe/Zurich');
-      await postEvents(stage.deployment(), workspace.apiKey, [spendSettled({ amountMicros: 1 })]);
+      await reportEvents(stage.deployment(), workspace.apiKey, [spendSettled({ amountMicros: 1 })]);
       const { page } = await console.begin(LOOKS[0]!);
       // In Zurich, from 22:00 UTC on; the clock was set back at 1:00 UTC.
       const start = (hour: number) => new Date(Date.UTC(2026, 9, 24, 22 + hour)).toISOString();

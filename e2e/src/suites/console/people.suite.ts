@@ -11,7 +11,7 @@ import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { spendSettled } from '../../events.ts';
 import { rememberedPassword, rememberSecret } from '../../secrets.ts';
-import { acceptance, invite, newKey, newWorkspace, postEvents } from '../../workspace.ts';
+import { acceptance, invite, newKey, newWorkspace, reportEvents } from '../../workspace.ts';
 
 const LONG_LABEL = `team=${'long'.repeat(32)}`;
 
@@ -263,7 +263,7 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       expect(await done()).toEqual(['Set a budget']);
       const { api_key } = await newKey(console.owner(), slug, 'developer');
       await passUntil(page, async () => expect(await done()).toEqual(['Create a key', 'Set a budget']));
-      await postEvents(stage.deployment(), api_key, spendSettled({ amountMicros: 1 }));
+      await reportEvents(stage.deployment(), api_key, spendSettled({ amountMicros: 1 }));
       await passUntil(page, async () =>
         expect(await done()).toEqual(['Create a key', 'Send a first event', 'Set a budget']),
       );

@@ -7,7 +7,7 @@ import { cardOf, fillLogIn, rowOf } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { spendSettled } from '../../events.ts';
-import { newMember, newWorkspace, postEvents } from '../../workspace.ts';
+import { newMember, newWorkspace, reportEvents } from '../../workspace.ts';
 
 export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
   describe.each(LOOKS)('a session, at $size size and $theme', (look) => {
@@ -288,7 +288,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       // Lets requests in flight finish, which would otherwise be repeated in the following minute.
       await eventually(async () => expect(await page.evaluate('unanswered')).toBe(0));
       const hidden = await asked();
-      await postEvents(
+      await reportEvents(
         stage.deployment(),
         workspace.apiKey,
         spendSettled({ agentId: 'unseen', amountMicros: 1_000_000 }),
