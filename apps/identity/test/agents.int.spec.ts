@@ -242,9 +242,10 @@ describe('agents', () => {
       const agentIds = Array.from({ length: 2000 }, (_, index) => `agent-${index}`);
       await identity.collection('agents').insertMany(agentIds.map((agentId) => ({ ...common, agentId })));
       const { getAgents } = identity.client();
-      const { agents } = await getAgents({ tenantId });
+      const patient = { deadlineMs: 60_000 };
+      const { agents } = await getAgents({ tenantId }, patient);
       expect([agents.length, agents[0]]).toEqual([2000, expect.objectContaining({ labels: {} })]);
-      const labelled = await getAgents({ tenantId, agentIds: agentIds.slice(0, 500), withLabels: true });
+      const labelled = await getAgents({ tenantId, agentIds: agentIds.slice(0, 500), withLabels: true }, patient);
       expect([labelled.agents.length, labelled.agents[0]]).toEqual([500, expect.objectContaining({ labels })]);
       for (const asked of [[], agentIds.slice(0, 501)]) {
         const problem = { code: 'invalid_request', details: [{ path: 'agent_ids' }] };
