@@ -117,8 +117,16 @@ describe('a gateway that asks for many at once', () => {
       provider: text,
       ...tokens,
     };
-    const { results } = await callGrpc('SettleMany', { requests: Array(50).fill(settlement) }, issued.issue().apiKey);
+    const { apiKey } = issued.issue();
+    const { results } = await callGrpc('SettleMany', { requests: Array(50).fill(settlement) }, apiKey);
     expect(results).toEqual(Array(50).fill({ result: 'reservation', reservation: settledMessage }));
+
+    const names = Array.from({ length: 10 }, (_, nth) => `${nth}`.padStart(32, 'n'));
+    const labels = Object.fromEntries(names.map((name) => [name, '\u4e2d'.repeat(128)]));
+    const ids = { requestId: id, agentId: id, runId: id, planKey: 'x'.repeat(64) };
+    const request = { ...reserveRequest, ...ids, model: text, provider: text, labels };
+    const reserved = await callGrpc('ReserveMany', { requests: Array(50).fill(request) }, apiKey);
+    expect(reserved).toMatchObject({ results: Array(50).fill({ result: 'response' }) });
   });
 
   it('has a quota that counts each request of a batch, with one for those that end reservations', async () => {

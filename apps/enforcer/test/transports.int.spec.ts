@@ -175,7 +175,7 @@ describe('a gateway with a workspace key', () => {
     expect(grpc).toMatchObject({ status: grpcStatus, code, message: 'A sentence.', retryAfterSeconds: 3 });
   });
 
-  it('sends at most 64 KiB', async () => {
+  it('sends at most 64 KiB over HTTP and 320 KiB over gRPC', async () => {
     const { apiKey } = issued.issue();
     const http = await callHttp({
       method: 'post',
@@ -184,7 +184,7 @@ describe('a gateway with a workspace key', () => {
       apiKey,
     });
     expect(http.status).toBe(413);
-    const grpc = await callGrpc('Reserve', { ...reserveRequest, runId: 'x'.repeat(65_536) }, apiKey);
+    const grpc = await callGrpc('Reserve', { ...reserveRequest, runId: 'x'.repeat(327_680) }, apiKey);
     expect(grpc).toMatchObject({ status: 'RESOURCE_EXHAUSTED' });
     expect(ports.asked).toEqual([]);
   });

@@ -45,7 +45,7 @@ export function createIngest(deps: IngestDeps): IngestService {
   const intake = createEventIntake({
     ...createAgentLabels({ identity, deadlineMs: LABELS_DEADLINE_MS, logger, now }),
     clock,
-    chargeBytes: quotas.bytes.charge,
+    oweBytes: quotas.bytes.owe,
     async append(records) {
       await eventLog.append(GATEWAY_EVENTS_TOPIC, records);
       accepted.inc(records.length);

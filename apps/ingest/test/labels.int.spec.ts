@@ -53,6 +53,21 @@ describe('the labels of a call in the log', () => {
     expect(statuses.at(-1)).toBe(429);
   });
 
+  it('never keep a body out that waits as long as it was told', async () => {
+    const { apiKey } = keys.issue('developer', { env: 'prod' });
+    // Each batch has more bytes than a second's quota.
+    const body = Array.from({ length: 1000 }, () =>
+      spend({ subject: 's'.repeat(1_000), dataschema: 'd'.repeat(1_000) }),
+    );
+    const waited: number[] = [];
+    for (let nth = 0; nth < 16; nth += 1) {
+      const { status, headers } = await post({ apiKey, type: BATCH, body });
+      waited.push(status);
+      if (status === 429) clock.now += Number(headers['retry-after']) * 1_000;
+    }
+    expect(waited.slice(-6)).toEqual([202, 429, 202, 429, 202, 429]);
+  });
+
   it('are refused by their names, as all the others of the batch', async () => {
     const { apiKey } = keys.issue();
     const body = [spend(), spend({}, { labels: { Team: 'a' } })];

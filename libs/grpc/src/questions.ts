@@ -5,15 +5,18 @@ import { LRUCache } from 'lru-cache';
 const PAUSE_MS = 1_000;
 const MAX_WORKSPACES = 10_000;
 
+/** A question with this many ids is full, so that nobody waits long for the ids of others. */
+const MAX_IDS = 2_000;
+
 interface Question {
   ids: Set<string>;
+  isSent: boolean;
   answered: Promise<void>;
 }
 
-/** The question about a workspace that is in progress, and the next one. */
 interface Turn {
-  asked: Question | null;
-  next: Question | null;
+  /** The question about a workspace that is in progress, and the next ones. */
+  questions: Question[];
   /** The question that has failed, and when the next one may be asked; null after an answer. */
   failed: { question: Question; retryAt: number } | null;
 }
@@ -27,8 +30,8 @@ export interface Questions {
 }
 
 /**
- * Asks one question about a workspace at a time. All who ask meanwhile share the next one; after a failure, that one is
- * not sent but fails as well, since its callers would wait for another failure.
+ * Asks one question about a workspace at a time. Those who ask meanwhile share the next one; after a failure, those that
+ * wait are not sent but fail as well, since their callers would wait for another failure.
  */
 export function createQuestions(
   send: (tenantId: TenantId, ids: readonly string[]) => Promise<void>,
@@ -41,23 +44,22 @@ export function createQuestions(
   function turnOf(tenantId: TenantId): Turn {
     const present = turns.get(tenantId);
     if (present !== undefined) return present;
-    const turn: Turn = { asked: null, next: null, failed: null };
+    const turn: Turn = { questions: [], failed: null };
     turns.set(tenantId, turn);
     return turn;
   }
 
   function append(tenantId: TenantId, turn: Turn): Question {
+    const before = turn.questions.at(-1)?.answered ?? Promise.resolve();
     const ids = new Set<string>();
-    const answered = (turn.asked?.answered ?? Promise.resolve())
-      .finally(() => {
-        turn.asked = turn.next;
-        turn.next = null;
+    const answered = before
+      .then(() => {
+        question.isSent = true;
+        return send(tenantId, [...ids]);
       })
-      .then(() => send(tenantId, [...ids]))
-      .finally(() => {
-        turn.asked = null;
-      });
-    const question = { ids, answered };
+      .finally(() => turn.questions.shift());
+    const question: Question = { ids, isSent: false, answered };
+    turn.questions.push(question);
     answered.then(
       () => {
         turn.failed = null;
@@ -72,14 +74,17 @@ export function createQuestions(
   return {
     ask(tenantId, ids) {
       const turn = turnOf(tenantId);
-      const { asked, failed } = turn;
+      const { questions, failed } = turn;
       if (failed !== null && now() < failed.retryAt) return { answered: failed.question.answered, hasFailed: true };
       // Longer after a failure, nobody knows whether the next question fails too, so it is better to wait for it.
       const hasFailed = failed !== null && now() < failed.retryAt + PAUSE_MS;
-      if (asked !== null && ids.every((id) => asked.ids.has(id))) return { answered: asked.answered, hasFailed };
-      turn.next ??= append(tenantId, turn);
-      for (const id of ids) turn.next.ids.add(id);
-      return { answered: turn.next.answered, hasFailed };
+      const [first] = questions;
+      if (first?.isSent === true && ids.every((id) => first.ids.has(id)))
+        return { answered: first.answered, hasFailed };
+      const last = questions.at(-1);
+      const open = last?.isSent === false && last.ids.size < MAX_IDS ? last : append(tenantId, turn);
+      for (const id of ids) open.ids.add(id);
+      return { answered: open.answered, hasFailed };
     },
   };
 }

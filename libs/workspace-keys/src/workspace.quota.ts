@@ -18,6 +18,8 @@ export interface WorkspaceQuota {
    * taken all tokens.
    */
   charge(tenantId: TenantId, more: number): void;
+  /** Charges a request that is accepted for `more` tokens, whatever is left: the next request waits for them. */
+  owe(tenantId: TenantId, more: number): void;
 }
 
 export interface WorkspaceQuotaDeps {
@@ -84,5 +86,6 @@ export function createWorkspaceQuota(deps: WorkspaceQuotaDeps): WorkspaceQuota {
       // `admit` may have charged the last token.
       if (more > 0) take(tenantId, more, 0);
     },
+    owe: (tenantId, more) => take(tenantId, more, -Infinity),
   };
 }

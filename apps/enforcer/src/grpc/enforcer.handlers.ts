@@ -13,8 +13,8 @@ import type { Reservations } from '../domain/enforcement.ts';
 import type { Denial, LimitRow } from '../domain/limit.ts';
 import type { Reservation, ReservationState } from '../domain/reservation.ts';
 
-/** Maximum request size of the gRPC server. */
-export const MAX_REQUEST_BYTES = 64 * 1024;
+/** Maximum request size of the gRPC server: enough for a batch of requests with the longest ids and labels. */
+export const MAX_REQUEST_BYTES = 320 * 1024;
 
 export interface EnforcerHandlerDeps {
   reservations: Reservations;

@@ -32,18 +32,18 @@ export interface EventIntakeDeps {
   append: (records: { key: string; value: Buffer }[]) => Promise<void>;
   /** The labels of these agents; without any, an agent may be absent. Rejects with `service_unavailable`. */
   labelsOf: (tenantId: TenantId, agentIds: readonly string[]) => LabelsByAgent | Promise<LabelsByAgent>;
-  /** Charges the workspace for bytes that the events have more in the log. May throw `rate_limited`. */
-  chargeBytes: (tenantId: TenantId, bytes: number) => void;
+  /** Charges the workspace for bytes that the events have more in the log. Never refuses the events for it. */
+  oweBytes: (tenantId: TenantId, bytes: number) => void;
   clock: Clock;
 }
 
-export function createEventIntake({ append, labelsOf, chargeBytes, clock }: EventIntakeDeps): EventIntake {
+export function createEventIntake({ append, labelsOf, oweBytes, clock }: EventIntakeDeps): EventIntake {
   return {
     async accept({ tenantId, keyId, labels: ofKey }, events) {
       const receivedAt = new Date(clock()).toISOString();
       const agentIds = new Set(events.flatMap((event) => (isCall(event) ? event.data.agent_id : [])));
       const ofAgents = await labelsOf(tenantId, [...agentIds]);
-      chargeBytes(tenantId, addedBytes(events, ofKey, ofAgents));
+      oweBytes(tenantId, addedBytes(events, ofKey, ofAgents));
       await append(
         await mapInSlices(events, (event) =>
           encodeGatewayEvent({ tenantId, receivedAt, keyId, event: withLabels(event, ofKey, ofAgents) }),

@@ -108,12 +108,11 @@ export function openEvents(tenantId: TenantId, packed: Uint8Array): PackedEvents
       const types = readValues(type, first, end) as string[];
       const sources = ids ? (readValues(source, first, end) as string[]) : undefined;
       const eventIds = ids ? (readValues(id, first, end) as string[]) : undefined;
-      const wanted = shapes.map((of) => of.filter((name) => fields.includes(name)));
+      const chosen = new Set(fields);
+      const wanted = shapes.map((of) => of.filter((name) => chosen.has(name)));
       const values = new Map<string, Iterator<Value>>();
-      for (const [name, column] of columns) {
-        if (!fields.includes(name)) continue;
-        const [before, upTo] = holdersOf(shapes, name, shapeAt, first);
-        values.set(name, readValues(column, before, upTo).values());
+      for (const [name, [before, upTo]] of holdersOf(wanted, shapeAt, first)) {
+        values.set(name, readValues(columns.get(name)!, before, upTo).values());
       }
       for (let index = first; index < end; index += 1) {
         const data: EventData = {};
@@ -147,21 +146,30 @@ function firstFrom(times: readonly number[], start: number): number {
   return low;
 }
 
-/** How many events have the field: among those before `first`, and among all. */
+/**
+ * How many events have each field: among those before `first`, and among all. Takes time by events and by fields of
+ * shapes, not by their product: senders choose the names of labels, so a chunk may have thousands of fields and shapes.
+ */
 function holdersOf(
   shapes: readonly string[][],
-  field: string,
   shapeAt: readonly number[],
   first: number,
-): [before: number, all: number] {
-  const has = shapes.map((of) => of.includes(field));
-  let before = 0;
-  let all = 0;
-  for (let index = 0; index < shapeAt.length; index += 1) {
-    if (index === first) before = all;
-    if (has[shapeAt[index]!]) all += 1;
+): Map<string, [before: number, all: number]> {
+  const ofShapes = shapes.map(() => [0, 0] as [number, number]);
+  for (const [index, shape] of shapeAt.entries()) {
+    const counts = ofShapes[shape]!;
+    if (index < first) counts[0] += 1;
+    counts[1] += 1;
   }
-  return [before, all];
+  const holders = new Map<string, [number, number]>();
+  for (const [shape, fields] of shapes.entries()) {
+    const [before, all] = ofShapes[shape]!;
+    for (const field of fields) {
+      const [others, ofAll] = holders.get(field) ?? [0, 0];
+      holders.set(field, [others + before, ofAll + all]);
+    }
+  }
+  return holders;
 }
 
 /** The names of all fields, in the order of their first mention. */

@@ -23,7 +23,7 @@ import type { SettleResponse as _tollkeeper_enforcer_v1_SettleResponse, SettleRe
  * What a gateway asks before a call, and says after it.
  * 
  * Every RPC takes a workspace key of the role developer or admin, as the metadata `authorization: Bearer ws_live_…`.
- * The workspace is the one of the key. A request has at most 64 KiB.
+ * The workspace is the one of the key. A request has at most 320 KiB.
  * 
  * Every RPC is unary and safe to repeat. Errors common to all of them: UNAUTHENTICATED for no key, and for one that is
  * unknown or revoked; PERMISSION_DENIED for a read_only key; RESOURCE_EXHAUSTED when the workspace makes more calls a
@@ -204,7 +204,7 @@ export interface EnforcerServiceClient extends grpc.Client {
  * What a gateway asks before a call, and says after it.
  * 
  * Every RPC takes a workspace key of the role developer or admin, as the metadata `authorization: Bearer ws_live_…`.
- * The workspace is the one of the key. A request has at most 64 KiB.
+ * The workspace is the one of the key. A request has at most 320 KiB.
  * 
  * Every RPC is unary and safe to repeat. Errors common to all of them: UNAUTHENTICATED for no key, and for one that is
  * unknown or revoked; PERMISSION_DENIED for a read_only key; RESOURCE_EXHAUSTED when the workspace makes more calls a
