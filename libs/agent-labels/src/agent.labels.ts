@@ -23,7 +23,7 @@ export interface AgentLabels {
 
 export interface AgentLabelsDeps {
   identity: Pick<GrpcClient<IdentityServiceDefinition>, 'getAgents'>;
-  /** How long an answer of identity is waited for. Labels that are not known then are not known to the caller either. */
+  /** How long to wait for an answer of identity. */
   deadlineMs: number;
   logger: Logger;
   /** A monotonic clock in milliseconds. */

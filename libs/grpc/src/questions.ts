@@ -30,8 +30,8 @@ export interface Questions {
 }
 
 /**
- * Asks one question about a workspace at a time. Those who ask meanwhile share the next one; after a failure, those that
- * wait are not sent but fail as well, since their callers would wait for another failure.
+ * Asks one question about a workspace at a time. Those who ask meanwhile share the next one. Questions that wait behind
+ * one that fails are not sent but fail as well, since their callers would wait for another failure.
  */
 export function createQuestions(
   send: (tenantId: TenantId, ids: readonly string[]) => Promise<void>,

@@ -62,6 +62,14 @@ describe('the quota of a workspace', () => {
     expect([charge(ONE, 100), charge(ONE, 100)]).toEqual([0, 9]);
   });
 
+  it('lets an accepted request owe more than is left, which the next one waits for', () => {
+    const { quota, admit, charge } = makeQuota();
+    expect(admit(ONE)).toBe(0);
+    expect(charge(ONE, 40)).toBe(0);
+    quota.owe(ONE, 10);
+    expect(admit(ONE)).toBe(4);
+  });
+
   it('charges an admitted request nothing for its first token', () => {
     const { admit, charge } = makeQuota();
     expect([admit(ONE), admit(ONE), admit(ONE)]).toEqual([0, 0, 0]);
