@@ -186,7 +186,7 @@ describe('a call that its budgets allow', () => {
     const agent = newAgent();
     const env = `\tdev\u0085\u{1f600}${'x'.repeat(200)}`;
     await call(agent, { body: { user: 'Zoë', metadata: { team_alias: 'growth', env, cost_center: '' } } });
-    const labels = { team: 'growth', user: 'Zoë', env: `-dev-\u{1f600}${'x'.repeat(121)}` };
+    const labels = { team: 'growth', user: 'Zoë', env: `dev-\u{1f600}${'x'.repeat(122)}` };
     expect((await endedReservation(agent)).labels).toEqual(labels);
   });
 
