@@ -186,13 +186,15 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
 
     it('finds a name that was typed while agents were loading', async () => {
       const { page } = await console.begin(LOOKS[0]!);
-      await page.goto(`/w/${console.workspace().slug}`);
-      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
       const held = Promise.withResolvers<void>();
+      // Before the page opens, so that it has no agents from an earlier request.
       await page.route(/\/api\/v1\/agents\?/, async (route) => {
         await held.promise;
         await route.continue();
       });
+      await page.goto(`/w/${console.workspace().slug}`);
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+      await page.getByRole('button', { name: 'Go to Ctrl K' }).waitFor();
       await page.keyboard.press('Control+k');
       await page.keyboard.type('planner');
       await page.getByRole('dialog').getByText('Loading', { exact: true }).waitFor();
