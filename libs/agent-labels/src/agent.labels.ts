@@ -15,8 +15,9 @@ export type LabelsByAgent = ReadonlyMap<string, Labels>;
 /** Knows the labels that owners give agents. */
 export interface AgentLabels {
   /**
-   * The labels of these agents, at most 2 s old, and not a promise if all are in the cache. While identity is down, the
-   * last known ones; rejects with `service_unavailable` if those of an agent are not known.
+   * The labels of these agents, not a promise if all are in the cache. An answer is used for 1.8 s, and then waited for
+   * up to the deadline. While identity is down, the last known ones; rejects with `service_unavailable` if those of an
+   * agent are not known.
    */
   labelsOf(tenantId: TenantId, agentIds: readonly string[]): LabelsByAgent | Promise<LabelsByAgent>;
 }
