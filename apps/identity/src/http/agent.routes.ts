@@ -93,7 +93,7 @@ export function createAgentRoutes(agents: AgentUseCases): Route[] {
       summary: 'Change the name or the labels of an agent',
       description:
         'Omitted fields do not change. `labels` replaces all labels of the agent; `{}` removes them. New calls count ' +
-        'with the new labels within 2 seconds. For each name, the first source that has it wins: the key, the agent, ' +
+        'with the new labels within 2 seconds, as reservations, and within 4, as events. For each name, the first source that has it wins: the key, the agent, ' +
         'the call. So a label of the agent overrides one of the same name that the call sends, and a label pinned to ' +
         'the workspace key overrides that of the agent.',
       access: 'owner',
