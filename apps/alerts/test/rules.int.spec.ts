@@ -172,7 +172,7 @@ describe('creating a rule', () => {
     ],
     ['four percents', ofThreshold({ percents: [1, 2, 3, 4] }), ['rule_config.filters.percents']],
     ['a percent named twice', ofThreshold({ percents: [80, 80] }), ['rule_config.filters.percents']],
-    ...[0, 101, 79.5, '80', null].map((percent): [string, Body, string[]] => [
+    ...[0, 201, 79.5, '80', null].map((percent): [string, Body, string[]] => [
       `${JSON.stringify(percent)} for a percent`,
       ofThreshold({ percents: [80, percent] }),
       ['rule_config.filters.percents[1]'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { TenantId } from '@tollkeeper/kernel';
-import { useMongo } from '@tollkeeper/testing';
+import { eventually, useMongo } from '@tollkeeper/testing';
 import { type Body, event, newTenant, useAlerts } from './alerts.stack.ts';
 
 const mongo = useMongo();
@@ -9,11 +9,11 @@ const { clock } = stack;
 
 const SECOND = 1000;
 
-/** An event some seconds ago: spend of `scopeId` reached `percent` of its daily budget. */
-const reached = (ago: number, percent: number, scope: string, scopeId: string) =>
+/** An event some seconds ago: spend of `scopeId` reached `percent` of its budget. */
+const reached = (ago: number, percent: number, scope: string, scopeId: string, ofBudget: Body = {}) =>
   event(clock.now - ago * SECOND, 'budget.threshold_reached', {
     ...{ run_id: undefined, agent_id: undefined, scope, scope_id: scopeId, percent },
-    ...{ spent_micros: percent, daily_budget_usd_micros: 100 },
+    ...{ spent_micros: percent, daily_budget_usd_micros: 100, ...ofBudget },
   });
 const ruleAt = (percents: number[] | undefined, changes: Body = {}): Body => ({
   name: `At ${percents?.join(' and ') ?? 'any'}`,
@@ -24,7 +24,7 @@ const ruleAt = (percents: number[] | undefined, changes: Body = {}): Body => ({
   ...changes,
 });
 
-describe('a rule about thresholds of daily budgets', () => {
+describe('a rule about thresholds of budgets', () => {
   const report = async (tenantId: TenantId, ...events: ReturnType<typeof reached>[]) => {
     await stack.append(tenantId, ...events);
     await stack.settled();
@@ -47,6 +47,31 @@ describe('a rule about thresholds of daily budgets', () => {
     const amounts = { percent: 7, spent_micros: 7, daily_budget_usd_micros: 100 };
     const [alert] = await stack.alerts(tenantId);
     expect(alert).toMatchObject({ budget: { scope: 'workspace', scope_id: tenantId, ...amounts } });
+  });
+
+  it('fires for a budget of any calls up to twice its limit, and alert and notification name it, its value and period', async () => {
+    const tenantId = newTenant();
+    const channel = await stack.createChannel(tenantId);
+    await stack.createRule(tenantId, ruleAt([120, 200], { cooldown_seconds: 1, channel_config_ids: [channel.id] }));
+    const day = { start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' };
+    const named = { budget_id: 'bud_1', budget_name: 'Growth team', value: 'zoe', limit_micros: 100 };
+    const ofBudget = { ...named, period: { kind: 'month', ...day } };
+    const within = [reached(50, 100, 'budget', 'bud_1', ofBudget), reached(45, 120, 'plan', 'pro')];
+    expect(await report(tenantId, ...within)).toEqual(['At 120 and 200']);
+    expect(await report(tenantId, reached(40, 200, 'budget', 'bud_1', ofBudget))).toHaveLength(2);
+    const budget = {
+      ...{ scope: 'budget', scope_id: 'bud_1', percent: 200, spent_micros: 200, daily_budget_usd_micros: 100 },
+      ...ofBudget,
+    };
+    const [newest, older] = await stack.alerts(tenantId);
+    expect(newest!['budget']).toEqual(budget);
+    expect(Object.keys(older!['budget'] as Body)).not.toContain('period');
+    await eventually(async () =>
+      expect(stack.notified.filter((each) => each.tenantId === tenantId).map(({ alert }) => alert.budget)).toEqual([
+        older!['budget'],
+        budget,
+      ]),
+    );
   });
 
   it('of an agent fires for the budget of this agent alone', async () => {

@@ -7,19 +7,24 @@ import { assembleService, type Component, type ServesGrpc, type ServesHttp } fro
 import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
 import { createAgentDirectory } from './clients/identity.client.ts';
 import type { BudgetsConfig } from './config.ts';
+import { createBudgetSource } from './domain/budget.source.ts';
 import { createBudgetUseCases } from './domain/budget.use-cases.ts';
+import { createAgentSource, createPlanSource, createWorkspaceSource } from './domain/daily-budget.sources.ts';
+import { createDailyBudgetUseCases } from './domain/daily-budget.use-cases.ts';
 import { createPlanUseCases } from './domain/plan.use-cases.ts';
 import { createBudgetsHandlers } from './grpc/budgets.handlers.ts';
 import { createBudgetRoutes } from './http/budget.routes.ts';
+import { createDailyBudgetRoutes } from './http/daily-budget.routes.ts';
 import { createHistoryRoutes } from './http/history.routes.ts';
 import { createPlanRoutes } from './http/plan.routes.ts';
 import { createBudgetStore } from './store/budget.store.ts';
+import { createDailyBudgetStore } from './store/daily-budget.store.ts';
 import { createHistoryStore } from './store/history.store.ts';
 import { createPlanStore } from './store/plan.store.ts';
 
 export type BudgetsDeps = DataServiceDeps<BudgetsConfig>;
 
-/** Manages daily budgets over HTTP and serves them over gRPC. Addresses are valid once started. */
+/** Manages budgets over HTTP and serves them over gRPC. Addresses are valid once started. */
 export type BudgetsService = Component & ServesHttp & ServesGrpc;
 
 export function createBudgets(deps: BudgetsDeps): BudgetsService {
@@ -29,22 +34,30 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
   const history = createHistoryStore(connection, clock);
   const trail = createAuditTrail(base);
   observeOutboxes(base, [trail.outbox]);
-  const store = createBudgetStore(connection, history, trail);
-  const budgets = createBudgetUseCases({ store, agents: createAgentDirectory(identity), clock });
-  const planStore = createPlanStore(connection, history, trail);
-  const plans = createPlanUseCases({ store: planStore, clock });
+  const stores = {
+    budgets: createBudgetStore(connection, history, trail),
+    daily: createDailyBudgetStore(connection, history, trail),
+    plans: createPlanStore(connection, history, trail),
+  };
+  const agents = createAgentDirectory(identity);
+  const budgets = createBudgetUseCases({
+    none: createBudgetSource({ store: stores.budgets, clock }),
+    workspace: createWorkspaceSource(stores.daily),
+    agent: createAgentSource({ store: stores.daily, agents, clock }),
+    plan: createPlanSource({ store: stores.plans, clock }),
+  });
+  const dailyBudgets = createDailyBudgetUseCases({ store: stores.daily, agents, clock });
+  const plans = createPlanUseCases({ store: stores.plans, clock });
   const http = createHttpServer({
     ...base,
     routes: [
-      ...createBudgetRoutes(store, budgets),
-      ...createPlanRoutes(planStore, plans),
+      ...createDailyBudgetRoutes(stores.daily, dailyBudgets),
+      ...createPlanRoutes(stores.plans, plans),
       ...createHistoryRoutes(history),
+      ...createBudgetRoutes(budgets),
     ],
   });
-  const grpc = createGrpcServer({
-    ...base,
-    services: [createBudgetsHandlers(store, planStore)],
-  });
+  const grpc = createGrpcServer({ ...base, services: [createBudgetsHandlers(stores)] });
   // Identity is not required to be ready: without it, only the calls about agents fail.
   return assembleService({ ...base, parts: [mongo, identity, trail.outbox], grpc, http });
 }

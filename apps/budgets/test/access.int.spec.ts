@@ -48,3 +48,33 @@ describe.each([
     expect(await budgets.getBudgets(other, ['planner'])).toMatchObject({ agents: [] });
   });
 });
+
+const BUDGET_BODY = { name: 'B', selector: {}, period: { kind: 'day' }, limit_micros: 5 };
+
+describe.each([
+  ['get', '', undefined],
+  ['post', '', BUDGET_BODY],
+  ['get', '/bud_workspace', undefined],
+  ['patch', '/bud_workspace', { limit_micros: 7 }],
+  ['delete', '/bud_workspace', undefined],
+] as const)('%s /api/v1/budgets%s', (method, below, body) => {
+  it(method === 'get' ? 'is for every member' : 'needs an owner, and changes nothing for others', async () => {
+    const tenantId = newTenant();
+    await budgets.setDaily(tenantId, '/workspace', 5);
+    for (const role of ['member', 'admin'] as const) {
+      const { status } = await budgets.callBudgets(method, tenantId, below, { role, body });
+      expect(status).toBe(method === 'get' ? 200 : 403);
+    }
+    expect(await budgets.listBudgets(tenantId)).toMatchObject({ dailyBudgetUsdMicros: '5' });
+    expect(await budgets.listActiveBudgets(tenantId)).toEqual([]);
+  });
+
+  it('refuses a missing and a forged caller', async () => {
+    const tenantId = newTenant();
+    const owner = { userId: 'user_1', tenantId, role: 'owner' as const };
+    const forged = await signCallerToken('another-secret-with-enough-bytes-in-it', 'budgets', owner);
+    for (const token of [null, forged]) {
+      expect((await budgets.callBudgets(method, tenantId, below, { token, body })).status).toBe(401);
+    }
+  });
+});

@@ -56,6 +56,76 @@ it('records each changed budget and plan in the audit log, once, with what it wa
   expect(new Set(records.map(({ actor }) => actor.id))).toEqual(new Set(['user_1']));
 });
 
+it('records each budget that is made, changed and deleted, with the fields that differ', async () => {
+  const tenantId = newTenant();
+  const body = {
+    name: 'Growth',
+    selector: { model: 'claude-*', labels: { team: 'growth', env: 'prod' } },
+    period: { kind: 'month', start_day: 5 },
+    limit_micros: 100,
+  };
+  const { body: created } = await budgets.callBudgets('post', tenantId, '', { body });
+  const below = `/${created.id}`;
+  const patch = (changes: object) => budgets.callBudgets('patch', tenantId, below, { body: changes });
+  await patch({ limit_micros: 100, name: 'Growth' });
+  await patch({ limit_micros: -1 });
+  await patch({ name: 'Growth team', each: 'agent', tell_at: [100, 50], selector: { labels: null } });
+  await budgets.callBudgets('delete', tenantId, below);
+  await budgets.callBudgets('delete', tenantId, below);
+
+  const fields = (records: readonly { field: string; to: unknown }[]) =>
+    Object.fromEntries(records.map(({ field, to }) => [field, to]));
+  const [create, update, deletion] = await budgets.audit.records(tenantId, 3);
+  expect(create).toMatchObject({ action: 'budget.create', target: { type: 'budget', id: created.id, name: 'Growth' } });
+  expect(fields(create!.changes)).toEqual({
+    name: 'Growth',
+    description: '',
+    selector: ['model=claude-*', 'label:env=prod', 'label:team=growth'],
+    period: ['kind=month', 'start_day=5'],
+    ...{ limit_micros: 100, action: 'deny', grace_percent: 0, is_active: true },
+  });
+  expect(update).toMatchObject({
+    action: 'budget.update',
+    changes: [
+      { field: 'name', from: 'Growth', to: 'Growth team' },
+      { field: 'selector', to: ['model=claude-*'] },
+      { field: 'each', from: null, to: 'agent' },
+      { field: 'tell_at', from: null, to: [50, 100] },
+    ],
+  });
+  expect(deletion).toMatchObject({ action: 'budget.delete', target: { name: 'Growth team' } });
+  expect(new Set(Object.values(fields(deletion!.changes)))).toEqual(new Set([null]));
+});
+
+it('records a daily budget that is changed as a budget like one that is set', async () => {
+  const tenantId = newTenant();
+  budgets.identity.register(tenantId, 'planner');
+  const plan = { plan_key: 'tier', display_name: 'Tier', daily_budget_usd_micros: 5 };
+  await budgets.setDaily(tenantId, '/workspace', 5);
+  await budgets.setDaily(tenantId, '/agents/planner', 5);
+  await budgets.call('post', tenantId, '/plans', { body: plan });
+  const ids = ['bud_workspace', 'bud_agent.planner', 'bud_plan.tier'];
+  for (const id of ids) {
+    await budgets.callBudgets('patch', tenantId, `/${id}`, { body: { limit_micros: 5 } });
+    await budgets.callBudgets('patch', tenantId, `/${id}`, { body: { limit_micros: 7 } });
+  }
+  for (const id of ids) await budgets.callBudgets('delete', tenantId, `/${id}`);
+
+  const records = (await budgets.audit.records(tenantId, 9)).slice(3);
+  expect(records.map(({ action, target: { id, name } }) => [action, id, name])).toEqual([
+    ['budget.workspace.set', tenantId, ''],
+    ['budget.agent.set', 'planner', 'PLANNER'],
+    ['plan.update', 'tier', 'Tier'],
+    ['budget.workspace.set', tenantId, ''],
+    ['budget.agent.set', 'planner', 'PLANNER'],
+    ['plan.delete', 'tier', 'Tier'],
+  ]);
+  const limits = records.map(({ changes }) => changes.find(({ field }) => field === 'daily_budget_usd_micros'));
+  expect(limits).toEqual(
+    [5, 5, 5, 7, 7, 7].map((from) => expect.objectContaining({ from, to: from === 5 ? 7 : null })),
+  );
+});
+
 it('forgets a record once the log has it', async () => {
   const tenantId = newTenant();
   await budgets.setDaily(tenantId, '/workspace', 25);

@@ -233,3 +233,74 @@ describe('ListBudgets', () => {
     await expect(budgets.listBudgets('$ne')).rejects.toMatchObject({ code: 'invalid_request', details });
   });
 });
+
+describe('ListActiveBudgets', () => {
+  const made = async (tenantId: TenantId, fields: object) => {
+    const body = { name: 'B', selector: {}, period: { kind: 'day' }, limit_micros: 5, ...fields };
+    const answer = await budgets.callBudgets('post', tenantId, '', { body });
+    expect(answer.status).toBe(201);
+    return answer.body as { id: string };
+  };
+  const only = async (fields: object) => {
+    const tenantId = newTenant();
+    await made(tenantId, fields);
+    const [budget] = await budgets.listActiveBudgets(tenantId);
+    return budget;
+  };
+
+  it('answers the active budgets of the workspace by id, without its daily ones', async () => {
+    const tenantId = newTenant();
+    await made(newTenant(), {});
+    await budgets.setDaily(tenantId, '/workspace', 7);
+    await createPlan(tenantId, 'p');
+    const all = [await made(tenantId, {}), await made(tenantId, {}), await made(tenantId, {})];
+    await made(tenantId, { is_active: false });
+    const ids = (await budgets.listActiveBudgets(tenantId)).map(({ id }) => id);
+    expect(ids).toEqual(all.map(({ id }) => id).toSorted());
+    expect(await budgets.listActiveBudgets(newTenant())).toEqual([]);
+  });
+
+  it('answers all fields of a budget', async () => {
+    const tenantId = newTenant();
+    const { id: split } = await made(tenantId, { each: 'label:team', is_active: false });
+    const selector = { model: 'claude-*', labels: { team: 'growth', 'cost.center': '42' } };
+    const period = { kind: 'quarter', start_month: 2, start_day: 6 };
+    const more = { each: 'agent', overrides: split, limit_micros: Number.MAX_SAFE_INTEGER, grace_percent: 10 };
+    const { id } = await made(tenantId, { name: 'Growth', selector, period, ...more });
+    expect(await budgets.listActiveBudgets(tenantId)).toMatchObject([
+      {
+        ...{ id, generation: 1, name: 'Growth', selector, each: 'agent', overrides: split },
+        period: { kind: 'quarter', startMonth: 2, startDay: 6 },
+        ...{ limitMicros: String(Number.MAX_SAFE_INTEGER), denies: true, gracePercent: 10 },
+      },
+    ]);
+  });
+
+  it('distinguishes a budget that all calls share, and one that denies nothing', async () => {
+    const budget = await only({ action: 'warn' });
+    expect([budget?.each, budget?.overrides, budget?.denies]).toEqual([undefined, undefined, false]);
+  });
+
+  it.each([
+    ['the default', {}, [50, 80, 100]],
+    ['the end of the grace', { grace_percent: 100 }, [50, 80, 100, 200]],
+    ['its own', { grace_percent: 5, tell_at: [103, 20] }, [20, 103]],
+  ])('tells at which percentages to report: %s', async (_case, fields, expected) => {
+    expect((await only(fields))?.tellAt).toEqual(expected);
+  });
+
+  it.each([
+    [
+      { kind: 'once', start: '2026-11-01T00:00:00Z', end: '2026-12-01T00:00:00Z' },
+      { start: String(Date.UTC(2026, 10, 1)), end: String(Date.UTC(2026, 11, 1)) },
+    ],
+    [{ kind: 'rolling', seconds: 7200 }, { seconds: 7200 }],
+  ])('answers the period %j', async (period, expected) => {
+    expect((await only({ period }))?.period).toMatchObject({ kind: period.kind, ...expected });
+  });
+
+  it('refuses a tenant of another shape', async () => {
+    const details = [{ path: 'tenant_id' }];
+    await expect(budgets.listActiveBudgets('$ne')).rejects.toMatchObject({ code: 'invalid_request', details });
+  });
+});

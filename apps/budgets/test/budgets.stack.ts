@@ -16,7 +16,7 @@ import supertest, { type Response } from 'supertest';
 import { budgetsConfig, type BudgetsService, createBudgets } from '../src/index.ts';
 import { createIdentityStandIn } from './identity.stand-in.ts';
 
-export type Method = 'get' | 'put' | 'post' | 'delete';
+export type Method = 'get' | 'put' | 'post' | 'patch' | 'delete';
 
 export interface CallOptions {
   role?: Role;
@@ -30,12 +30,11 @@ export interface CallOptions {
 
 /**
  * The budgets service on a real mongod, with a stand-in for identity behind real gRPC. Every answer is checked against
- * the OpenAPI document.
+ * the OpenAPI document. With the `database` of another one, it is a second replica of that.
  */
-export function useBudgets(mongo: TestMongo) {
+export function useBudgets(mongo: TestMongo, database = mongo.newDatabase()) {
   const logs = testLogger();
   const clock = { now: Date.parse('2026-11-21T18:00:00.000Z') };
-  const database = mongo.newDatabase();
   const audit = createAuditLog(mongo);
   const identity = createIdentityStandIn(logs.logger);
   let service: BudgetsService;
@@ -74,11 +73,17 @@ export function useBudgets(mongo: TestMongo) {
     await identity.stop();
   });
 
-  /** Makes a call to `below`, a path under the budgets of the caller's workspace. */
-  async function call(method: Method, tenantId: TenantId, below: string, options: CallOptions = {}): Promise<Response> {
-    const { role = 'owner', userId = 'user_1', pathTenant = tenantId, body } = options;
+  /** Makes a call to `below`, a path under the daily budgets of the caller's workspace. */
+  const call = (method: Method, tenantId: TenantId, below: string, options: CallOptions = {}) =>
+    callPath(method, tenantId, `/api/v1/workspaces/${options.pathTenant ?? tenantId}/budgets${below}`, options);
+
+  /** Makes a call to `below`, a path under `/api/v1/budgets`. */
+  const callBudgets = (method: Method, tenantId: TenantId, below: string, options: CallOptions = {}) =>
+    callPath(method, tenantId, `/api/v1/budgets${below}`, options);
+
+  async function callPath(method: Method, tenantId: TenantId, path: string, options: CallOptions): Promise<Response> {
+    const { role = 'owner', userId = 'user_1', body } = options;
     const { token = await signCallerToken(CALLER_TOKEN_SECRET, 'budgets', { userId, tenantId, role }) } = options;
-    const path = `/api/v1/workspaces/${pathTenant}/budgets${below}`;
     const request = supertest(service.httpUrl)[method](path);
     if (token !== null) request.set(CALLER_HEADER, token);
     const response = await (body === undefined ? request : request.send(body as object));
@@ -97,7 +102,9 @@ export function useBudgets(mongo: TestMongo) {
     audit,
     clock,
     identity,
+    database,
     call,
+    callBudgets,
     list,
     put,
     setDaily: (tenantId: TenantId, below: string, micros: unknown) =>
@@ -105,6 +112,7 @@ export function useBudgets(mongo: TestMongo) {
     getBudgets: (tenantId: string, agentIds: string[] = [], planKeys: string[] = []) =>
       client.getBudgets({ tenantId, agentIds, planKeys }),
     listBudgets: (tenantId: string) => client.listBudgets({ tenantId }),
+    listActiveBudgets: async (tenantId: string) => (await client.listActiveBudgets({ tenantId })).budgets,
     collection: (name: string) => mongo.connection.useDb(database).collection(name),
     ready: () => service.ready?.(),
   };

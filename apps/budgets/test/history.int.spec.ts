@@ -8,6 +8,7 @@ import { newTenant, useBudgets } from './budgets.stack.ts';
 const mongo = useMongo();
 const budgets = useBudgets(mongo);
 
+const BUDGET = { name: 'Week', selector: {}, period: { kind: 'week' }, limit_micros: 5 };
 const PLAN = { plan_key: 'pro', display_name: 'Pro', daily_budget_usd_micros: 5 };
 
 interface Item {
@@ -165,10 +166,54 @@ describe('the history of budgets', () => {
     },
   );
 
+  it('has the changes of the limits of budgets, with their creation and end', async () => {
+    const tenantId = newTenant();
+    const { id } = (await budgets.callBudgets('post', tenantId, '', { body: BUDGET })).body as { id: string };
+    for (const body of [{ limit_micros: 6 }, { limit_micros: 6 }, { name: 'Other' }, { limit_micros: -1 }]) {
+      await budgets.callBudgets('patch', tenantId, `/${id}`, { body });
+    }
+    await budgets.callBudgets('delete', tenantId, `/${id}`);
+    const expected = [
+      ['budget', id, 6, null],
+      ['budget', id, 5, 6],
+      ['budget', id, null, 5],
+    ];
+    for (const query of ['', '?scope=budget', `?scope=budget&scope_id=${id}`]) {
+      expect(await changesOf(tenantId, query)).toEqual(expected);
+    }
+    expect(await changesOf(tenantId, '?scope=budget&scope_id=bud_other')).toEqual([]);
+  });
+
+  it('has changes of daily budgets by either call', async () => {
+    const tenantId = await changed();
+    const before = await changesOf(tenantId);
+    await createPlan(tenantId);
+    for (const id of ['bud_workspace', 'bud_agent.coder', 'bud_plan.pro']) {
+      expect((await budgets.callBudgets('patch', tenantId, `/${id}`, { body: { limit_micros: 9 } })).status).toBe(200);
+      expect((await budgets.callBudgets('delete', tenantId, `/${id}`)).status).toBe(204);
+    }
+    expect(await changesOf(tenantId)).toEqual([
+      ['plan', 'pro', 9, null],
+      ['plan', 'pro', 5, 9],
+      ['agent', 'coder', 9, null],
+      ['agent', 'coder', 7, 9],
+      ['workspace', tenantId, 9, null],
+      ['workspace', tenantId, 100, 9],
+      ['plan', 'pro', null, 5],
+      ...before,
+    ]);
+  });
+
   it('is written with the change or not at all', async () => {
     const tenantId = await changed();
     await createPlan(tenantId);
-    const before = [await budgets.list(tenantId, '/agents'), await budgets.list(tenantId, '/plans')];
+    const { id } = (await budgets.callBudgets('post', tenantId, '', { body: BUDGET })).body as { id: string };
+    const state = async () => [
+      await budgets.list(tenantId, '/agents'),
+      await budgets.list(tenantId, '/plans'),
+      (await budgets.callBudgets('get', tenantId, '')).body,
+    ];
+    const before = await state();
     const database = budgets.collection('budget_changes').conn.db!;
     const accept = (validator: object) => database.command({ collMod: 'budget_changes', validator });
     await accept({ tenantId: { $ne: tenantId } });
@@ -179,6 +224,10 @@ describe('the history of budgets', () => {
         await budgets.setDaily(tenantId, '/plans/pro', 1),
         await budgets.call('post', tenantId, '/plans', { body: { ...PLAN, plan_key: 'free' } }),
         await budgets.call('delete', tenantId, '/plans/pro'),
+        await budgets.callBudgets('post', tenantId, '', { body: BUDGET }),
+        await budgets.callBudgets('patch', tenantId, `/${id}`, { body: { limit_micros: 1 } }),
+        await budgets.callBudgets('delete', tenantId, `/${id}`),
+        await budgets.callBudgets('delete', tenantId, '/bud_workspace'),
       ]) {
         expect(answer.status).toBe(500);
       }
@@ -186,7 +235,7 @@ describe('the history of budgets', () => {
       await accept({});
     }
     expect((await budgets.call('get', tenantId, '/workspace')).body.daily_budget_usd_micros).toBe(100);
-    expect([await budgets.list(tenantId, '/agents'), await budgets.list(tenantId, '/plans')]).toEqual(before);
+    expect(await state()).toEqual(before);
   });
 
   it('keeps nothing of a transaction that does not commit', async () => {

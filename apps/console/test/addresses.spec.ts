@@ -32,6 +32,7 @@ it('an address keeps what its page knows, and drops the rest', () => {
   const plan = { agents: 'a', budget: 'plan/research' };
   expect(parseBudgetsSearch({ ...plan, x: 1 })).toEqual(plan);
   expect(parseBudgetsSearch({ agents: 7, budget: 'team/research' })).toEqual({});
+  expect(parseBudgetsSearch({ budget: 'budget/bud_1' })).toEqual({});
   expect([parseAgentsSearch({ find: 'a', x: 1 }), parseAgentsSearch({ find: 7 })]).toEqual([{ find: 'a' }, {}]);
   const released = { state: 'released' };
   expect([parseLimitsSearch({ ...released, x: 1 }), parseLimitsSearch({ state: 'gone' })]).toEqual([released, {}]);

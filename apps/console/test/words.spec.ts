@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Api } from '@tollkeeper/client';
 import { alertLine, evaluationLine } from '../web/src/text/alerts.ts';
+import { budgetBlocker, budgetName } from '../web/src/text/budget-words.ts';
 import { counted } from '../web/src/text/plurals.ts';
 import { ruleLine } from '../web/src/text/rules.ts';
 import { text } from '../web/src/text/index.ts';
@@ -25,6 +26,10 @@ function rule(
   const filters = { event_types, percents: [] as number[] };
   const rule_config = { window_seconds: 600, threshold: 0, threshold_micros: 0, filters, ...config };
   return ruleLine({ rule_kind, rule_config, scope_type: 'workspace', scope_id: 'ws' });
+}
+
+function period(kind: string): NonNullable<Api.BudgetBlocked['period']> {
+  return { kind, start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' };
 }
 
 describe('a number with its noun', () => {
@@ -65,7 +70,30 @@ describe('the sentence of an alert', () => {
     const line = `${who} reached 80% of its daily budget ($1.21 of $1.50)`;
     expect(alert({ ...reached, event_count: 1, threshold: 1 })).toBe(line);
     expect(alert({ ...reached, rule_kind: 'first_occurrence' }, DAY_MS)).toBe(`${line}, first in 24 hours`);
-    expect(alert({ ...reached })).toBe('10 daily budget thresholds reached within 10 min (threshold 10)');
+    expect(alert({ ...reached })).toBe('10 budget thresholds reached within 10 min (threshold 10)');
+  });
+
+  it.each([
+    [
+      { budget_name: 'Growth team', value: 'zoe', period: period('month') },
+      'Budget "Growth team" for zoe reached 120% of its monthly limit',
+    ],
+    [
+      { budget_name: 'Spring launch', period: period('once') },
+      'Budget "Spring launch" reached 120% of its one-time limit',
+    ],
+    [{ budget_name: 'Growth team', period: period('day') }, 'Budget "Growth team" reached 120% of its daily limit'],
+    [{ budget_name: 'Growth team', period: period('decade') }, 'Budget "Growth team" reached 120% of its limit'],
+    [{}, 'Budget bud_1 reached 120% of its limit'],
+    [
+      { scope: 'agent', scope_id: 'research', period: period('week') },
+      'Web research reached 120% of its weekly budget',
+    ],
+    [{ scope: 'team', scope_id: 'red' }, 'The team red reached 120% of its limit'],
+  ])('names the budget and its period, and says "daily" only of a day: %j', (named, line) => {
+    const amounts = { percent: 120, spent_micros: 12_000_000, daily_budget_usd_micros: 10_000_000 };
+    const budget = { scope: 'budget', scope_id: 'bud_1', ...amounts, ...named } as Api.Alert['budget'];
+    expect(alert({ budget, event_count: 1, threshold: 1 })).toBe(`${line} ($12.00 of $10.00)`);
   });
 
   it('names the quiet time before a first event', () => {
@@ -85,6 +113,56 @@ describe('the sentence of an alert', () => {
     expect(alert({ rule_kind: 'spend_gte', spend, threshold: 0 })).toBe(
       '$12.40 spent within 10 min (threshold $10.00)',
     );
+  });
+});
+
+describe('a call that a budget blocked', () => {
+  const call = (change: Partial<Api.BudgetBlocked>): Api.BudgetBlocked => ({
+    ...{ event_id: 'e', run_id: 'r', agent_id: 'research', occurred_at: '2026-11-24T12:00:00.000Z', scope: 'agent' },
+    ...{ requested_micros: 700, spent_micros: 9_800, daily_budget_usd_micros: 10_000, ...change },
+  });
+  const team = { scope: 'budget', budget_id: 'bud_1', budget_name: 'Growth team' };
+
+  it.each([
+    [{}, 'The agent had spent $0.0098 of its daily budget of $0.01.'],
+    [{ scope: 'workspace', period: period('day') }, 'The workspace had spent $0.0098 of its daily budget of $0.01.'],
+    [
+      { ...team, value: 'zoe', period: period('month'), held_micros: 100 },
+      'Budget "Growth team" for zoe had spent $0.0098 and held $0.0001 for open reservations of its monthly limit of $0.01.',
+    ],
+    [{ scope: 'budget' }, 'A budget had spent $0.0098 of its limit of $0.01.'],
+  ])('says which budget had spent how much of what: %j', (change, why) => {
+    expect(text.blocked.budgetWhy(call(change))).toBe(`The call requested $0.0007. ${why}`);
+  });
+
+  it.each([
+    [{}, 'Raise the daily budget of the agent to $0.0105 or more, make a smaller call, or wait for the daily reset.'],
+    [
+      { ...team, value: 'zoe', period: period('month'), held_micros: 100 },
+      'Raise the monthly limit of budget "Growth team" to $0.0106 or more, make a smaller call, or wait for the monthly reset.',
+    ],
+    [
+      { ...team, period: period('rolling') },
+      'Raise the rolling limit of budget "Growth team" to $0.0105 or more, make a smaller call, or wait until earlier spend leaves its period.',
+    ],
+    [
+      { ...team, period: period('once') },
+      'Raise the one-time limit of budget "Growth team" to $0.0105 or more, make a smaller call, or wait until its period ends.',
+    ],
+    [
+      { scope: 'budget' },
+      'Raise the limit of a budget to $0.0105 or more, make a smaller call, or wait until its period ends.',
+    ],
+  ])('says what would let it pass, and when: %j', (change, unblock) => {
+    expect(text.blocked.budgetUnblock(call(change))).toBe(unblock);
+  });
+
+  it('has the name of the budget and the value where the scope does not say whose budget it is', () => {
+    expect(budgetName(call({ ...team, value: 'zoe' }))).toBe('Growth team for zoe');
+    expect(budgetName(call({ scope: 'budget', budget_id: 'bud_1' }))).toBe('bud_1');
+    expect(budgetName(call({ budget_name: 'Agent research' }))).toBeUndefined();
+    for (const scope of ['budget', 'constructor']) expect(budgetName(call({ scope }))).toBeUndefined();
+    expect([budgetBlocker(call({})), budgetBlocker(call(team))]).toEqual(['agent budget', 'budget']);
   });
 });
 

@@ -23,6 +23,7 @@ export function createBudgetsStandIn(logger: Logger) {
       };
     },
     listBudgets: async () => ({}),
+    listActiveBudgets: async () => ({}),
   };
 
   return Object.assign(createPeers(logger, [grpcService(budgetsService, budgetsRequests, handlers)]), {

@@ -33,6 +33,29 @@ describe('the consumer of gateway.events', () => {
     expect(body).toMatchObject({ total: 1, items: [{ scope: 'team' }] });
   });
 
+  it('shows the budget that blocked a call, its value and period, where the producer names them', async () => {
+    const tenantId = newTenant();
+    const period = { kind: 'month', start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' };
+    const named = { budget_id: 'bud_1', budget_name: 'Growth team', value: 'zoe', limit_micros: 100, period };
+    const later = '2026-11-21T12:00:01.000Z';
+    await dashboard.report(tenantId, [
+      budgetBlocked(today),
+      budgetBlocked(later, { ...named, scope: 'budget', labels: { kind: 'batch' } }),
+    ]);
+    const { body: list } = await dashboard.get(tenantId, '/budget-blocked');
+    const { body: run } = await dashboard.get(tenantId, '/budget-blocked/details?run_id=run-1');
+    for (const [newest, oldest] of [list.items, run.events.toReversed()]) {
+      expect(newest).toMatchObject({ ...named, scope: 'budget', labels: { kind: 'batch' } });
+      expect(oldest).toMatchObject({ scope: 'agent', daily_budget_usd_micros: 100 });
+      for (const field in named) expect(oldest).not.toHaveProperty(field);
+    }
+    const { body: details } = await dashboard.get(
+      tenantId,
+      `/budget-blocked/details?event_id=${list.items[0].event_id}`,
+    );
+    expect(details.event).toMatchObject({ ...named, scope: 'budget' });
+  });
+
   it('shows the labels and the workspace key of settled and blocked calls', async () => {
     const tenantId = newTenant();
     const labels = { team: 'growth', 'cost.centre': '4711' };

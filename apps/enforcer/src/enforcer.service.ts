@@ -21,6 +21,7 @@ import {
 } from '@tollkeeper/runtime';
 import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
 import { createAgentRegistrar } from './clients/agent.registrar.ts';
+import { createBudgetSource } from './clients/budget.source.ts';
 import { createLimitSource } from './clients/limit.source.ts';
 import { createTimezoneSource } from './clients/timezone.source.ts';
 import type { EnforcerConfig } from './config.ts';
@@ -68,6 +69,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   const budgets = createGrpcClient(budgetsService, config.BUDGETS_GRPC, base);
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, base);
   const limitSource = createLimitSource({ budgets, logger, metrics, now });
+  const budgetSource = createBudgetSource({ budgets, logger, now });
 
   const ledgers = createLedgers({
     journal,
@@ -79,7 +81,13 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     now,
     logger,
   });
-  const common = { submit: ledgers.submit, append: createAppend(eventLog, clock), limits: limitSource, clock };
+  const common = {
+    submit: ledgers.submit,
+    append: createAppend(eventLog, clock),
+    limits: limitSource,
+    budgets: budgetSource,
+    clock,
+  };
   const overQuota = createOverQuota(metrics);
   const telemetry = createDecisionTelemetry({ metrics, overQuota, logger, now });
   const denials = createDenialReporter({ ...common, ...telemetry });

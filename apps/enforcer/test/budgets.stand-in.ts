@@ -1,11 +1,16 @@
-import { budgetsRequests, budgetsService, type BudgetsServiceDefinition } from '@tollkeeper/contracts';
+import {
+  type BudgetMessage,
+  budgetsRequests,
+  budgetsService,
+  type BudgetsServiceDefinition,
+} from '@tollkeeper/contracts';
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { createPeers } from '@tollkeeper/testing/peers';
 
 interface StandInPlan {
-  dailyBudgetMicros: number;
+  limitMicros: number;
   isActive: boolean;
 }
 
@@ -14,7 +19,13 @@ interface StandInBudgets {
   daily: number | null;
   agents: Map<string, number>;
   plans: Map<string, StandInPlan>;
+  budgets: StandInBudget[];
 }
+
+/** An active budget. */
+export type StandInBudget = BudgetMessage & Required<Pick<BudgetMessage, 'id' | 'period' | 'limitMicros'>>;
+
+const COMMON = { generation: 1, selector: {}, denies: true, gracePercent: 0, tellAt: [50, 80, 100] };
 
 /** A question as it was received. */
 interface AskedBudgets {
@@ -34,7 +45,7 @@ export function createBudgetsStandIn(logger: Logger) {
   function of(tenantId: string): StandInBudgets {
     const present = workspaces.get(tenantId);
     if (present !== undefined) return present;
-    const made: StandInBudgets = { daily: null, agents: new Map(), plans: new Map() };
+    const made: StandInBudgets = { daily: null, agents: new Map(), plans: new Map(), budgets: [] };
     workspaces.set(tenantId, made);
     return made;
   }
@@ -51,7 +62,7 @@ export function createBudgetsStandIn(logger: Logger) {
         .filter(([planKey]) => isAsked.plan(planKey))
         .map(([planKey, plan]) => ({
           planKey,
-          dailyBudgetUsdMicros: plan.dailyBudgetMicros,
+          dailyBudgetUsdMicros: plan.limitMicros,
           isActive: plan.isActive,
         })),
     };
@@ -78,6 +89,11 @@ export function createBudgetsStandIn(logger: Logger) {
       if (state.down) throw new AppError('internal', 'The budgets service failed.');
       return answer(tenantId, { agent: () => true, plan: () => true });
     },
+    async listActiveBudgets({ tenantId }) {
+      if (state.down) throw new AppError('internal', 'The budgets service failed.');
+      await state.hold;
+      return { budgets: of(tenantId).budgets.map(({ id, ...budget }) => ({ ...COMMON, name: id, ...budget, id })) };
+    },
   };
 
   return Object.assign(createPeers(logger, [grpcService(budgetsService, budgetsRequests, handlers)]), {
@@ -96,7 +112,10 @@ export function createBudgetsStandIn(logger: Logger) {
       else of(tenantId).agents.set(agentId, micros);
     },
     setPlan(tenantId: TenantId, planKey: string, micros: number, isActive = true) {
-      of(tenantId).plans.set(planKey, { dailyBudgetMicros: micros, isActive });
+      of(tenantId).plans.set(planKey, { limitMicros: micros, isActive });
+    },
+    setBudgets(tenantId: TenantId, ...budgets: StandInBudget[]) {
+      of(tenantId).budgets = budgets;
     },
     deletePlan: (tenantId: TenantId, planKey: string) => of(tenantId).plans.delete(planKey),
   });

@@ -124,7 +124,7 @@ it('others have their turns while a long journal is read', async () => {
       },
     },
   });
-  const { items } = await ledger.submit(viewLimits([{ scope: 'workspace', scopeId: tenantId, dailyBudgetMicros: 0 }]));
+  const { items } = await ledger.submit(viewLimits([{ scope: 'workspace', scopeId: tenantId, limitMicros: 0 }]));
   expect(items[0]!.spentMicros).toBe(entries * ops);
   expect(read.all).toBe(entries + 1);
   expect(read.most).toBeLessThan(entries / 2);
@@ -192,7 +192,7 @@ it('ledgers stay within their budget, and each workspace decides right after its
   const ledgers = createLedgers({ ...common, snapshots, budgetBytes, metrics, now: () => performance.now() });
   const held = async () => (await metrics.registry.getSingleMetric('enforcer_ledger_bytes')!.get()).values[0]!.value;
   const tenants = Array.from({ length: 8 }, (_, index) => provenTenantId(`ws_budget_${index}`));
-  const limitsOf = (scopeId: TenantId): Limit[] => [{ scope: 'workspace', scopeId, dailyBudgetMicros: 1_000 + 3 }];
+  const limitsOf = (scopeId: TenantId): Limit[] => [{ scope: 'workspace', scopeId, limitMicros: 1_000 + 3 }];
   const ask = (tenantId: TenantId, requestId: string) => {
     const call = { agentId: 'agent', runId: 'run', planKey: null, amountMicros: 1, ttlSeconds: 600 };
     const request = { ...call, requestId, ...UNKNOWN, limits: limitsOf(tenantId), dryRun: false };

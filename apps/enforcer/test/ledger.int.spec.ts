@@ -61,9 +61,7 @@ function replica(tenantId: TenantId): WorkspaceLedger {
   const deps = { journal, snapshots, timezoneOf, memory: NO_BUDGET, metrics, clock: () => NOW, logger };
   return createWorkspaceLedger(tenantId, deps);
 }
-const limitOf = (scopeId: TenantId, dailyBudgetMicros: number): Limit[] => [
-  { scope: 'workspace', scopeId, dailyBudgetMicros },
-];
+const limitOf = (scopeId: TenantId, limitMicros: number): Limit[] => [{ scope: 'workspace', scopeId, limitMicros }];
 const asked = (requestId: string, amountMicros: number, limits: Limit[]) => {
   const request = { requestId, agentId: 'agent', runId: 'run', planKey: null, amountMicros, ttlSeconds: 600 };
   return reserve({ ...request, ...UNKNOWN, limits, dryRun: false });

@@ -60,7 +60,7 @@ function newTenant(): TenantId {
 /** The limits that apply to a call, by scope. */
 async function amounts(of: TenantId, agentId = 'planner', planKey: string | null = null) {
   const { limits } = await source.applying(of, { agentId, planKey });
-  return Object.fromEntries(limits.map(({ scope, dailyBudgetMicros }) => [scope, dailyBudgetMicros]));
+  return Object.fromEntries(limits.map(({ scope, limitMicros }) => [scope, limitMicros]));
 }
 
 const planOf = async (planKey: string | null) =>
@@ -98,9 +98,9 @@ describe('the limits that apply to a call', () => {
     budgets.setPlan(other, 'pro', 4);
     expect(await source.applying(other, { agentId: 'planner', planKey: 'pro' })).toEqual({
       limits: [
-        { scope: 'workspace', scopeId: other, dailyBudgetMicros: Number.MAX_SAFE_INTEGER },
-        { scope: 'agent', scopeId: 'planner', dailyBudgetMicros: 0 },
-        { scope: 'plan', scopeId: 'pro', dailyBudgetMicros: 4 },
+        { scope: 'workspace', scopeId: other, limitMicros: Number.MAX_SAFE_INTEGER },
+        { scope: 'agent', scopeId: 'planner', limitMicros: 0 },
+        { scope: 'plan', scopeId: 'pro', limitMicros: 4 },
       ],
       plan: 'active',
     });
@@ -325,10 +325,10 @@ describe('the limits of chosen accounts', () => {
     budgets.setPlan(tenantId, 'off', 4, false);
     budgets.setPlan(tenantId, 'on', 5);
     expect(await source.of(tenantId, { agent: ['c', 'a', 'b'], plan: ['off', 'no'] })).toEqual([
-      { scope: 'workspace', scopeId: tenantId, dailyBudgetMicros: 1 },
-      { scope: 'agent', scopeId: 'c', dailyBudgetMicros: 3 },
-      { scope: 'agent', scopeId: 'b', dailyBudgetMicros: 2 },
-      { scope: 'plan', scopeId: 'off', dailyBudgetMicros: 4 },
+      { scope: 'workspace', scopeId: tenantId, limitMicros: 1 },
+      { scope: 'agent', scopeId: 'c', limitMicros: 3 },
+      { scope: 'agent', scopeId: 'b', limitMicros: 2 },
+      { scope: 'plan', scopeId: 'off', limitMicros: 4 },
     ]);
     expect(budgets.asked).toHaveLength(1);
     await source.of(tenantId, { agent: ['a'], plan: ['no'] });
@@ -355,11 +355,11 @@ describe('all limits', () => {
     for (const id of ['b', 'a']) budgets.setAgent(tenantId, id, 2);
     for (const key of ['z', 'y']) budgets.setPlan(tenantId, key, 3, key === 'y');
     expect(await source.all(tenantId)).toEqual([
-      { scope: 'workspace', scopeId: tenantId, dailyBudgetMicros: 0 },
-      { scope: 'agent', scopeId: 'a', dailyBudgetMicros: 2 },
-      { scope: 'agent', scopeId: 'b', dailyBudgetMicros: 2 },
-      { scope: 'plan', scopeId: 'y', dailyBudgetMicros: 3 },
-      { scope: 'plan', scopeId: 'z', dailyBudgetMicros: 3 },
+      { scope: 'workspace', scopeId: tenantId, limitMicros: 0 },
+      { scope: 'agent', scopeId: 'a', limitMicros: 2 },
+      { scope: 'agent', scopeId: 'b', limitMicros: 2 },
+      { scope: 'plan', scopeId: 'y', limitMicros: 3 },
+      { scope: 'plan', scopeId: 'z', limitMicros: 3 },
     ]);
   });
 });

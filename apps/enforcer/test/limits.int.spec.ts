@@ -64,16 +64,42 @@ describe('the limits', () => {
     const none = { above_hold: 0, late: 0, unreserved: 0 };
     const row = { spent_micros: 0, held_micros: 0, open_reservations: 0, released: 0, expired: 0 };
     const spent = { ...row, spent_micros: 110, held_micros: 20, open_reservations: 1 };
-    const resets_at = new Date(clock.now - (clock.now % (24 * HOUR)) + 24 * HOUR).toISOString();
+    const today = clock.now - (clock.now % (24 * HOUR));
+    const [start, resets_at] = [today, today + 24 * HOUR].map((time) => new Date(time).toISOString());
+    const named = {
+      workspace: { budget_id: 'bud_workspace', budget_name: 'Workspace' },
+      coder: { budget_id: 'bud_agent.coder', budget_name: 'Agent coder' },
+      planner: { budget_id: 'bud_agent.planner', budget_name: 'Agent planner' },
+      old: { budget_id: 'bud_plan.old', budget_name: 'Plan old' },
+      pro: { budget_id: 'bud_plan.pro', budget_name: 'Plan pro' },
+    };
     const all = [
-      { scope: 'workspace', scope_id: tenantId, daily_budget_usd_micros: 1000, ...spent, released: 1, expired: 1 },
-      { scope: 'agent', scope_id: 'coder', daily_budget_usd_micros: 500, ...row, released: 1, expired: 1 },
-      { scope: 'agent', scope_id: 'planner', daily_budget_usd_micros: 500, ...spent },
-      { scope: 'plan', scope_id: 'old', daily_budget_usd_micros: 300, ...row },
-      { scope: 'plan', scope_id: 'pro', daily_budget_usd_micros: 300, ...spent },
+      {
+        ...named.workspace,
+        scope: 'workspace',
+        scope_id: tenantId,
+        daily_budget_usd_micros: 1000,
+        ...spent,
+        released: 1,
+        expired: 1,
+      },
+      {
+        ...named.coder,
+        scope: 'agent',
+        scope_id: 'coder',
+        daily_budget_usd_micros: 500,
+        ...row,
+        released: 1,
+        expired: 1,
+      },
+      { ...named.planner, scope: 'agent', scope_id: 'planner', daily_budget_usd_micros: 500, ...spent },
+      { ...named.old, scope: 'plan', scope_id: 'old', daily_budget_usd_micros: 300, ...row },
+      { ...named.pro, scope: 'plan', scope_id: 'pro', daily_budget_usd_micros: 300, ...spent },
     ].map((limit) => ({
       ...limit,
       resets_at,
+      period: { kind: 'day', start, end: resets_at },
+      limit_micros: limit.daily_budget_usd_micros,
       remaining_micros: limit.daily_budget_usd_micros - limit.spent_micros - limit.held_micros,
       overspend_micros: limit.spent_micros > 0 ? { ...none, above_hold: 10 } : none,
     }));

@@ -1,5 +1,7 @@
-import { type Day, type Hold, keysOf, type Op } from '../src/domain/journal.ts';
-import { createLedger, type NamedAccount } from '../src/domain/ledger.state.ts';
+import { type AccountKey, type Day, type Hold, keysOf, type Op } from '../src/domain/journal.ts';
+import type { Account } from '../src/domain/ledger.ts';
+import type { MeterPeriod } from '../src/domain/ledger.accounts.ts';
+import { createLedger } from '../src/domain/ledger.state.ts';
 import type { PlacedGrant } from '../src/domain/reservation.list.ts';
 import type { LedgerMemory } from '../src/ledger/ledger.memory.ts';
 import type { JournalStore } from '../src/store/journal.store.ts';
@@ -65,20 +67,22 @@ export function createMemorySnapshots(): SnapshotStore {
       const ledger = createLedger();
       const snapshot = stored.get(tenantId);
       if (snapshot === undefined) return { seq: 0, ledger };
-      const { days, holds, accounts } = JSON.parse(snapshot.text) as {
+      const { days, periods, holds, accounts } = JSON.parse(snapshot.text) as {
         days: Day[];
+        periods: MeterPeriod[];
         holds: Hold[];
-        accounts: NamedAccount[];
+        accounts: [AccountKey, Account][];
       };
       for (const day of days) ledger.addDay(day);
-      for (const [day, name, account] of accounts) Object.assign(ledger.account(day, name)!, account);
+      for (const { meter, ...period } of periods) ledger.addPeriod(meter, period);
+      for (const [key, account] of accounts) Object.assign(ledger.account(key)!, account);
       for (const hold of holds) ledger.setHold(hold);
       return { seq: snapshot.seq, ledger };
     },
     async save(tenantId, { seq, ledger }) {
       if ((stored.get(tenantId)?.seq ?? 0) >= seq) return;
-      const { days, holds, accounts, thaw } = ledger.freeze();
-      stored.set(tenantId, { seq, text: JSON.stringify({ days, holds, accounts: [...accounts()] }) });
+      const { days, periods, holds, accounts, thaw } = ledger.freeze();
+      stored.set(tenantId, { seq, text: JSON.stringify({ days, periods, holds, accounts: [...accounts()] }) });
       thaw();
     },
   };

@@ -3,6 +3,7 @@ import type { GatewayEvent } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { createMetrics } from '@tollkeeper/runtime';
 import { testLogger } from '@tollkeeper/testing';
+import { createActiveBudgets } from '../src/domain/active.budgets.ts';
 import { extend } from '../src/domain/hold.ts';
 import { reservationIdOf } from '../src/domain/journal.ts';
 import { MAX_ACCOUNTS } from '../src/domain/ledger.ts';
@@ -17,8 +18,8 @@ const TENANT = provenTenantId('ws_races');
 const KEY = { tenantId: TENANT, keyId: null, labels: {} };
 const NOW = Date.parse('2026-11-23T12:00:00.000Z');
 const LIMITS = [
-  { scope: 'workspace' as const, scopeId: TENANT, dailyBudgetMicros: 1_000_000 },
-  { scope: 'plan' as const, scopeId: 'gold', dailyBudgetMicros: 1_000_000 },
+  { scope: 'workspace' as const, scopeId: TENANT, limitMicros: 1_000_000 },
+  { scope: 'plan' as const, scopeId: 'gold', limitMicros: 1_000_000 },
 ];
 
 /**
@@ -59,6 +60,7 @@ function arrange() {
         of: async () => LIMITS,
         all: async () => LIMITS,
       },
+      budgets: { of: () => createActiveBudgets([]) },
       denials: { report: async () => {} },
       agents: { seen() {} },
       agentLabels: { labelsOf: () => new Map() },

@@ -1,19 +1,28 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BudgetScope, Labels } from '@tollkeeper/contracts';
-import type { Limit, OverspendCause } from '../src/domain/limit.ts';
+import type { DailyLimit, Limit, LimitRow, OverspendCause } from '../src/domain/limit.ts';
 import type { Reservation, ReservationRequest } from '../src/domain/reservation.ts';
+import { type CountedIn, limitOf, type OfBudgets, ReferencePeriods } from './history.budgets.ts';
 
 /** A request with the labels of its key and its agent. */
 type LabelledRequest = ReservationRequest & { pinned: Labels; ofAgent: Labels };
 
 /** Everything that happened, in order. */
 type Fact = { now: number } & (
-  | { kind: 'granted'; id: string; day: number; request: LabelledRequest }
+  | { kind: 'granted'; id: string; day: number; request: LabelledRequest; counted: CountedIn[] }
   | { kind: 'extended'; id: string; expiresAt: number }
   | { kind: 'released'; id: string }
   /** `counted`: the amount was already posted under this settlement. */
   | { kind: 'settled'; id: string; settlementId: string; micros: number; counted: boolean; isLate: boolean }
-  | { kind: 'unreserved'; settlementId: string; micros: number; day: number; agentId: string; planKey: string | null }
+  | {
+      kind: 'unreserved';
+      settlementId: string;
+      micros: number;
+      day: number;
+      agentId: string;
+      planKey: string | null;
+      counted: CountedIn[];
+    }
 );
 type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
 
@@ -45,7 +54,7 @@ export interface Spend {
 }
 
 type Call = Pick<Spend, 'agentId' | 'planKey'>;
-type AccountName = Pick<Limit, 'scope' | 'scopeId'>;
+type AccountName = Pick<DailyLimit, 'scope' | 'scopeId'>;
 
 const COUNTS_IN: Record<BudgetScope, (call: Call, scopeId: string) => boolean> = {
   workspace: () => true,
@@ -65,7 +74,9 @@ export function countsIn(call: Call, { scope, scopeId }: AccountName): boolean {
 export class Reference {
   readonly facts: Fact[] = [];
   readonly days: (Span & { timezone: string })[] = [];
-  readonly reported: { day: number; scope: string; scopeId: string; percent: number }[] = [];
+  readonly reported: { start: number; scope: string; scopeId: string; percent: number }[] = [];
+  readonly told: (CountedIn & { percent: number })[] = [];
+  readonly periods = new ReferencePeriods();
   now = 0;
   timezone = 'UTC';
 
@@ -80,6 +91,7 @@ export class Reference {
     }
     const day = { start, end, timezone: this.timezone };
     this.days.push(day);
+    this.periods.begin(day.start);
     return day;
   }
 
@@ -112,10 +124,13 @@ export class Reference {
 
   /** The state of an account on a day. */
   count(day: number, name: AccountName): Counted {
-    const isOfIt = (by: Call) => countsIn(by, name);
+    return this.countFacts((fact) => fact.day === day && countsIn(fact.kind === 'granted' ? fact.request : fact, name));
+  }
+
+  private countFacts(isCounted: (fact: FactOf<'granted' | 'unreserved'>) => boolean): Counted {
     const overspend = { above_hold: 0, late: 0, unreserved: 0 };
     const counted = { posted: 0, held: 0, open: 0, released: 0, expired: 0, within: 0, overspend };
-    for (const grant of this.of('granted').filter((fact) => fact.day === day && isOfIt(fact.request))) {
+    for (const grant of this.of('granted').filter(isCounted)) {
       const { state, amountMicros } = this.find(grant.id)!;
       const settled = this.of('settled').find(({ id }) => id === grant.id);
       if (state === 'held') counted.held += amountMicros;
@@ -131,51 +146,75 @@ export class Reference {
         overspend.above_hold += Math.max(0, settled.micros - amountMicros);
       }
     }
-    for (const spend of this.of('unreserved').filter((fact) => fact.day === day && isOfIt(fact))) {
+    for (const spend of this.of('unreserved').filter(isCounted)) {
       counted.posted += spend.micros;
       overspend.unreserved += spend.micros;
     }
     return counted;
   }
 
-  rows(limits: readonly Limit[]) {
+  /** The limits with what they count now, in their order; without budgets that are for no time now. */
+  counts(limits: readonly DailyLimit[], budgets: OfBudgets): { row: LimitRow; counted: Counted }[] {
     const day = this.dayOf(this.now);
-    return limits.map((limit) => {
-      const { posted, held } = this.count(day.start, limit);
-      const remainingMicros = Math.max(0, limit.dailyBudgetMicros - posted - held);
-      return { ...limit, spentMicros: posted, heldMicros: held, remainingMicros, resetsAt: day.end };
+    const daily = limits.map((limit) => {
+      const period = { start: day.start, end: day.end };
+      const counted = this.count(day.start, limit);
+      return { row: rowOf(limit, limit.limitMicros, period, day.end, counted), counted };
     });
+    const others = budgets.flatMap(([budget, value]) => {
+      const current = this.periods.at(budget, this.now, day.timezone);
+      if (current === null) return [];
+      const isIn = (each: CountedIn) => this.periods.isIn(each, budget, value, current);
+      const counted = this.countFacts((fact) => fact.counted.some(isIn));
+      const { start, end } = current;
+      const length = budget.period.kind === 'rolling' ? budget.period.seconds * 1000 : end - start;
+      const steps = this.facts.flatMap((fact) =>
+        'counted' in fact && Array.isArray(fact.counted) ? fact.counted : [],
+      );
+      const oldest = Math.min(start, ...steps.filter(isIn).map((step) => step.start));
+      const bound = budget.denies ? budget.grantableMicros : budget.limitMicros;
+      return {
+        row: rowOf(limitOf(budget, value), bound, { start: end - length, end }, oldest + length, counted),
+        counted,
+      };
+    });
+    return [...daily, ...others];
+  }
+
+  rows(limits: readonly DailyLimit[], budgets: OfBudgets): LimitRow[] {
+    return this.counts(limits, budgets).map(({ row }) => row);
   }
 
   /** `id` is the id of the reservation if it is granted. */
-  reserve(id: string, request: LabelledRequest, limits: readonly Limit[], dryRun: boolean) {
+  reserve(id: string, request: LabelledRequest, limits: readonly DailyLimit[], budgets: OfBudgets, dryRun: boolean) {
     const known = this.of('granted').find((fact) => fact.id === id);
     if (known !== undefined) {
       const fields = ['agentId', 'runId', 'planKey', 'amountMicros', 'ttlSeconds', 'model', 'provider'] as const;
       if (fields.some((field) => known.request[field] !== request[field])) return 'request_id_reused';
       if (!isDeepStrictEqual(known.request.labels, request.labels)) return 'request_id_reused';
       if (this.now > known.now + 24 * 3_600_000) return 'request_id_reused';
-      return { decision: 'allowed', reservation: this.find(id)!, limits: this.rows(limits) };
+      return { decision: 'allowed', reservation: this.find(id)!, limits: this.rows(limits, budgets) };
     }
     const pinned = new Map(Object.entries(request.pinned));
     const isOther = ([name, value]: [string, string]) => pinned.has(name) && pinned.get(name) !== value;
     if (Object.entries(request.labels).some(isOther)) return 'label_pinned';
-    const rows = this.rows(limits);
+    const rows = this.rows(limits, budgets);
     const [least] = rows
       .filter(
-        (row) =>
-          row.dailyBudgetMicros === 0 ||
-          row.spentMicros + row.heldMicros + request.amountMicros > row.dailyBudgetMicros,
+        ({ budget, limitMicros, spentMicros, heldMicros }) =>
+          budget?.denies !== false &&
+          (limitMicros === 0 ||
+            spentMicros + heldMicros + request.amountMicros > (budget?.grantableMicros ?? limitMicros)),
       )
       .sort((a, b) => a.remainingMicros - b.remainingMicros);
     if (least !== undefined) {
-      const { scope, scopeId, dailyBudgetMicros, spentMicros, heldMicros, resetsAt } = least;
-      const row = { scope, scopeId, dailyBudgetMicros, spentMicros, heldMicros, resetsAt };
-      return { decision: 'denied', denial: { ...row, requestedMicros: request.amountMicros }, limits: rows };
+      return { decision: 'denied', denial: { ...least, requestedMicros: request.amountMicros }, limits: rows };
     }
     if (dryRun) return { decision: 'allowed', reservation: null, limits: rows };
-    this.facts.push({ kind: 'granted', now: this.now, id, day: this.dayOf(this.now).start, request });
-    return { decision: 'allowed', reservation: this.find(id)!, limits: this.rows(limits) };
+    const { start: day, timezone } = this.dayOf(this.now);
+    const counted = this.periods.enter(budgets, this.now, timezone, this.now);
+    this.facts.push({ kind: 'granted', now: this.now, id, day, request, counted });
+    return { decision: 'allowed', reservation: this.find(id)!, limits: this.rows(limits, budgets) };
   }
 
   get(id: string) {
@@ -223,9 +262,9 @@ export class Reference {
     return this.find(id)!;
   }
 
-  post({ settlementId, reservationId, agentId, planKey, micros, at }: Spend) {
+  post({ settlementId, reservationId, agentId, planKey, micros, at }: Spend, budgets: OfBudgets) {
     const isTooOld = at < this.now - 3 * 86_400_000;
-    const day = isTooOld ? undefined : this.dayOf(at).start;
+    const day = isTooOld ? undefined : this.dayOf(at);
     const before = this.posted(settlementId);
     const found = reservationId === null ? undefined : this.find(reservationId);
     const isOpen = found?.state === 'held' || found?.state === 'expired';
@@ -236,27 +275,61 @@ export class Reference {
     }
     if (before !== undefined) return 'duplicate';
     if (day === undefined) return 'too_old';
-    this.facts.push({ kind: 'unreserved', now: this.now, settlementId, micros, day, agentId, planKey });
+    const counted = this.periods.enter(budgets, at, day.timezone, this.now);
+    const fact = { now: this.now, settlementId, micros, day: day.start, agentId, planKey, counted } as const;
+    this.facts.push({ kind: 'unreserved', ...fact });
     return 'unreserved';
   }
 
-  /** Reports the unreported thresholds of the running day. */
-  report(limits: readonly Limit[]) {
-    const { start: day, end: dayEnd } = this.dayOf(this.now);
-    const reached = limits.flatMap((limit) => {
-      const { posted } = this.count(day, limit);
+  /** Reports the unreported thresholds of the running day, and of the running periods of budgets. */
+  report(limits: readonly DailyLimit[], budgets: OfBudgets) {
+    const { start, end, timezone } = this.dayOf(this.now);
+    const daily = limits.flatMap((limit) => {
+      const { posted } = this.count(start, limit);
       return [50, 80, 100]
-        .filter((percent) => posted > 0 && posted * 100 >= limit.dailyBudgetMicros * percent)
-        .map((percent) => ({ ...limit, day, dayEnd, percent, spentMicros: posted }));
+        .filter((percent) => posted > 0 && posted * 100 >= limit.limitMicros * percent)
+        .map((percent) => ({ ...limit, start, period: { start, end }, percent, spentMicros: posted }));
     });
-    const isNew = (a: (typeof reached)[number]) =>
+    const isNew = (a: (typeof daily)[number]) =>
       !this.reported.some((b) =>
-        (['day', 'scope', 'scopeId', 'percent'] as const).every((field) => a[field] === b[field]),
+        (['start', 'scope', 'scopeId', 'percent'] as const).every((field) => a[field] === b[field]),
       );
-    const reported = reached.filter(isNew);
+    const reported = daily.filter(isNew);
     this.reported.push(...reported);
-    return reported;
+    const told = budgets.flatMap(([budget, value]) => {
+      const current = this.periods.at(budget, this.now, timezone);
+      const [count] = this.counts([], [[budget, value]]);
+      if (current === null || count === undefined) return [];
+      const isTold = (percent: number) =>
+        this.told.some((each) => each.percent >= percent && this.periods.isIn(each, budget, value, current));
+      const { period, spentMicros, limitMicros } = count.row;
+      const percents = budget.tellAt.filter(
+        (percent) => spentMicros > 0 && spentMicros * 100 >= limitMicros * percent && !isTold(percent),
+      );
+      const start = budget.period.kind === 'rolling' ? this.periods.newest(budget, this.now) : current.start;
+      const account = { meter: budget.meter, value, start };
+      this.told.push(...percents.map((percent) => ({ ...account, percent })));
+      return percents.map((percent) => ({
+        ...limitOf(budget, value),
+        start,
+        period,
+        percent,
+        spentMicros,
+      }));
+    });
+    return [...reported, ...told];
   }
+}
+
+function rowOf(
+  limit: Limit,
+  bound: number,
+  period: Span,
+  resetsAt: number,
+  { posted: spentMicros, held: heldMicros }: Counted,
+): LimitRow {
+  const remainingMicros = Math.max(0, bound - spentMicros - heldMicros);
+  return { ...limit, period, spentMicros, heldMicros, remainingMicros, resetsAt };
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();

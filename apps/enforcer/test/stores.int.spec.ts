@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { beforeAll, afterAll, describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { connectMongo } from '@tollkeeper/mongo';
@@ -18,6 +19,7 @@ afterAll(() => real.stop());
 
 const A = provenTenantId('ws_a');
 const B = provenTenantId('ws_b');
+const C = provenTenantId('ws_c');
 const AT = Date.parse('2026-06-01T12:00:00Z');
 const day: Op = { op: 'day', start: AT, end: AT + 86_400_000, timezone: 'UTC' };
 const to = { day: AT, agentId: 'agent-a', planKey: 'basic' };
@@ -109,4 +111,40 @@ describe.each([
     expect([...loaded.ledger.holds()]).toEqual(holds);
     expect(ledger.days).toHaveLength(1);
   });
+
+  it('keep the accounts of budgets in entries and in snapshots of any size', async () => {
+    const month: Op = { op: 'period', meter: 'bud_1.1', start: AT, end: AT + 9, until: AT + 10 };
+    const granted: Op = { ...(grant('c') as OpOf<'grant'>), accounts: [['bud_1.1', AT, 'Zoë/of/München']] };
+    const told: Op = { op: 'tell', account: ['bud_1.1', AT, 'Zoë/of/München'], percent: 80 };
+    const spends = Array.from({ length: 2 * PART_ITEMS }, (_each, index): Op => {
+      return { ...(post(`m-${index}`) as OpOf<'post'>), accounts: [['bud_1.1', AT, `user ${index}`]] };
+    });
+    const ops = [day, month, granted, told, ...spends];
+    expect(await journal.append(C, { seq: 1, at: AT, ops })).toBe('added');
+    const ledger = createLedger();
+    for await (const entry of journal.readAfter(C, 0)) {
+      expect(entry.ops).toEqual(ops);
+      for (const op of entry.ops) applyOp(ledger, op);
+    }
+    expect((await journal.find(C, ['grant/c'])).get('grant/c')).toEqual(granted);
+    await snapshots.save(C, { seq: 1, ledger });
+    const { ledger: loaded } = await snapshots.load(C);
+    expect(accountsIn(loaded)).toEqual(accountsIn(ledger));
+    expect(loaded.periods('bud_1.1')).toMatchObject([{ start: AT, end: AT + 9, until: AT + 10 }]);
+    expect([loaded.bytes, loaded.budgetAccounts]).toEqual([ledger.bytes, 2 * PART_ITEMS + 1]);
+    expect([...loaded.holds()]).toEqual([...ledger.holds()]);
+  });
+});
+
+it('what names accounts of budgets cannot be read by release 0.1.0, which would grant too much without them', async () => {
+  const journal = real.connection.collection<{ _id: string; ops: { op: string }[] }>('journal');
+  const opsOf = async (id: string) => (await journal.findOne({ _id: id }))!.ops.map(({ op }) => op);
+  // It throws at an op that it does not know, and at a snapshot without `days`.
+  expect((await opsOf('ws_c/000000000001')).slice(0, 3)).toEqual(['names_accounts', 'day', 'period']);
+  expect(await opsOf('ws_a/000000000001')).toEqual(['day', 'grant']);
+  const snapshots = real.connection.collection<{ _id: string; content: { buffer: Buffer } }>('snapshots');
+  const fieldsOf = async (id: string) =>
+    Object.keys(JSON.parse(gunzipSync((await snapshots.findOne({ _id: id }))!.content.buffer).toString()) as object);
+  expect(await fieldsOf('ws_c')).not.toContain('days');
+  expect(await fieldsOf('ws_a')).toContain('days');
 });

@@ -113,8 +113,11 @@ it('they are reported once through a restart of all replicas, and that of spend 
 
 it('what was reached while budgets or the log were down is reported afterwards', async () => {
   const workspace = limitedTo(100);
+  for (const replica of [0, 1]) await workspace.granted(0, { replica });
+  clock.now += 2000;
   budgets.state.down = true;
-  await workspace.spend({ amount_micros: 60 });
+  // Spend is posted by the last known budgets. The daily budget of this agent was never asked for.
+  await workspace.spend({ agent_id: 'coder', amount_micros: 60 });
   await stack.posted();
   expect(thresholds(workspace)).toEqual([]);
   budgets.state.down = false;

@@ -33,21 +33,30 @@ export const settled: Reservation = {
   provider: 'acme',
   labels: { team: 'growth' },
 };
+const period = { start: RESETS_AT - 86_400_000, end: RESETS_AT };
 export const row: LimitRow = {
   scope: 'agent',
   scopeId: 'agent-1',
-  dailyBudgetMicros: MAX,
+  limitMicros: MAX,
+  period,
   spentMicros: 1,
   heldMicros: 2,
   remainingMicros: MAX - 3,
   resetsAt: RESETS_AT,
 };
+const month = { start: Date.parse('2026-11-01T00:00:00.000Z'), end: Date.parse('2026-12-01T00:00:00.000Z') };
 export const denial: Denial = {
-  scope: 'plan',
-  scopeId: 'pro',
-  dailyBudgetMicros: 10,
+  scope: 'budget',
+  scopeId: 'bud_1',
+  limitMicros: 10,
+  budget: {
+    ...{ name: 'Growth', meter: 'bud_1.1', each: 'label:user', value: 'Zoë' },
+    ...{ period: { kind: 'month', startMonth: 1, startDay: 1 }, grantableMicros: 10, denies: true, tellAt: [80] },
+  },
+  period: month,
   spentMicros: 4,
   heldMicros: 5,
+  remainingMicros: 1,
   requestedMicros: 2,
   resetsAt: RESETS_AT,
   message: 'The plan pro has 1 micro left today.',
@@ -87,15 +96,19 @@ export const rowBody = {
   held_micros: 2,
   remaining_micros: MAX - 3,
   resets_at: '2026-11-22T00:00:00.000Z',
+  ...{ budget_id: 'bud_agent.agent-1', budget_name: 'Agent agent-1', limit_micros: MAX },
+  period: { kind: 'day', start: '2026-11-21T00:00:00.000Z', end: '2026-11-22T00:00:00.000Z' },
 };
 export const denialBody = {
-  scope: 'plan',
-  scope_id: 'pro',
+  scope: 'budget',
+  scope_id: 'bud_1',
   daily_budget_usd_micros: 10,
   spent_micros: 4,
   held_micros: 5,
   requested_micros: 2,
   resets_at: '2026-11-22T00:00:00.000Z',
+  ...{ budget_id: 'bud_1', budget_name: 'Growth', value: 'Zoë', limit_micros: 10 },
+  period: { kind: 'month', start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' },
   message: 'The plan pro has 1 micro left today.',
 };
 
@@ -130,14 +143,22 @@ export const rowMessage = {
   heldMicros: '2',
   remainingMicros: String(MAX - 3),
   resetsAt,
+  ...{ budgetId: 'bud_agent.agent-1', budgetName: 'Agent agent-1', limitMicros: String(MAX) },
+  period: { kind: 'day', start: { seconds: seconds(row.period.start), nanos: 0 }, end: resetsAt },
 };
 export const denialMessage = {
-  scope: 'LIMIT_SCOPE_PLAN',
-  scopeId: 'pro',
+  scope: 'LIMIT_SCOPE_BUDGET',
+  scopeId: 'bud_1',
   dailyBudgetUsdMicros: '10',
   spentMicros: '4',
   heldMicros: '5',
   requestedMicros: '2',
   resetsAt,
+  ...{ budgetId: 'bud_1', budgetName: 'Growth', value: 'Zoë', _value: 'value', limitMicros: '10' },
+  period: {
+    kind: 'month',
+    start: { seconds: seconds(month.start), nanos: 0 },
+    end: { seconds: seconds(month.end), nanos: 0 },
+  },
   message: 'The plan pro has 1 micro left today.',
 };

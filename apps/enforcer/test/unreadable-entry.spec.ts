@@ -12,7 +12,7 @@ import { createMemoryJournal, createMemorySnapshots, NO_BUDGET } from './memory.
 const TENANT = provenTenantId('ws_unreadable');
 const NOW = Date.parse('2026-11-24T12:00:00.000Z');
 const DAY = Date.parse('2026-11-24T00:00:00.000Z');
-const LIMIT = { scope: 'workspace' as const, scopeId: TENANT, dailyBudgetMicros: 1_000_000 };
+const LIMIT = { scope: 'workspace' as const, scopeId: TENANT, limitMicros: 1_000_000 };
 
 it('counts nothing of an entry that a replica cannot read, however often it tries, puts it in no snapshot, and warns', async () => {
   const journal = createMemoryJournal();
@@ -48,7 +48,7 @@ it('counts nothing of an entry that a replica cannot read, however often it trie
     'enforcer_unreadable_total{what="entry",service="enforcer"} 3',
   );
   await ledger.saveSnapshot();
-  expect((await snapshots.load(TENANT)).ledger.readAccount(DAY, LIMIT)?.posted ?? 0).toBeLessThanOrEqual(1);
+  expect((await snapshots.load(TENANT)).ledger.readAccount(['workspace', DAY, ''])?.posted ?? 0).toBeLessThanOrEqual(1);
 
   isReadable = true;
   expect((await view()).items).toMatchObject([{ spentMicros: 101 }]);

@@ -32,6 +32,7 @@ describe('what a service gets', () => {
     forgot: ['x-tollkeeper-client'],
     auth: ['cookie', 'x-tollkeeper-caller', 'x-tollkeeper-client'],
     budgets: ['x-tollkeeper-caller'],
+    'budget-list': ['x-tollkeeper-caller'],
     workspaces: ['x-tollkeeper-caller'],
     workspace: ['x-tollkeeper-caller'],
     invitation: ['x-tollkeeper-caller', 'x-tollkeeper-client'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ShownAlert } from '@tollkeeper/contracts';
+import type { AlertRecord, ShownAlert } from '@tollkeeper/contracts';
 import { chatBody } from '../src/channels/chat/chat.body.ts';
 import { type Message, testMessage } from '../src/domain/message.ts';
 import { MAX_BODY_BYTES, webhookBody } from '../src/channels/webhook/webhook.body.ts';
@@ -14,11 +14,23 @@ const message = (fields: Partial<Message> = {}): Message => ({
   ...fields,
 });
 
+const reached = { percent: 80, spent_micros: 8_000_000, daily_budget_usd_micros: 10_000_000 };
+const october = { kind: 'month', start: '2026-10-01T00:00:00.000Z', end: '2026-11-01T00:00:00.000Z' };
+const monthly: NonNullable<AlertRecord['budget']> = {
+  ...{ scope: 'budget', scope_id: 'bud_1', budget_id: 'bud_1', budget_name: 'Growth team', period: october },
+  ...{ limit_micros: 10_000_000, ...reached },
+};
+
 describe('the body for a webhook', () => {
   it('is type, timestamp and the alert with its url', () => {
     const sent = message();
     const { type, timestamp, alert, url } = sent;
     expect(JSON.parse(webhookBody(sent))).toEqual({ type, timestamp, data: { ...alert, url } });
+  });
+
+  it('has the name, the value and the period of a budget', () => {
+    const budget = { ...monthly, value: 'zoe' };
+    expect(JSON.parse(webhookBody(message({ alert: alertRecord({ budget }) })))).toMatchObject({ data: { budget } });
   });
 
   it('shows a test the fields of a real alert', () => {
@@ -31,6 +43,10 @@ describe('the body for a webhook', () => {
   it.each([
     ['many event types', alertRecord({ event_types: Array.from({ length: 5000 }, (_, n) => `type.number_${n}`) })],
     ['a long name', alertRecord({ rule_name: '☂'.repeat(50_000) })],
+    [
+      'a long name of a budget',
+      alertRecord({ budget: { ...monthly, budget_name: '\0'.repeat(300), value: '\0'.repeat(128) } }),
+    ],
     ['long ids', alertRecord({ sample_event_ids: Array.from({ length: 10 }, () => 'x'.repeat(3000)) })],
   ])('stays under 20 kB with %s', (_case, alert) => {
     const body = webhookBody(message({ alert }));
@@ -92,12 +108,55 @@ describe('the body for a chat', () => {
     ],
     ['3 calls blocked by a budget, team red', { rule_kind: 'newer', scope_type: 'team', scope_id: 'red' }],
     [
-      'team red reached 80% of its daily budget ($1.21 of $1.50)',
+      'team red reached 80% of its limit ($1.21 of $1.50)',
       { ...single, budget: { ...budget, scope: 'team', scope_id: 'red' } },
+    ],
+    [
+      'Budget "Growth team" for zoe reached 80% of its monthly limit ($8.00 of $10.00)',
+      { ...single, budget: { ...monthly, value: 'zoe' } },
+    ],
+    [
+      'Budget "Growth team" reached 120% of its monthly limit ($12.00 of $10.00), first in 24 hours',
+      { ...first, budget: { ...monthly, percent: 120, spent_micros: 12_000_000 } },
+    ],
+    [
+      'Budget bud_1 reached 80% of its limit ($8.00 of $10.00)',
+      { ...single, budget: { ...reached, scope: 'budget', scope_id: 'bud_1' } },
     ],
   ])('says who, how much and compared with what: %s', (sentence, fields) => {
     const { text } = parse(chatBody(message({ alert: { ...alertRecord(), ...fields } })));
     expect(text.split('\n')[1]).toBe(sentence);
+  });
+
+  it.each([
+    ['budget', 'hour', 'hourly limit'],
+    ['budget', 'day', 'daily limit'],
+    ['budget', 'week', 'weekly limit'],
+    ['budget', 'quarter', 'quarterly limit'],
+    ['budget', 'year', 'yearly limit'],
+    ['budget', 'once', 'one-time limit'],
+    ['budget', 'rolling', 'rolling limit'],
+    ['budget', 'constructor', 'limit'],
+    ['agent', 'day', 'daily budget'],
+    ['agent', 'month', 'monthly budget'],
+    ['agent', 'fortnight', 'budget'],
+  ])('names the period of a budget: that of scope %s and period %s is its %s', (scope, kind, its) => {
+    const alert = { ...alertRecord(), ...single, budget: { ...monthly, scope, period: { ...october, kind } } };
+    expect(parse(chatBody(message({ alert }))).text).toContain(` reached 80% of its ${its} ($8.00 of $10.00)`);
+  });
+
+  it('shows names and values of budgets on one line, escaped, and without characters that turn what follows', () => {
+    const evil = '<!channel>\n\u202e\u0007&';
+    const named = { ...monthly, budget_name: evil, value: evil };
+    const { text } = parse(chatBody(message({ alert: alertRecord({ ...single, budget: named }) })));
+    expect(text.split('\n')[1]).toBe(
+      'Budget "&lt;!channel&gt; &amp;" for &lt;!channel&gt; &amp; reached 80% of its monthly limit ($8.00 of $10.00)',
+    );
+    const long = { ...monthly, budget_name: 'n'.repeat(300), value: 'v'.repeat(128) };
+    const [, cut] = parse(chatBody(message({ alert: alertRecord({ ...single, budget: long }) }))).text.split('\n');
+    expect(cut).toBe(
+      `Budget "${'n'.repeat(59)}…" for ${'v'.repeat(59)}… reached 80% of its monthly limit ($8.00 of $10.00)`,
+    );
   });
 
   it('lets nobody mention, link or break out with text of their own', () => {

@@ -19,6 +19,8 @@ const DRILLDOWNS = [
   '/guard-blocked/details?run_id=run-1',
 ].map((path) => `/api/v1/dashboard${path}`);
 
+const BUDGET = { name: 'Refused', selector: {}, period: { kind: 'day' }, limit_micros: 1 };
+
 /** Well-formed calls to every area; `role` is the lowest that they need. */
 const CALLS: (ApiRequest & { role?: 'member' | 'admin' | 'owner' })[] = [
   { path: '/api/v1/auth/me' },
@@ -35,6 +37,11 @@ const CALLS: (ApiRequest & { role?: 'member' | 'admin' | 'owner' })[] = [
   { method: 'POST', path: '/api/v1/agents', body: { agent_id: 'x', display_name: 'X' }, role: 'owner' },
   { method: 'PATCH', path: '/api/v1/agents/x', body: { labels: {} }, role: 'owner' },
   ...DRILLDOWNS.map((path) => ({ path, role: 'member' as const })),
+  { path: '/api/v1/budgets', role: 'member' },
+  { path: '/api/v1/budgets/bud_workspace', role: 'member' },
+  { method: 'POST', path: '/api/v1/budgets', body: BUDGET, role: 'owner' },
+  { method: 'PATCH', path: '/api/v1/budgets/bud_workspace', body: { limit_micros: 1 }, role: 'owner' },
+  { method: 'DELETE', path: '/api/v1/budgets/bud_workspace', role: 'owner' },
   { path: KEYS_PATH, role: 'owner' },
   { method: 'POST', path: KEYS_PATH, body: { name: 'x', role: 'admin' }, role: 'owner' },
   { method: 'PATCH', path: `${KEYS_PATH}/key_1`, body: { labels: {} }, role: 'owner' },

@@ -25,6 +25,10 @@ const LIMIT: Api.LimitStatus = {
   held_micros: 0,
   remaining_micros: 600,
   resets_at: '2026-11-22T00:00:00.000Z',
+  budget_id: 'bud_agent.agent-a',
+  budget_name: 'Agent agent-a',
+  limit_micros: 1_000,
+  period: { kind: 'day', start: '2026-11-21T00:00:00.000Z', end: '2026-11-22T00:00:00.000Z' },
 };
 
 export const GRANTED: Api.GrantedCall = { decision: 'allowed', reservation: RESERVATION, limits: [LIMIT] };

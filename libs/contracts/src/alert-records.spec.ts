@@ -74,14 +74,13 @@ describe('a notification', () => {
     expect(decodeNotification(encodeNotification(aboutSpend).value)).toEqual(aboutSpend);
   });
 
-  it('about a budget threshold reads back as it was written', () => {
-    const budget = {
-      scope: 'plan',
-      scope_id: 'pro',
-      percent: 80,
-      spent_micros: 8,
-      daily_budget_usd_micros: 10,
-    } as const;
+  const reached = { spent_micros: 12, daily_budget_usd_micros: 10, percent: 120 };
+  const period = { kind: 'month', start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' };
+  const named = { budget_id: 'bud_1', budget_name: 'Growth team', value: 'zoe', limit_micros: 10, period };
+  it.each([
+    { scope: 'plan', scope_id: 'pro', ...reached },
+    { scope: 'budget', scope_id: 'bud_1', ...reached, ...named },
+  ] as const)('about a threshold of a $scope reads back as it was written', (budget) => {
     const aboutBudget = { ...notification, alert: { ...alert, budget } };
     expect(decodeNotification(encodeNotification(aboutBudget).value)).toEqual(aboutBudget);
   });

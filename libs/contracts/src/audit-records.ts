@@ -16,6 +16,9 @@ export const AUDIT_TOPIC_OPTIONS = { name: AUDIT_TOPIC, partitions: 6, retention
 
 /** Audited actions. The part before the last dot is the type of the target. */
 export const AUDIT_ACTIONS = [
+  'budget.create',
+  'budget.update',
+  'budget.delete',
   'budget.workspace.set',
   'budget.agent.set',
   'plan.create',

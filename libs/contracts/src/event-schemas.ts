@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { labels } from './api/labels.ts';
-import { boundedText, identifier, micros, planKey, timestamp } from './api/primitives.ts';
+import { budgetId, LIMIT_SCOPES, MAX_TOLD_PERCENT } from './api/budgets.ts';
+import { boundedText, identifier, micros, moment, planKey, timestamp } from './api/primitives.ts';
 
 /** Identifies the settlement of a call, whether by an event or by a call of the enforcer. */
 export const settlementId = identifier.meta({
@@ -24,11 +25,22 @@ export const spendSettledData = z.strictObject({
   labels: labels.optional(),
 });
 
-/** The scopes of a daily budget. */
-export const BUDGET_SCOPES = ['workspace', 'agent', 'plan'] as const;
-export type BudgetScope = (typeof BUDGET_SCOPES)[number];
+const scope = z.enum(LIMIT_SCOPES);
 
-const scope = z.enum(BUDGET_SCOPES);
+/** The budget of a limit, and the part of it that the limit is. */
+export const limitOfBudget = {
+  budget_id: budgetId.meta({ description: 'The budget of the limit' }),
+  budget_name: z.string().min(1).max(300).meta({ description: 'Its name', example: 'Growth team' }),
+  value: z.string().min(1).max(128).optional().meta({
+    description: 'The value that the limit is for, if the budget has one for each value',
+    example: 'zoe@example.com',
+  }),
+  limit_micros: micros.meta({ description: 'The limit in USD micros' }),
+  period: z
+    .object({ kind: z.string().max(32), start: moment, end: moment })
+    .meta({ description: 'The period of the budget that the spend counts in' }),
+};
+const ofBudget = z.object(limitOfBudget).partial().shape;
 
 /** Maximum number of blocked calls in one event. */
 const MAX_BLOCKED_COUNT = 1_000_000;
@@ -49,6 +61,7 @@ export const budgetBlockedData = z.strictObject({
   model: modelName.optional(),
   provider: providerName.optional(),
   labels: labels.optional(),
+  ...ofBudget,
 });
 
 export const guardBlockedData = z.strictObject({
@@ -61,20 +74,27 @@ export const guardBlockedData = z.strictObject({
   labels: labels.optional(),
 });
 
-/** The share of a daily budget that was spent, in whole percent. */
-export const budgetPercent = z
-  .int()
-  .min(1, 'must be from 1 to 100')
-  .max(100, 'must be from 1 to 100')
-  .meta({ description: 'Percent of a daily budget, a whole number', example: 80 });
+/** The share of a budget that was spent, in whole percent. A budget may let more pass than its limit. */
+export const budgetPercent = percentUpTo(MAX_TOLD_PERCENT).meta({
+  description: 'Percent of a budget, a whole number',
+  example: 80,
+});
+
+function percentUpTo(most: number) {
+  const message = `must be from 1 to ${most}`;
+  return z.int().min(1, message).max(most, message);
+}
 
 /** About a budget, not a call: it names no run, and an agent only as its scope. */
 export const budgetThresholdReachedData = z.strictObject({
-  scope: scope.meta({ description: 'Whose daily budget it is' }),
-  scope_id: identifier.meta({ description: 'Id of the workspace or the agent, or key of the plan' }),
-  percent: budgetPercent.meta({ description: 'Percent of the daily budget that the spend of the day has reached' }),
+  scope: scope.meta({ description: 'Whose daily budget it is; `budget` for one with a selector' }),
+  scope_id: identifier.meta({ description: 'Id of the workspace, the agent or the budget, or key of the plan' }),
+  // Readers of release 0.1.0 refuse an event with more than 100.
+  percent: percentUpTo(100).meta({ description: 'Percent of the budget that its spend has reached, at most 100' }),
+  reached_percent: budgetPercent.optional().meta({ description: 'The same, also above 100' }),
   spent_micros: micros,
-  daily_budget_usd_micros: micros,
+  daily_budget_usd_micros: micros.meta({ description: 'The limit, also if the budget is for another period' }),
+  ...ofBudget,
 });
 
 /**

@@ -1,5 +1,6 @@
 export * from './alert-records.ts';
 export * from './api/alert.ts';
+export * from './api/budgets.ts';
 export * from './api/labels.ts';
 export * from './api/primitives.ts';
 export * from './api/reservation.ts';
@@ -9,11 +10,10 @@ export * from './channel-records.ts';
 export * from './cursor.ts';
 export * from './event-record.ts';
 export {
-  BUDGET_SCOPES,
-  type BudgetScope,
   budgetPercent,
   eventType,
   type KnownEventType,
+  limitOfBudget,
   modelName,
   providerName,
   settlementId,

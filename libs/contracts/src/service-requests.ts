@@ -44,6 +44,7 @@ const batch = <Request>() =>
 export const budgetsRequests = {
   getBudgets: z.object({ tenantId, agentIds, planKeys }),
   listBudgets: z.object({ tenantId }),
+  listActiveBudgets: z.object({ tenantId }),
 };
 
 /** The requests to the enforcer over gRPC, by RPC. */

@@ -15,7 +15,7 @@ import { KEY_ROLES } from './workspace-key.ts';
 
 describe('services', () => {
   it('carry every RPC of the proto files', () => {
-    expect(Object.keys(budgetsService)).toEqual(['GetBudgets', 'ListBudgets']);
+    expect(Object.keys(budgetsService)).toEqual(['GetBudgets', 'ListBudgets', 'ListActiveBudgets']);
     const [one, batches] = [
       ['Reserve', 'GetReservation', 'Settle', 'Release', 'Extend'],
       ['ReserveMany', 'SettleMany', 'ReleaseMany'],

@@ -11,6 +11,7 @@ import type { KeysServiceDefinition } from './gen/tollkeeper/keys/v1/KeysService
 import type { NotifierServiceDefinition } from './gen/tollkeeper/notifier/v1/NotifierService.ts';
 import type { KeyRole } from './workspace-key.ts';
 
+export type { Budget as BudgetMessage } from './gen/tollkeeper/budgets/v1/Budget.ts';
 export type { Denial as DenialMessage } from './gen/tollkeeper/enforcer/v1/Denial.ts';
 export type { LimitStatus as LimitStatusMessage } from './gen/tollkeeper/enforcer/v1/LimitStatus.ts';
 export type { Reservation as ReservationMessage } from './gen/tollkeeper/enforcer/v1/Reservation.ts';

@@ -52,6 +52,12 @@ export function toStatus(error: unknown, requestId: string): Partial<StatusObjec
   return { code: GRPC_STATUS[code], details: error.message, metadata };
 }
 
+/** Whether a call failed because the peer is of a version that does not have the RPC. */
+export function isUnimplemented(error: unknown): boolean {
+  const cause = error instanceof AppError ? (error.cause as Partial<ServiceError> | undefined) : undefined;
+  return cause?.code === status.UNIMPLEMENTED;
+}
+
 /**
  * The `AppError` for a failed call. An error of the peer comes back with its code, message and details. A call that did
  * not reach the peer is `service_unavailable`, a slow one `upstream_timeout`. Other transport errors are `internal`,

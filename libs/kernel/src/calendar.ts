@@ -173,10 +173,10 @@ export function localDays(span: TimeSpan, timezone: string): TimeSpan[] {
   return days;
 }
 
-function toLocal(epochMs: number, timezone: string): Temporal.ZonedDateTime {
+export function toLocal(epochMs: number, timezone: string): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(timezone);
 }
 
-function startOfDate(date: Temporal.PlainDate, timezone: string): number {
+export function startOfDate(date: Temporal.PlainDate, timezone: string): number {
   return date.toZonedDateTime({ timeZone: timezone }).epochMilliseconds;
 }

@@ -4,7 +4,21 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** Prefixes of ids that Tollkeeper creates. */
 export type IdPrefix =
-  'user' | 'inv' | 'ws' | 'key' | 'plan' | 'rsv' | 'rule' | 'chan' | 'alrt' | 'req' | 'evt' | 'run' | 'stl' | 'aud';
+  | 'user'
+  | 'inv'
+  | 'ws'
+  | 'key'
+  | 'plan'
+  | 'bud'
+  | 'rsv'
+  | 'rule'
+  | 'chan'
+  | 'alrt'
+  | 'req'
+  | 'evt'
+  | 'run'
+  | 'stl'
+  | 'aud';
 
 /** `length` uniformly random characters of `0-9 A-Z a-z`. */
 export function randomBase62(length: number): string {

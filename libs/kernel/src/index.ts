@@ -1,8 +1,18 @@
-export * from './calendar.ts';
+export {
+  canonicalTimezone,
+  comparedSpan,
+  localDays,
+  RANGE_KINDS,
+  type RangeKind,
+  resolveRange,
+  type TimeSpan,
+  type TimeWindow,
+} from './calendar.ts';
 export * from './clock.ts';
 export * from './errors.ts';
 export * from './ids.ts';
 export * from './money.ts';
+export * from './periods.ts';
 export * from './room.ts';
 export * from './tenant.ts';
 export * from './turns.ts';

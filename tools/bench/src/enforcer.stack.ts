@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Fleet, NODE_FLAGS, startFleet } from '@tollkeeper/fleet';
 import type { ServiceName } from '@tollkeeper/topology';
+import { DAILY_BUDGETS } from './deciders/call.ts';
 import type { DeciderSettings } from './deciders/decider.settings.ts';
 import type { DecisionLoad, DecisionResult } from './decision.load.ts';
-import { makeBudgetedWorkspaces } from './enforcer.workspaces.ts';
+import { logIn, makeBudgetedWorkspaces, makeTeamBudgets } from './enforcer.workspaces.ts';
 import { redisVersion, startRedis } from './redis.process.ts';
 import { startServer } from './server.process.ts';
 import type { DecisionRequest } from './servers/decision.worker.ts';
@@ -44,6 +45,13 @@ export const ONE_REPLICA = 'gRPC, 1 replica';
 export const THREE_REPLICAS = 'gRPC, 3 replicas';
 export const ONE_REPLICA_BATCHES = 'gRPC in batches, 1 replica';
 export const THREE_REPLICAS_BATCHES = 'gRPC in batches, 3 replicas';
+export const EIGHT_BUDGETS = 'gRPC, 1 replica, 8 budgets';
+export const MANY_BUDGETS = 'gRPC, 1 replica, 8 of 200 budgets, each for 10,000 users';
+/** Five budgets for each team, besides the three daily ones. */
+const TEAM_BUDGETS = [
+  { name: EIGHT_BUDGETS, each: null, budgets: { limits: 8, teams: 1, users: 1 } },
+  { name: MANY_BUDGETS, each: 'label:user', budgets: { limits: 8, teams: 40, users: 10_000 } },
+];
 export const REDIS_ALWAYS = 'Redis, Lua script, appendfsync always';
 
 /** Far above what any machine achieves, so that a workspace's quota is not measured. */
@@ -68,12 +76,12 @@ export async function startEnforcerStack(workspaceCount: number): Promise<Enforc
     stops.push(() => fleet.stop());
     if (fleet.mongo === null) throw new Error('The benchmark needs the managed MongoDB');
     const mongodbUri = fleet.mongo.uri;
-    const workspaces = await makeBudgetedWorkspaces(fleet, workspaceCount);
+    const send = await logIn(fleet);
+    const workspaces = await makeBudgetedWorkspaces(send, workspaceCount);
     await Promise.all(NOT_ASKED.flatMap((service) => fleet.services[service].map((replica) => replica.stop())));
     const more = [await fleet.addReplica('enforcer'), await fleet.addReplica('enforcer')];
     const replicas = fleet.services.enforcer;
-    const [first] = replicas;
-    const [workspace] = workspaces;
+    const [[first], [workspace]] = [replicas, workspaces];
     if (first === undefined || workspace === undefined) throw new Error('There is nothing to ask');
 
     const contenders: Contender[] = [];
@@ -86,13 +94,18 @@ export async function startEnforcerStack(workspaceCount: number): Promise<Enforc
     const pids = replicas.map(({ pid = 0 }) => pid);
     const one = [first.grpcAddress];
     const onePid = pids.slice(0, 1);
-    await add(ONE_REPLICA, { kind: 'grpc', addresses: one, apiKeys: [apiKey] }, onePid);
-    const all = replicas.map(({ grpcAddress }) => grpcAddress);
-    await add(THREE_REPLICAS, { kind: 'grpc', addresses: all, apiKeys: [apiKey] }, pids);
+    const byCall = { kind: 'grpc', addresses: one, budgets: DAILY_BUDGETS } as const;
+    await add(ONE_REPLICA, { ...byCall, apiKeys: [apiKey] }, onePid);
+    for (const { name, each, budgets } of TEAM_BUDGETS) {
+      const { apiKey: ofTeams } = await makeTeamBudgets(send, `teams-${budgets.teams}`, each, budgets);
+      await add(name, { ...byCall, apiKeys: [ofTeams], budgets }, onePid);
+    }
+    const addresses = replicas.map(({ grpcAddress }) => grpcAddress);
+    await add(THREE_REPLICAS, { ...byCall, addresses, apiKeys: [apiKey] }, pids);
     await add(ONE_REPLICA_BATCHES, { kind: 'grpc-batches', addresses: one, apiKey }, onePid);
-    await add(THREE_REPLICAS_BATCHES, { kind: 'grpc-batches', addresses: all, apiKey }, pids);
+    await add(THREE_REPLICAS_BATCHES, { kind: 'grpc-batches', addresses, apiKey }, pids);
     const apiKeys = workspaces.map((each) => each.apiKey);
-    await add(`${ONE_REPLICA}, ${apiKeys.length} workspaces`, { kind: 'grpc', addresses: one, apiKeys }, onePid);
+    await add(`${ONE_REPLICA}, ${apiKeys.length} workspaces`, { ...byCall, apiKeys }, onePid);
     const edgePids = [...fleet.services.gateway.map(({ pid = 0 }) => pid), ...onePid];
     await add('edge: gateway, HTTP, 1 replica', { kind: 'edge', baseUrl: fleet.baseUrl, apiKey }, edgePids);
     const env = await engineEnvironment(fleet, dataDirectory, mongodbUri);

@@ -3,7 +3,9 @@ import { markdownTable } from '@tollkeeper/testing/markdown-table';
 import type { DecisionResult } from './decision.load.ts';
 import {
   type Contender,
+  EIGHT_BUDGETS,
   type EnforcerStack,
+  MANY_BUDGETS,
   ONE_REPLICA,
   ONE_REPLICA_BATCHES,
   REDIS_ALWAYS,
@@ -125,6 +127,12 @@ function reportRates(measured: Map<string, Round[]>): void {
   const goals = [
     ['one replica over gRPC: at least 10,000 decisions/s', `${whole(rateOf(base))}/s`, `${whole(rateOf(batches))}/s`],
     ['one replica over gRPC: not below Redis with `always`', percent(base, always), percent(batches, always)],
+    ['eight budgets: at least 90 % of the rate with three', percent(measured.get(EIGHT_BUDGETS), base), 'not measured'],
+    [
+      'eight of 200 budgets for each of 10,000 users: at most 1.5 times the time of eight',
+      percent(measured.get(EIGHT_BUDGETS), measured.get(MANY_BUDGETS)),
+      'not measured',
+    ],
     [
       'three replicas on one workspace: at least 60 % of one',
       percent(measured.get(THREE_REPLICAS), base),

@@ -39,14 +39,16 @@ export interface Mismatch {
 export interface Strictness {
   /** Whether the reader refuses unknown fields where its schema says so. */
   unknownFields: boolean;
+  /** Whether the reader refuses a value without the fields that it requires. */
+  requiredFields: boolean;
   /** Whether the reader enforces its enumerations, limits, patterns and formats. */
   values: boolean;
 }
 
 /** A service that checks all that it reads. */
-export const STRICT: Strictness = { unknownFields: true, values: true };
+export const STRICT: Strictness = { unknownFields: true, requiredFields: true, values: true };
 /** A client that ignores new fields and values, as the API requires of clients. */
-export const TOLERANT: Strictness = { unknownFields: false, values: false };
+export const TOLERANT: Strictness = { unknownFields: false, requiredFields: true, values: false };
 
 const UPPER_LIMITS = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'];
 const LOWER_LIMITS = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'];
@@ -109,7 +111,7 @@ export function findMismatches(
     const known = to.properties ?? {};
     const always = from.required ?? [];
     for (const name of to.required ?? []) {
-      if (always.includes(name)) continue;
+      if (always.includes(name) || !strictness.requiredFields) continue;
       const message = `${writer.name} may leave it out, ${reader.name} requires it`;
       found.push({ kind: 'missing', path: join(path, name), message });
     }

@@ -140,4 +140,23 @@ describe('the public API', () => {
   it.each(HARMLESS)('keeps clients working with %s', (_case, change) => {
     expect(findBreakingChanges(api(), api(change))).toEqual([]);
   });
+
+  it('keeps clients working with more fields in one of the two forms of an answer', () => {
+    const answering =
+      (...ofSecond: string[]): Change =>
+      (at) => {
+        const form = (...names: string[]): JsonSchema => ({
+          type: 'object',
+          required: names,
+          properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+          additionalProperties: false,
+        });
+        at.operation.responses['200'] = {
+          content: { 'application/json': { schema: { oneOf: [form('id'), form('id', ...ofSecond)] } } },
+        };
+      };
+    const before = api(answering('denial'));
+    expect(findBreakingChanges(before, api(answering('denial', 'budget', 'period')))).toEqual([]);
+    expect(findBreakingChanges(before, api(answering('budget')))).not.toEqual([]);
+  });
 });

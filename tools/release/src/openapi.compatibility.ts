@@ -102,7 +102,8 @@ export function findBreakingChanges(released: OpenApi, current: OpenApi): string
     ];
     const unreadable = findMismatches(after, before, { writer: server, reader: client }, TOLERANT);
     // Clients cannot rely on a field that was optional, but may use it.
-    const lost = findMismatches(before, after, { writer: client, reader: server }, { ...TOLERANT, unknownFields: true })
+    const knowing = { ...TOLERANT, unknownFields: true, requiredFields: false };
+    const lost = findMismatches(before, after, { writer: client, reader: server }, knowing)
       .filter(({ kind, path }) => kind === 'unknown' && !unreadable.some((other) => other.path === path))
       .map((found) => ({ ...found, message: 'no longer comes' }));
     return [...unreadable, ...lost].map((found) => sentence(place, found));

@@ -74,6 +74,11 @@ describe('an event', () => {
   it.each<[string, object, Partial<CountableEvent>]>([
     ['an agent, and is of that agent', { scope: 'agent', scope_id: 'a' }, { agentId: 'a', percent: 80 }],
     ['a plan, and is of no agent', { scope: 'plan', scope_id: 'a' }, { agentId: undefined, percent: 80 }],
+    [
+      'some calls, and is of no agent',
+      { scope: 'budget', scope_id: 'bud_1', percent: 200, value: 'zoe' },
+      { agentId: undefined, percent: 200 },
+    ],
     ['the workspace, and is of no agent', { scope: 'workspace', scope_id: 'a' }, { agentId: undefined, percent: 80 }],
   ])('reports a threshold of the budget of %s', (_what, about, counted) => {
     const data: object = { percent: 80, spent_micros: 8, daily_budget_usd_micros: 10, ...about };

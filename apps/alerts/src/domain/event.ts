@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import {
-  BUDGET_SCOPES,
-  type BudgetScope,
   type BudgetThresholdReachedEvent,
   countOf,
   type GatewayEvent,
   type GatewayEventRecord,
   isSpendSettled,
   isThresholdReached,
+  LIMIT_SCOPES,
+  type LimitScope,
   type ReachedBudget,
 } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
@@ -25,7 +25,7 @@ export interface CountableEvent {
   count: number;
   /** The amount of a settlement, in USD micros; 0 for any other event. */
   settledMicros: number;
-  /** The percentage of a daily budget that was reached; undefined for any other event. */
+  /** The percentage of a budget that was reached; undefined for any other event. */
   percent: number | undefined;
   /** The budget threshold that was reached; undefined for any other event, and for an unknown scope. */
   budget: ReachedBudget | undefined;
@@ -59,25 +59,25 @@ export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRe
     receivedAt: Date.parse(receivedAt),
     count: countOf(event),
     settledMicros: settlement?.amount_micros ?? 0,
-    percent: threshold?.percent,
+    percent: threshold?.reached_percent ?? threshold?.percent,
     budget,
     identity: identityOf(settlement === undefined ? eventKey(event) : settlementKey(settlement.settlement_id)),
   };
 }
 
 /** The agent whose daily budget has the scope id, if any. */
-const AGENT_OF: Record<BudgetScope, (scopeId: string) => string | undefined> = {
+const AGENT_OF: Record<LimitScope, (scopeId: string) => string | undefined> = {
   workspace: () => undefined,
   agent: (scopeId) => scopeId,
   plan: () => undefined,
+  budget: () => undefined,
 };
 
 /** Undefined for a scope of a newer producer that this version does not know. */
 function knownBudget(threshold: BudgetThresholdReachedEvent['data']): ReachedBudget | undefined {
-  const scope = BUDGET_SCOPES.find((each) => each === threshold.scope);
+  const scope = LIMIT_SCOPES.find((each) => each === threshold.scope);
   if (scope === undefined) return undefined;
-  const { scope_id, percent, spent_micros, daily_budget_usd_micros } = threshold;
-  return { scope, scope_id, percent, spent_micros, daily_budget_usd_micros };
+  return { ...threshold, scope };
 }
 
 /** Unambiguous: only the source, which comes last, can contain `|`. */

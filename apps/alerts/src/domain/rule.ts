@@ -17,7 +17,7 @@ export interface Rule {
   windowSeconds: number;
   /** Types of events that the rule counts; empty means all types. */
   eventTypes: string[];
-  /** The rule counts events in which a daily budget reaches one of these percentages; empty means any. */
+  /** The rule counts events in which a budget reaches one of these percentages; empty means any. */
   percents: number[];
   cooldownSeconds: number;
   channelIds: string[];

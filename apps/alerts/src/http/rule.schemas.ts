@@ -48,7 +48,7 @@ const percents = z
   .refine((all) => new Set(all).size === all.length, 'must not repeat a percent')
   .meta({
     description:
-      'The rule counts only events of a daily budget reaching one of these percents; empty or absent means any. Needs ' +
+      'The rule counts only events of a budget reaching one of these percents; empty or absent means any. Needs ' +
       '`event_types` with only `budget.threshold_reached`',
     example: [80],
   });

@@ -1,15 +1,15 @@
-import type { BudgetScope } from '@tollkeeper/contracts';
+import type { LimitScope } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
-import type { DailyBudget } from './budget.ts';
+import type { DailyBudget } from './daily-budget.ts';
 
-/** A change of a daily budget by a person. */
+/** A change of the limit of a budget by a person. */
 export interface BudgetChange {
-  scope: BudgetScope;
-  /** The `agent_id` or `plan_key`, or the id of the workspace. */
+  scope: LimitScope;
+  /** The `agent_id`, `plan_key` or id of the budget, or the id of the workspace. */
   scopeId: string;
-  /** Null if there was none, including before the creation of a plan. */
+  /** Null if there was none, including before the creation of a plan or budget. */
   previousMicros: DailyBudget;
-  /** Null if there is none, including after the deletion of a plan. */
+  /** Null if there is none, including after the deletion of a plan or budget. */
   dailyBudgetMicros: DailyBudget;
   /** Id of the user. */
   changedBy: string;
@@ -17,7 +17,7 @@ export interface BudgetChange {
 }
 
 /** Which changes to list. `scopeId` is within the scope. */
-type ChangeFilter = { scope?: undefined } | { scope: BudgetScope; scopeId?: string | undefined };
+type ChangeFilter = { scope?: undefined } | { scope: LimitScope; scopeId?: string | undefined };
 
 /** A position in a list: that of the last change of a page. */
 export interface ChangePlace {

@@ -1,36 +1,44 @@
 import { budgetsRequests, budgetsService } from '@tollkeeper/contracts';
 import { type GrpcService, grpcService } from '@tollkeeper/grpc';
-import type { AgentBudget, BudgetStore, DailyBudget, SetAgentBudget } from '../domain/budget.ts';
+import { type Budget, type BudgetStore, toldAt } from '../domain/budget.ts';
+import { type DailyBudget, type DailyBudgetStore, isSet, type SetAgentBudget } from '../domain/daily-budget.ts';
 import type { Plan, PlanStore } from '../domain/plan.ts';
 
 /** Keeps an answer well below the 4 MiB of a gRPC message. */
 const MAX_LISTED_AGENTS = 10_000;
 
+export interface BudgetsHandlersDeps {
+  budgets: BudgetStore;
+  daily: DailyBudgetStore;
+  plans: PlanStore;
+}
+
 /** The handlers of budgets.proto. */
-export function createBudgetsHandlers(budgets: BudgetStore, plans: PlanStore): GrpcService {
+export function createBudgetsHandlers({ budgets, daily, plans }: BudgetsHandlersDeps): GrpcService {
   return grpcService(budgetsService, budgetsRequests, {
     async getBudgets({ tenantId, agentIds, planKeys }) {
-      const [daily, ofAgents, ofPlans] = await Promise.all([
-        budgets.ofWorkspace(tenantId),
-        agentIds.length === 0 ? [] : budgets.ofAgents(tenantId, agentIds),
+      const [ofWorkspace, ofAgents, ofPlans] = await Promise.all([
+        daily.ofWorkspace(tenantId),
+        agentIds.length === 0 ? [] : daily.ofAgents(tenantId, agentIds).then((found) => found.filter(isSet)),
         planKeys.length === 0 ? [] : plans.find(tenantId, planKeys),
       ]);
-      return toAnswer(daily, ofAgents.flatMap(toSet), ofPlans);
+      return toAnswer(ofWorkspace, ofAgents, ofPlans);
     },
 
     async listBudgets({ tenantId }) {
-      const [daily, ofAgents, ofPlans] = await Promise.all([
-        budgets.ofWorkspace(tenantId),
-        budgets.listSetAgents(tenantId, MAX_LISTED_AGENTS),
+      const [ofWorkspace, ofAgents, ofPlans] = await Promise.all([
+        daily.ofWorkspace(tenantId),
+        daily.listSetAgents(tenantId, MAX_LISTED_AGENTS),
         plans.list(tenantId),
       ]);
-      return toAnswer(daily, ofAgents, ofPlans);
+      return toAnswer(ofWorkspace, ofAgents, ofPlans);
+    },
+
+    async listActiveBudgets({ tenantId }) {
+      const active = (await budgets.list(tenantId)).filter(({ isActive }) => isActive);
+      return { budgets: active.map(toBudgetMessage) };
     },
   });
-}
-
-function toSet({ agentId, dailyBudgetMicros }: AgentBudget): SetAgentBudget[] {
-  return dailyBudgetMicros === null ? [] : [{ agentId, dailyBudgetMicros }];
 }
 
 function toAnswer(daily: DailyBudget, agents: SetAgentBudget[], plans: Plan[]) {
@@ -42,5 +50,17 @@ function toAnswer(daily: DailyBudget, agents: SetAgentBudget[], plans: Plan[]) {
       dailyBudgetUsdMicros: dailyBudgetMicros,
       isActive,
     })),
+  };
+}
+
+function toBudgetMessage(budget: Budget) {
+  const { id, generation, name, selector, each, limitMicros, action, gracePercent, overrides } = budget;
+  return {
+    ...{ id, generation, name, selector, limitMicros, gracePercent },
+    ...(each !== null && { each }),
+    ...(overrides !== null && { overrides }),
+    period: budget.period,
+    denies: action === 'deny',
+    tellAt: [...toldAt(budget)],
   };
 }

@@ -1,118 +1,138 @@
-import { identifier, micros, moment } from '@tollkeeper/contracts';
-import { defineRoute, type Route } from '@tollkeeper/http';
+import { budgetId } from '@tollkeeper/contracts';
+import { defineRoute, integerQuery, mergePatchBodies, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
-import type { BudgetStore } from '../domain/budget.ts';
-import type { AgentWithBudget, BudgetUseCases } from '../domain/budget.use-cases.ts';
-import { PREFIX, segments, TAG, workspaceOf } from './paths.ts';
+import { type BudgetDraft, MAX_BUDGETS } from '../domain/budget.ts';
+import type { BudgetUseCases } from '../domain/budget.use-cases.ts';
+import { ORIGINS } from '../domain/listed-budget.ts';
+import { budgetBody, budgetPatch, budgetRecord, patched, toBudgetRecord, toDraft } from './budget.schemas.ts';
+import { TAG } from './paths.ts';
 
-const dailyBudget = micros.nullable().meta({ description: 'USD micros per day; null if not set', example: 25_000_000 });
-const change = z.strictObject({ daily_budget_usd_micros: dailyBudget });
-const ofWorkspace = z.object({ tenant_id: segments.tenant_id });
-const ofAgent = z.object({ tenant_id: segments.tenant_id, agent_id: segments.agent_id });
+const PATH = '/api/v1/budgets';
+const ONE = `${PATH}/{budget_id}`;
 
-const workspaceBudget = z
-  .object({ tenant_id: z.string(), daily_budget_usd_micros: dailyBudget })
-  .meta({ id: 'WorkspaceBudget' });
-const agentBudget = z
-  .object({ agent_id: identifier, daily_budget_usd_micros: dailyBudget })
-  .meta({ id: 'AgentBudget' });
-const agentItem = z
-  .object({
-    agent_id: identifier,
-    display_name: z.string(),
-    daily_budget_usd_micros: dailyBudget,
-    updated_at: moment.nullable().meta({ description: 'Null if it was never set' }),
-  })
-  .meta({ id: 'AgentBudgetItem' });
+const ofBudget = z.object({ budget_id: budgetId });
+const listQuery = z.object({
+  origin: z.enum(ORIGINS).optional().meta({
+    description: 'Only daily budgets of the workspace, of agents or of plans, or only (`none`) all other budgets',
+  }),
+  is_active: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .meta({
+      description: 'Only budgets that are active, or only those that are not',
+      override: { type: 'boolean', enum: undefined },
+    }),
+  limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Maximum number of items on a page' }),
+  cursor: budgetId.optional().meta({ description: 'The `next_cursor` of the previous page' }),
+});
+const budgetPage = z.object({
+  items: z.array(budgetRecord),
+  next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null on the last page' }),
+});
 
-/** The daily budgets of the workspace and of its agents, for owners. */
-export function createBudgetRoutes(store: BudgetStore, budgets: BudgetUseCases): Route[] {
-  return [...workspaceRoutes(store), ...agentRoutes(budgets)];
+/** All budgets of the workspace: members read them, owners change them. */
+export function createBudgetRoutes(budgets: BudgetUseCases): Route[] {
+  return [...routesOfAll(budgets), ...routesOfOne(budgets)];
 }
 
-function workspaceRoutes(budgets: BudgetStore): Route[] {
-  const path = `${PREFIX}/workspace`;
+function routesOfAll(budgets: BudgetUseCases): Route[] {
   return [
     defineRoute({
       method: 'get',
-      path,
-      operationId: 'getWorkspaceBudget',
+      path: PATH,
+      operationId: 'listBudgets',
       tag: TAG,
-      summary: 'Read the daily budget of the workspace',
-      access: 'owner',
-      params: ofWorkspace,
-      responses: { 200: { description: 'The budget', schema: workspaceBudget } },
-      handler: async ({ caller, params }) => {
-        const tenantId = workspaceOf(caller, params);
-        const daily = await budgets.ofWorkspace(tenantId);
-        return { status: 200, body: { tenant_id: tenantId, daily_budget_usd_micros: daily } };
-      },
-    }),
-    defineRoute({
-      method: 'put',
-      audit: 'budget.workspace.set',
-      path,
-      operationId: 'setWorkspaceBudget',
-      tag: TAG,
-      summary: 'Set or unset the daily budget of the workspace',
-      description: 'Null removes the budget. The dashboard shows the change within seconds.',
-      access: 'owner',
-      params: ofWorkspace,
-      body: change,
-      responses: { 200: { description: 'The budget as it is now', schema: workspaceBudget } },
-      handler: async ({ caller, params, body, cause }) => {
-        const tenantId = workspaceOf(caller, params);
-        await budgets.setWorkspace(tenantId, body.daily_budget_usd_micros, cause);
-        return { status: 200, body: { tenant_id: tenantId, ...body } };
-      },
-    }),
-  ];
-}
-
-function agentRoutes(budgets: BudgetUseCases): Route[] {
-  return [
-    defineRoute({
-      method: 'get',
-      path: `${PREFIX}/agents`,
-      operationId: 'listAgentBudgets',
-      tag: TAG,
-      summary: 'List the daily budgets of the agents',
-      description: 'Every agent of the workspace, with or without a budget, sorted by `agent_id`; at most 10000.',
-      access: 'owner',
-      params: ofWorkspace,
-      responses: { 200: { description: 'The agents', schema: z.object({ items: z.array(agentItem) }) } },
-      handler: async ({ caller, params }) => {
-        const agents = await budgets.listAgents(workspaceOf(caller, params));
-        return { status: 200, body: { items: agents.map(toAgentItem) } };
-      },
-    }),
-    defineRoute({
-      method: 'put',
-      audit: 'budget.agent.set',
-      path: `${PREFIX}/agents/{agent_id}`,
-      operationId: 'setAgentBudget',
-      tag: TAG,
-      summary: 'Set or unset the daily budget of an agent',
+      summary: 'List the budgets of the workspace',
       description:
-        'Null removes the budget. 404 if the workspace does not have the agent. Events and `POST /agents` create agents.',
+        'Budgets with a selector and a period by id, then the daily budgets that are set: of the workspace, of plans ' +
+        'by key, and of agents by id. The `id` of a daily budget is `bud_workspace`, `bud_plan.<plan_key>` or ' +
+        '`bud_agent.<agent_id>`.',
+      access: 'member',
+      query: listQuery,
+      responses: { 200: { description: 'A page', schema: budgetPage } },
+      handler: async ({ caller, query }) => {
+        const { origin, is_active: isActive, limit, cursor: after } = query;
+        const { budgets: page, next } = await budgets.list(caller.tenantId, { origin, isActive, limit, after });
+        return { status: 200, body: { items: page.map(toBudgetRecord), next_cursor: next } };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      audit: 'budget.create',
+      path: PATH,
+      operationId: 'createBudget',
+      tag: TAG,
+      summary: 'Create a budget',
+      description:
+        'The budget counts the calls and the spend that come after it, within two seconds, and not what was spent in ' +
+        `its period before. A workspace has at most ${MAX_BUDGETS} budgets besides its daily ones.`,
       access: 'owner',
-      params: ofAgent,
-      body: change,
-      responses: { 200: { description: 'The budget as it is now', schema: agentBudget } },
-      handler: async ({ caller, params, body, cause }) => {
-        const tenantId = workspaceOf(caller, params);
-        await budgets.setAgent(tenantId, params.agent_id, body.daily_budget_usd_micros, cause);
-        return { status: 200, body: { agent_id: params.agent_id, ...body } };
+      body: budgetBody,
+      responses: { 201: { description: 'The new budget', schema: budgetRecord } },
+      handler: async ({ caller, body, cause }) => {
+        const budget = await budgets.create(caller.tenantId, toDraft(body), cause);
+        return { status: 201, body: toBudgetRecord(budget) };
       },
     }),
   ];
 }
 
-function toAgentItem({ agentId, displayName, dailyBudgetMicros, updatedAt }: AgentWithBudget) {
-  return {
-    agent_id: agentId,
-    display_name: displayName,
-    daily_budget_usd_micros: dailyBudgetMicros,
-    updated_at: updatedAt?.toISOString() ?? null,
-  };
+function routesOfOne(budgets: BudgetUseCases): Route[] {
+  return [
+    defineRoute({
+      method: 'get',
+      path: ONE,
+      operationId: 'getBudget',
+      tag: TAG,
+      summary: 'Read a budget',
+      access: 'member',
+      params: ofBudget,
+      responses: { 200: { description: 'The budget', schema: budgetRecord } },
+      handler: async ({ caller, params }) => {
+        const budget = await budgets.get(caller.tenantId, params.budget_id);
+        return { status: 200, body: toBudgetRecord(budget) };
+      },
+    }),
+    defineRoute({
+      method: 'patch',
+      audit: 'budget.update',
+      path: ONE,
+      operationId: 'updateBudget',
+      tag: TAG,
+      summary: 'Change a budget',
+      description:
+        'Spend is counted anew, from now on, if `selector`, `each` or `period` changes. Another `start_month` or `start_day` applies ' +
+        'from the next period on. A `period` of another `kind` replaces the old one as a whole. A daily budget can ' +
+        'only change its `limit_micros`, and a plan also its `name`, `description` and `is_active`; 409 for any other ' +
+        'field. 409 if another budget overrides this one and would no longer fit.',
+      access: 'owner',
+      params: ofBudget,
+      body: mergePatchBodies(budgetPatch),
+      responses: { 200: { description: 'The budget as it is now', schema: budgetRecord } },
+      handler: async ({ caller, params, body, cause }) => {
+        const edit = (current: BudgetDraft): BudgetDraft => patched(current, body);
+        const budget = await budgets.edit(caller.tenantId, params.budget_id, edit, cause);
+        return { status: 200, body: toBudgetRecord(budget) };
+      },
+    }),
+    defineRoute({
+      method: 'delete',
+      audit: 'budget.delete',
+      path: ONE,
+      operationId: 'deleteBudget',
+      tag: TAG,
+      summary: 'Delete a budget',
+      description:
+        'Unsets the daily budget of the workspace or of an agent. Deletes the plan if the budget is one of a plan. 409 ' +
+        'if another budget overrides this one.',
+      access: 'owner',
+      params: ofBudget,
+      responses: { 204: { description: 'The budget is deleted' } },
+      handler: async ({ caller, params, cause }) => {
+        await budgets.delete(caller.tenantId, params.budget_id, cause);
+        return { status: 204 };
+      },
+    }),
+  ];
 }

@@ -1,4 +1,4 @@
-import { BUDGET_SCOPES, fromCursor, identifier, invalidRequest, micros, moment, toCursor } from '@tollkeeper/contracts';
+import { fromCursor, identifier, invalidRequest, LIMIT_SCOPES, micros, moment, toCursor } from '@tollkeeper/contracts';
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import type { BudgetChange, BudgetHistory, ChangePlace } from '../domain/history.ts';
@@ -7,12 +7,16 @@ import { PREFIX, segments, TAG, workspaceOf } from './paths.ts';
 const amount = micros.nullable();
 const changeSchema = z
   .object({
-    scope: z.enum(BUDGET_SCOPES),
-    scope_id: z.string().meta({ description: 'The `agent_id`, the `plan_key` or the id of the workspace' }),
+    scope: z
+      .enum(LIMIT_SCOPES)
+      .meta({ description: '`budget`: a budget of `/api/v1/budgets` that is not a daily one' }),
+    scope_id: z.string().meta({ description: 'The `agent_id`, the `plan_key`, or the id of the budget or workspace' }),
     previous_daily_budget_usd_micros: amount.meta({
-      description: 'Null if none was set, or if the plan was created',
+      description: 'The limit before. Null if none was set, or if the plan or budget was created',
     }),
-    daily_budget_usd_micros: amount.meta({ description: 'Null if the budget was removed, or if the plan was deleted' }),
+    daily_budget_usd_micros: amount.meta({
+      description: 'The limit, of a day or of the period of the budget. Null if it was removed or deleted',
+    }),
     changed_by: z.string().meta({ description: 'Id of the user', example: 'user_4fG0aZ8kQ2mN6pR1tV5x' }),
     changed_at: moment,
   })
@@ -24,15 +28,16 @@ const changePage = z.object({
 
 const ofWorkspace = z.object({ tenant_id: segments.tenant_id });
 const historyQuery = z.object({
-  scope: z.enum(BUDGET_SCOPES).optional().meta({ description: 'Only changes of budgets of this scope' }),
+  scope: z.enum(LIMIT_SCOPES).optional().meta({ description: 'Only changes of budgets of this scope' }),
   scope_id: identifier.optional().meta({
-    description: 'Only changes of this agent, plan or workspace, by its `agent_id`, `plan_key` or id. Needs `scope`',
+    description:
+      'Only changes of this agent, plan, budget or workspace, by its `agent_id`, `plan_key` or id. Needs `scope`',
   }),
   limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Maximum number of items on a page' }),
   cursor: z.string().max(1024).optional().meta({ description: 'The `next_cursor` of the previous page' }),
 });
 
-/** Who changed which daily budget, for owners. */
+/** Who changed which limit, for owners. */
 export function createHistoryRoutes(history: BudgetHistory): Route[] {
   return [
     defineRoute({
@@ -40,9 +45,8 @@ export function createHistoryRoutes(history: BudgetHistory): Route[] {
       path: `${PREFIX}/history`,
       operationId: 'listBudgetChanges',
       tag: TAG,
-      summary: 'List changes of daily budgets, newest first',
-      description:
-        'Covers the last 400 days. Calls that do not change the amount and changes of `is_active` of a plan are not listed.',
+      summary: 'List changes of the limits of budgets, newest first',
+      description: 'Covers the last 400 days. Changes of anything but the limit, such as `is_active`, are not listed.',
       access: 'owner',
       params: ofWorkspace,
       query: historyQuery,

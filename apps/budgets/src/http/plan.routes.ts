@@ -3,13 +3,13 @@ import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import { MAX_PLANS, type Plan, type PlanStore } from '../domain/plan.ts';
 import type { PlanUseCases } from '../domain/plan.use-cases.ts';
+import { descriptionText } from './fields.ts';
 import { PREFIX, segments, TAG, workspaceOf } from './paths.ts';
 
-const description = z
-  .string()
-  .max(1000, 'must be at most 1000 characters')
-  .regex(/^[\t\r\n -~\u00a0-\uffff]*$/, 'must not contain control characters other than tabs and line breaks')
-  .meta({ description: 'Purpose of the plan', example: 'Interactive work of the research team' });
+const description = descriptionText.meta({
+  description: 'Purpose of the plan',
+  example: 'Interactive work of the research team',
+});
 const isActive = z.boolean().meta({ description: 'Whether calls may be made under the plan' });
 
 const newPlan = z.strictObject({

@@ -1,107 +1,104 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
-import type { AuditedFields } from '@tollkeeper/contracts';
 import { changeInTurn } from '@tollkeeper/mongo';
-import { type Connection, Schema, trusted } from 'mongoose';
-import type { BudgetStore, DailyBudget, SetAgentBudget } from '../domain/budget.ts';
+import type { TenantId } from '@tollkeeper/kernel';
+import { type ClientSession, type Connection, Schema } from 'mongoose';
+import { AUDITED_BUDGET, type Budget, type BudgetStore } from '../domain/budget.ts';
 import type { HistoryStore } from './history.store.ts';
 
-interface StoredWorkspaceBudget {
+type StoredBudget = Omit<Budget, 'id'> & { _id: string; tenantId: string };
+
+const text = { type: String, required: true } as const;
+const number = { type: Number, required: true } as const;
+const date = { type: Date, required: true } as const;
+const mixed = { type: Schema.Types.Mixed, required: true } as const;
+
+const budgetSchema = new Schema<StoredBudget>(
+  {
+    _id: text,
+    tenantId: text,
+    name: text,
+    description: { type: String, default: '' },
+    selector: mixed,
+    each: { type: String, default: null },
+    overrides: { type: String, default: null },
+    period: mixed,
+    limitMicros: number,
+    action: text,
+    gracePercent: number,
+    tellAt: { type: Schema.Types.Mixed, default: null },
+    isActive: { type: Boolean, required: true },
+    generation: number,
+    createdAt: date,
+    updatedAt: date,
+  },
+  // An empty selector must stay one.
+  { collection: 'budgets', versionKey: false, minimize: false },
+);
+budgetSchema.index({ tenantId: 1 });
+
+interface StoredRevision {
   /** The tenant. */
   _id: string;
-  dailyBudgetMicros: DailyBudget;
+  /** Number of changes of its budgets. */
+  revision: number;
 }
 
-interface StoredAgentBudget {
-  tenantId: string;
-  agentId: string;
-  dailyBudgetMicros: DailyBudget;
-  updatedAt: Date;
-}
-
-const workspaceBudgetSchema = new Schema<StoredWorkspaceBudget>(
-  { _id: { type: String, required: true }, dailyBudgetMicros: { type: Number, default: null } },
-  { collection: 'workspace_budgets', versionKey: false },
+const revisionSchema = new Schema<StoredRevision>(
+  { _id: text, revision: number },
+  { collection: 'budget_revisions', versionKey: false },
 );
-
-const agentBudgetSchema = new Schema<StoredAgentBudget>(
-  {
-    tenantId: { type: String, required: true },
-    agentId: { type: String, required: true },
-    dailyBudgetMicros: { type: Number, default: null },
-    updatedAt: { type: Date, required: true },
-  },
-  { collection: 'agent_budgets', versionKey: false },
-);
-agentBudgetSchema.index({ tenantId: 1, agentId: 1 }, { unique: true });
-
-const AUDITED: AuditedFields<{ dailyBudgetMicros: DailyBudget }> = {
-  daily_budget_usd_micros: (budget) => budget.dailyBudgetMicros,
-};
-
-/** Returns the document before the change; null if there was none. */
-const REPLACE = { upsert: true, returnDocument: 'before' } as const;
 
 /** Budgets in the database of `connection`. Make it before the connection starts. */
 export function createBudgetStore(connection: Connection, history: HistoryStore, trail: AuditTrail): BudgetStore {
-  const workspaces = connection.model<StoredWorkspaceBudget>('WorkspaceBudget', workspaceBudgetSchema);
-  const agents = connection.model<StoredAgentBudget>('AgentBudget', agentBudgetSchema);
+  const budgets = connection.model<StoredBudget>('Budget', budgetSchema);
+  const revisions = connection.model<StoredRevision>('BudgetRevision', revisionSchema);
+
+  async function list(tenantId: TenantId, session?: ClientSession): Promise<Budget[]> {
+    const found = await budgets
+      .find({ tenantId }, null, session && { session })
+      .sort({ _id: 1 })
+      .lean();
+    return found.map(toBudget);
+  }
 
   return {
-    async ofWorkspace(tenantId) {
-      return (await workspaces.findById(tenantId).lean())?.dailyBudgetMicros ?? null;
+    list: (tenantId) => list(tenantId),
+
+    async find(tenantId, id) {
+      const stored = await budgets.findOne({ _id: id, tenantId }).lean();
+      return stored && toBudget(stored);
     },
 
-    async setWorkspace(tenantId, dailyBudgetMicros, cause) {
-      await changeInTurn(connection, tenantId, async (session) => {
-        const before = await workspaces
-          .findOneAndUpdate({ _id: tenantId }, { $set: { dailyBudgetMicros } }, { ...REPLACE, session })
-          .lean();
+    change: (tenantId, id, decide, cause) =>
+      changeInTurn(connection, tenantId, async (session) => {
+        // Makes concurrent changes conflict in all replicas, so that each decides on the result of the one before.
+        await revisions.updateOne({ _id: tenantId }, { $inc: { revision: 1 } }, { session, upsert: true });
+        const all = await list(tenantId, session);
+        const before = all.find((budget) => budget.id === id) ?? null;
+        const others = all.filter((budget) => budget !== before);
+        const after = decide(before, others);
+        const known = after ?? before;
+        if (known === null) return { before, after };
+        if (after === null) await budgets.deleteOne({ _id: id, tenantId }, { session });
+        else await budgets.replaceOne({ _id: id, tenantId }, toStored(tenantId, after), { session, upsert: true });
         await history.record(session, tenantId, {
-          scope: 'workspace',
-          scopeId: tenantId,
-          previousMicros: before?.dailyBudgetMicros ?? null,
-          dailyBudgetMicros,
+          scope: 'budget',
+          scopeId: id,
+          previousMicros: before?.limitMicros ?? null,
+          dailyBudgetMicros: after?.limitMicros ?? null,
           changedBy: cause.actor.id,
         });
-        const target = { type: 'workspace', id: tenantId, name: '' };
-        const after = { dailyBudgetMicros };
-        await trail.recordChange(session, tenantId, cause, { target, fields: AUDITED, before, after });
-      });
-    },
-
-    async ofAgents(tenantId, agentIds) {
-      const chosen = agentIds === undefined ? {} : { agentId: trusted({ $in: agentIds }) };
-      const found = await agents
-        .find({ tenantId, ...chosen })
-        .sort({ agentId: 1 })
-        .lean();
-      return found.map(({ agentId, dailyBudgetMicros, updatedAt }) => ({ agentId, dailyBudgetMicros, updatedAt }));
-    },
-
-    async listSetAgents(tenantId, limit) {
-      const found = await agents
-        .find({ tenantId, dailyBudgetMicros: trusted({ $ne: null }) }, { _id: 0, agentId: 1, dailyBudgetMicros: 1 })
-        .sort({ agentId: 1 })
-        .limit(limit)
-        .lean<SetAgentBudget[]>();
-      return found.map(({ agentId, dailyBudgetMicros }) => ({ agentId, dailyBudgetMicros }));
-    },
-
-    async setAgent(tenantId, { agentId, displayName, ...fields }, cause) {
-      await changeInTurn(connection, tenantId, async (session) => {
-        const before = await agents
-          .findOneAndUpdate({ tenantId, agentId }, { $set: fields }, { ...REPLACE, session })
-          .lean();
-        await history.record(session, tenantId, {
-          scope: 'agent',
-          scopeId: agentId,
-          previousMicros: before?.dailyBudgetMicros ?? null,
-          dailyBudgetMicros: fields.dailyBudgetMicros,
-          changedBy: cause.actor.id,
-        });
-        const target = { type: 'agent', id: agentId, name: displayName };
-        await trail.recordChange(session, tenantId, cause, { target, fields: AUDITED, before, after: fields });
-      });
-    },
+        const target = { type: 'budget', id, name: known.name };
+        await trail.recordChange(session, tenantId, cause, { target, fields: AUDITED_BUDGET, before, after });
+        return { before, after };
+      }),
   };
+}
+
+function toBudget({ _id, tenantId: _tenantId, ...fields }: StoredBudget): Budget {
+  return { id: _id, ...fields };
+}
+
+function toStored(tenantId: TenantId, { id: _id, ...fields }: Budget): Omit<StoredBudget, '_id'> {
+  return { tenantId, ...fields };
 }

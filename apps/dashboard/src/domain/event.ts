@@ -27,6 +27,8 @@ export interface EventData {
   count?: number;
   /** All labels of the call. */
   labels?: Labels;
+  /** Kind, start and end of the period of the budget that blocked the call. Blocked calls are never packed. */
+  period?: Readonly<Record<string, string>>;
   /** The workspace key that reported the call; not a field of the received data. */
   key_id?: string;
   [field: string]: string | number | Labels | undefined;

@@ -43,7 +43,7 @@ const KINDS: { [Type in BlockedType]: BlockedKind<Type> } = {
   'budget.blocked': {
     path: '/api/v1/dashboard/budget-blocked',
     name: 'BudgetBlocked',
-    what: 'calls that a daily budget blocked',
+    what: 'calls that a budget blocked',
     measure: 'budgetBlocked',
     fields: budgetBlockedFields,
   },

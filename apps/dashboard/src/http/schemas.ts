@@ -1,4 +1,4 @@
-import { identifier, micros, planKey, timestamp, timezone } from '@tollkeeper/contracts';
+import { identifier, limitOfBudget, micros, planKey, timestamp, timezone } from '@tollkeeper/contracts';
 import { RANGE_KINDS } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { DIMENSIONS } from '../domain/breakdown.ts';
@@ -236,18 +236,20 @@ export const budgetBlockedFields = z.object({
   ...blockedFields,
   plan_key: planKey.optional(),
   scope: z.string().meta({
-    description: 'Scope of the daily budget that blocked the call',
-    examples: ['workspace', 'agent', 'plan'],
+    description: 'Scope of the daily budget that blocked the call; `budget` for one with a selector',
+    examples: ['workspace', 'agent', 'plan', 'budget'],
   }),
   requested_micros: micros,
   spent_micros: micros,
   held_micros: micros
     .optional()
     .meta({ description: 'Amount that open reservations held at that time, if the event reports it' }),
-  daily_budget_usd_micros: micros,
+  daily_budget_usd_micros: micros.meta({ description: 'The limit, also if the budget is for another period' }),
   count: count.min(1).optional().meta({
     description: 'Number of blocked calls in this event; 1 if absent. The other fields are those of the last call',
   }),
+  // Producers of earlier releases do not name the budget.
+  ...z.object(limitOfBudget).partial().shape,
 });
 
 export const guardBlockedFields = z.object({ ...blockedFields, guard: z.string(), reason: z.string() });

@@ -1,7 +1,7 @@
 import { BUDGET_SCOPES, type BudgetScope, type BudgetsServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
 import type { TenantId } from '@tollkeeper/kernel';
-import type { Limit } from '../domain/limit.ts';
+import type { DailyLimit } from '../domain/limit.ts';
 
 /** What may have a limit, in the terms of budgets. */
 export interface Account {
@@ -54,11 +54,14 @@ const SET_IN: Record<BudgetScope, (answer: Answer, tenantId: TenantId) => SetBud
 };
 
 /** Sorted in the order of the scopes. */
-export function budgetsIn(tenantId: TenantId, answer: Answer): { account: Account; limit: Limit; isActive: boolean }[] {
+export function budgetsIn(
+  tenantId: TenantId,
+  answer: Answer,
+): { account: Account; limit: DailyLimit; isActive: boolean }[] {
   return BUDGET_SCOPES.flatMap((scope) =>
     SET_IN[scope](answer, tenantId).map(({ scopeId, micros, isActive }) => ({
       account: accountOf(tenantId, scope, scopeId),
-      limit: { scope, scopeId, dailyBudgetMicros: Number(micros) },
+      limit: { scope, scopeId, limitMicros: Number(micros) },
       isActive,
     })),
   );

@@ -2,7 +2,7 @@ import type { BudgetScope, BudgetsServiceDefinition } from '@tollkeeper/contract
 import { createQuestions, type GrpcClient, type Questions } from '@tollkeeper/grpc';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 import { createSparingWarner, type Logger } from '@tollkeeper/runtime';
-import type { Limit } from '../domain/limit.ts';
+import type { DailyLimit } from '../domain/limit.ts';
 import { type Account, accountAt, accountsOf, budgetsIn } from './limit.account.ts';
 
 /** Deadline for budgets. A call waits for at most two answers and must be decided within 500 ms. */
@@ -15,7 +15,7 @@ export interface Known {
   /** When budgets was asked. */
   at: number;
   /** Null if no budget is set, or the plan does not exist. */
-  limit: Limit | null;
+  limit: DailyLimit | null;
   /** Whether the plan is active; true for other accounts. */
   isActive: boolean;
 }

@@ -3,7 +3,7 @@ import type { GrpcClient } from '@tollkeeper/grpc';
 import { roomFor, type TenantId } from '@tollkeeper/kernel';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
-import type { Limit } from '../domain/limit.ts';
+import type { DailyLimit } from '../domain/limit.ts';
 import type { LimitSource } from '../domain/peers.ts';
 import { type Account, accountsOf, budgetsIn } from './limit.account.ts';
 import { createLimitQuestions, type Known, unavailable } from './limit.questions.ts';
@@ -81,7 +81,7 @@ export function createLimitSource({ budgets, logger, metrics, now }: LimitSource
 
     async of(tenantId, chosen) {
       const accounts = accountsOf(tenantId, { workspace: [tenantId], ...chosen });
-      const limits: Limit[] = [];
+      const limits: DailyLimit[] = [];
       // Bounded, since what the cache has no room for would be missing from the answer.
       for (let start = 0; start < accounts.length; start += LOOKED_UP_AT_ONCE) {
         const found = await lookUp(tenantId, accounts.slice(start, start + LOOKED_UP_AT_ONCE));

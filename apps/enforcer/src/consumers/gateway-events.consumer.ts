@@ -1,7 +1,14 @@
-import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC_OPTIONS, isSpendSettled, peekEventType } from '@tollkeeper/contracts';
+import {
+  type BudgetedCall,
+  decodeGatewayEvent,
+  GATEWAY_EVENTS_TOPIC_OPTIONS,
+  isSpendSettled,
+  peekEventType,
+} from '@tollkeeper/contracts';
 import type { ConsumerGroup, LogConsumer } from '@tollkeeper/event-log';
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { Metrics } from '@tollkeeper/runtime';
+import type { BudgetSource } from '../domain/peers.ts';
 import type { Submit } from '../domain/reservation.use-cases.ts';
 import { post, type ReportedSpend } from '../domain/settle.ts';
 import type { ThresholdReporter } from '../domain/threshold.reporter.ts';
@@ -12,6 +19,7 @@ export const CONSUMER_GROUP = 'enforcer';
 export interface GatewayEventsDeps {
   group: ConsumerGroup;
   submit: Submit;
+  budgets: BudgetSource;
   thresholds: Pick<ThresholdReporter, 'report'>;
   metrics: Metrics;
   clock: Clock;
@@ -19,6 +27,7 @@ export interface GatewayEventsDeps {
 
 interface Item extends ReportedSpend {
   tenantId: TenantId;
+  call: BudgetedCall;
 }
 
 /**
@@ -26,7 +35,7 @@ interface Item extends ReportedSpend {
  * needs no transaction with the offset. The offset moves after a whole batch is posted.
  */
 export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsumer {
-  const { submit, thresholds, clock } = deps;
+  const { submit, budgets, thresholds, clock } = deps;
   const eventsTotal = deps.metrics.counter({
     name: 'enforcer_spend_events_total',
     help: 'spend.settled events read from the log, by outcome',
@@ -35,7 +44,10 @@ export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsume
 
   async function postAll(tenantId: TenantId, spends: readonly Item[]): Promise<void> {
     const now = clock();
-    const posted = await Promise.all(spends.map((spend) => submit(tenantId, post(spend, now))));
+    const active = await budgets.of(tenantId);
+    const posted = await Promise.all(
+      spends.map((spend) => submit(tenantId, post(spend, now, active.limitsFor(spend.call, spend.at)))),
+    );
     for (const { outcome } of posted) eventsTotal.inc({ outcome });
     const postings = posted.flatMap(({ posting }) => posting ?? []);
     await thresholds.report(tenantId, postings);
@@ -46,10 +58,12 @@ export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsume
     decode({ value }): Item | undefined {
       const type = peekEventType(value);
       if (type !== null && type !== 'spend.settled') return undefined;
-      const { tenantId, event } = decodeGatewayEvent(value);
+      const { tenantId, keyId = null, event } = decodeGatewayEvent(value);
       if (!isSpendSettled(event)) return undefined;
       const { settlement_id, reservation_id, agent_id, plan_key, amount_micros } = event.data;
+      const { model = null, provider = null, labels = {} } = event.data;
       return {
+        call: { agent: agent_id, plan: plan_key ?? null, model, provider, key: keyId, labels },
         tenantId,
         settlementId: settlement_id,
         reservationId: reservation_id ?? null,

@@ -3,6 +3,7 @@ import { AppError, type TenantId } from '@tollkeeper/kernel';
 import type { Hold, Op, OpOf } from './journal.ts';
 import { keys, keysOf } from './journal.ts';
 import type { Ledger } from './ledger.ts';
+import type { Limit } from './limit.ts';
 import { createDraft } from './ledger.state.ts';
 import type { Reservation } from './reservation.ts';
 
@@ -41,6 +42,8 @@ export interface Audited {
 export interface Ask<Answer> {
   /** Another time whose day the decision needs besides the running day, epoch milliseconds. */
   at?: number;
+  /** The limits in which it may count. They determine how much it may add to the journal. */
+  limits?: readonly Limit[];
   /** Set for requests from the log, which waits for them. They are never refused because too many requests wait. */
   isFromLog?: true;
   /**

@@ -13,7 +13,7 @@ const MAX_COUNT = 1_000;
 /** Maximum number of series, per workspace and in total. Beyond it, each denial is an event of its own. */
 const MAX_SERIES = 1_000;
 const MAX_SERIES_OF_ALL = 10_000;
-/** Beyond this number of series of a workspace, further ones count together and report no labels. */
+/** Beyond this number of series of a workspace, further ones count together and report no labels and values. */
 const MAX_LABELLED_SERIES = 100;
 /** How long a stop waits for the log. */
 const STOP_MS = 5_000;
@@ -101,11 +101,11 @@ export function createDenialReporter({ append, clock, onUnreported }: DenialRepo
   }
 
   return {
-    async report(tenantId, denied, denial) {
+    async report(tenantId, denied, deniedBy) {
       const { requestId } = denied;
       const { series: all } = workspaces.get(tenantId) ?? open(tenantId);
-      const isLabelled = all.size < MAX_LABELLED_SERIES || all.has(keyOf(denied, denial));
-      const request = isLabelled ? denied : { ...denied, labels: {} };
+      const isLabelled = all.size < MAX_LABELLED_SERIES || all.has(keyOf(denied, deniedBy));
+      const [request, denial] = isLabelled ? [denied, deniedBy] : [{ ...denied, labels: {} }, withoutValue(deniedBy)];
       const newest = { request, denial, at: clock() };
       const key = keyOf(request, denial);
       const series = all.get(key);
@@ -138,9 +138,14 @@ export function createDenialReporter({ append, clock, onUnreported }: DenialRepo
   };
 }
 
-/** Includes the end of the day, so that an event never reports denials of two days. */
+/** Includes the end of the period, so that an event never reports denials of two periods. */
 function keyOf({ agentId, planKey, keyId, labels }: DeniedRequest, denial: Denial): string {
-  const { scope, scopeId, dailyBudgetMicros, resetsAt } = denial;
+  const { scope, scopeId, limitMicros, period, budget } = denial;
   const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([agentId, planKey, keyId, sorted, scope, scopeId, dailyBudgetMicros, resetsAt]);
+  return JSON.stringify([agentId, planKey, keyId, sorted, scope, scopeId, budget?.value, limitMicros, period.end]);
+}
+
+/** The denial by a budget, whichever of its values it was for. */
+function withoutValue(denial: Denial): Denial {
+  return denial.budget === undefined ? denial : { ...denial, budget: { ...denial.budget, value: '' } };
 }

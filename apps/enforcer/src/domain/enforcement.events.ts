@@ -1,7 +1,8 @@
 import { isWithoutLabels, type Labels } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import { digestOf } from './journal.ts';
-import type { Denial } from './limit.ts';
+import type { Denial, Limit, LimitRow } from './limit.ts';
+import { budgetOf } from './limit.rows.ts';
 import type { Reservation, ReservationRequest, Settlement } from './reservation.ts';
 import type { ThresholdReached } from './threshold.ts';
 import type { ReportedEvent } from './workspace.appends.ts';
@@ -43,7 +44,8 @@ export function budgetBlocked(
     requested_micros: denial.requestedMicros,
     spent_micros: denial.spentMicros,
     held_micros: denial.heldMicros,
-    daily_budget_usd_micros: denial.dailyBudgetMicros,
+    daily_budget_usd_micros: denial.limitMicros,
+    ...budgetIn(denial),
     ...(planKey !== null && { plan_key: planKey }),
     ...(requestIds.length > 1 && { count: requestIds.length }),
     ...(model !== null && { model }),
@@ -80,18 +82,35 @@ export function spendSettled(
 }
 
 /**
- * The spend of a day has reached a percentage of a limit. One event per limit, day and percentage. Spend of a day that
- * is over can still come in: its event has a time of that day, so that no rule takes it for today's.
+ * The spend of a period has reached a percentage of a limit. One event per limit, period and percentage. Spend of a
+ * period that is over can still come in: its event has a time of that period, so that no rule takes it for the next
+ * one's.
  */
 export function thresholdReached(tenantId: TenantId, reached: ThresholdReached, at: number): ReportedEvent {
-  const { day, dayEnd, scope, scopeId, percent, spentMicros, dailyBudgetMicros } = reached;
+  const { start, period, scope, scopeId, percent, spentMicros, limitMicros } = reached;
   const data = {
     scope,
     scope_id: scopeId,
-    percent,
+    percent: Math.min(percent, 100),
+    ...(percent > 100 && { reached_percent: percent }),
     spent_micros: spentMicros,
-    daily_budget_usd_micros: dailyBudgetMicros,
+    daily_budget_usd_micros: limitMicros,
+    ...budgetIn(reached),
   };
-  const id = `thr_${digestOf(tenantId, day, scope, scopeId, percent)}`;
-  return event('budget.threshold_reached', id, { at: Math.min(at, dayEnd - 1), data });
+  const whose = reached.budget === undefined ? [scope, scopeId] : [reached.budget.meter, reached.budget.value];
+  const id = `thr_${digestOf(tenantId, start, ...whose, percent)}`;
+  return event('budget.threshold_reached', id, { at: Math.min(at, period.end - 1), data });
+}
+
+/** The budget of a limit in an event. */
+function budgetIn(limit: Limit & Pick<LimitRow, 'period'>) {
+  const { id, name, value, period } = budgetOf(limit);
+  const [start, end] = [limit.period.start, limit.period.end].map((time) => new Date(time).toISOString());
+  return {
+    budget_id: id,
+    budget_name: name,
+    ...(value !== undefined && { value }),
+    limit_micros: limit.limitMicros,
+    period: { kind: period, start, end },
+  };
 }

@@ -46,13 +46,13 @@ export interface Reservations {
 }
 
 /** A limit as people see it. */
-export interface LimitView extends LimitRow {
+export type LimitView = LimitRow & {
   openReservations: number;
   /** Spend of that day that no hold covered, by cause. */
   overspendMicros: Record<OverspendCause, number>;
   released: number;
   expired: number;
-}
+};
 
 export interface LimitsView {
   day: { start: number; end: number; timezone: string };
@@ -75,10 +75,14 @@ export interface ReservationPage {
 /** What people can see and do. Rejects like {@link Reservations}. */
 export interface Limits {
   /**
-   * The limits on the running day: all that are set, for the workspace, agents and plans in that order, or only those
-   * of the workspace and the given agent and plan.
+   * The limits in their running periods: all that are set, for the workspace, agents, plans and budgets in that order,
+   * or only those of the workspace and the given agent and plan, or those of one budget. Of a budget with a limit for
+   * each value, the values with the most spend; more of them for one budget, which is `not_found` if it is not active.
    */
-  view(tenantId: TenantId, chosen: { agentId?: string | undefined; planKey?: string | undefined }): Promise<LimitsView>;
+  view(
+    tenantId: TenantId,
+    chosen: { agentId?: string | undefined; planKey?: string | undefined; budgetId?: string | undefined },
+  ): Promise<LimitsView>;
   /**
    * The reservations of the last 48 h, newest first. A page may have fewer than `limit` items, or none, and still a
    * cursor. Rejects with `invalid_request` for a cursor of another list.

@@ -11,6 +11,20 @@ export interface Day {
   timezone: string;
 }
 
+/** A period of a budget, kept until `until`. Times are epoch milliseconds. */
+export interface Period {
+  start: number;
+  end: number;
+  until: number;
+}
+
+/**
+ * Identifies an account of a ledger. A meter counts spend by value in its periods. There is one for each generation of
+ * a budget, with the values of its `each`, or `''` without one. And there is one for each scope of daily budgets, with
+ * the days of the workspace as periods and scope ids as values, which is `''` for the workspace.
+ */
+export type AccountKey = readonly [meter: string, start: number, value: string];
+
 /** A reservation that holds its amount. Times are epoch milliseconds. */
 export interface Hold {
   id: string;
@@ -34,6 +48,8 @@ export interface Hold {
   model?: string;
   provider?: string;
   keyId?: string;
+  /** The accounts of budgets that it counts in besides those of daily budgets. Left out if there are none. */
+  accounts?: readonly AccountKey[];
 }
 
 /** The accounts that spend is posted to. */
@@ -41,6 +57,8 @@ export interface Posting {
   day: number;
   agentId: string;
   planKey: string | null;
+  /** As of a {@link Hold}. */
+  accounts?: readonly AccountKey[];
 }
 
 /** Ops that end a hold keep its last `expiresAt`, for later reads of the reservation. */
@@ -55,6 +73,7 @@ interface End {
  */
 export type Op =
   | ({ op: 'day' } & Day)
+  | ({ op: 'period'; meter: string } & Period)
   | ({ op: 'grant' } & Hold)
   | { op: 'extend'; id: string; expiresAt: number }
   | ({ op: 'expire' } & End)
@@ -66,7 +85,9 @@ export type Op =
   /** Spend without a reservation. */
   | ({ op: 'post'; settlementId: string; micros: number } & Posting)
   /** An event has reported that the spend of an account reached a percentage of its limit. */
-  | { op: 'report'; day: number; scope: BudgetScope; scopeId: string; percent: number };
+  | { op: 'report'; day: number; scope: BudgetScope; scopeId: string; percent: number }
+  /** The same for an account of a budget. */
+  | { op: 'tell'; account: AccountKey; percent: number };
 
 export type OpOf<K extends Op['op']> = Extract<Op, { op: K }>;
 

@@ -1,66 +1,54 @@
-import type { BudgetScope } from '@tollkeeper/contracts';
-import type { Day, Hold } from './journal.ts';
-import { type Account, type AccountName, HAS_SEVERAL, KEEP_DAY_MS, type Ledger, newAccount } from './ledger.ts';
+import type { AccountKey, Hold } from './journal.ts';
+import { copyOf, createLedgerAccounts, type FrozenAccounts, type LedgerAccounts } from './ledger.accounts.ts';
+import { inOrder } from './ledger.periods.ts';
+import { type Account, isDailyMeter, type Ledger, newAccount } from './ledger.ts';
 
-export interface LedgerState extends Ledger {
+export interface LedgerState extends Ledger, Pick<LedgerAccounts, 'accountTotal'> {
   /** Approximate memory in bytes. */
   readonly bytes: number;
-  /** Number of accounts of all days. */
-  readonly accountTotal: number;
   holds(): IterableIterator<Hold>;
   /** A snapshot of the current state, unaffected by later ops. Only one at a time. */
   freeze(): FrozenLedger;
 }
 
-/** An account with its day and its name. */
-export type NamedAccount = [day: number, name: AccountName, account: Readonly<Account>];
-
 /** The state of a ledger at one time. The ledger may change while it is read. */
-export interface FrozenLedger {
-  readonly days: readonly Day[];
+export interface FrozenLedger extends FrozenAccounts {
   readonly holds: readonly Hold[];
-  accounts(): Iterable<NamedAccount>;
-  /** Call it after the last read. */
-  thaw(): void;
 }
 
-interface DayState extends Day {
-  accounts: Map<string, Account>;
-  counts: Record<BudgetScope, number>;
-  bytes: number;
-}
-
-const NO_ACCOUNTS: Readonly<Record<BudgetScope, number>> = { workspace: 0, agent: 0, plan: 0 };
-/** Memory of an account and of a hold in V8, without the characters of their strings. A suite measures it. */
-const ACCOUNT_BYTES = 320;
+/** Memory of a hold in V8, without the characters of its strings. A suite measures it. */
 const HOLD_BYTES = 560;
 /** Memory of a label, without the characters of its strings. */
 const LABEL_BYTES = 64;
+/** Memory of a key of an account in a hold, likewise. */
+const ACCOUNT_KEY_BYTES = 112;
 
 /** An empty ledger in memory. */
 export function createLedger(): LedgerState {
+  const accounts = createLedgerAccounts();
+  const { addDay, periods, addPeriod, accountCount, accountsIn, readAccount, account } = accounts;
   const holds = new Map<string, Hold>();
-  let days: DayState[] = [];
   let holdBytes = 0;
-  /** While frozen: the earlier state of changed accounts; null for new ones. */
-  let before: Map<Account, Account | null> | null = null;
-  const find = (day: number) => days.find(({ start }) => start === day);
 
   return {
+    ...{ addDay, periods, addPeriod, accountCount, accountsIn, readAccount, account },
     get days() {
-      return days;
+      return accounts.days;
+    },
+    get budgetAccounts() {
+      return accounts.budgetAccounts;
+    },
+    get accountTotal() {
+      return accounts.accountTotal;
+    },
+    get bytes() {
+      return holdBytes + accounts.bytes;
     },
     get holdCount() {
       return holds.size;
     },
     get holdBytes() {
       return holdBytes;
-    },
-    get bytes() {
-      return days.reduce((sum, day) => sum + day.bytes, holdBytes);
-    },
-    get accountTotal() {
-      return days.reduce((sum, { accounts }) => sum + accounts.size, 0);
     },
     hold: (id) => holds.get(id),
     setHold(hold) {
@@ -73,55 +61,18 @@ export function createLedger(): LedgerState {
       holdBytes -= bytesOf(hold);
       holds.delete(id);
     },
-    addDay(day) {
-      const latest = Math.max(day.end, days.at(-1)?.end ?? 0);
-      const kept = days.filter(({ start, end }) => start !== day.start && end > latest - KEEP_DAY_MS);
-      const added = { ...day, accounts: new Map<string, Account>(), counts: { ...NO_ACCOUNTS }, bytes: 0 };
-      days = [...kept, added].sort((a, b) => a.start - b.start);
-    },
-    accountCount: (day, scope) => find(day)?.counts[scope] ?? 0,
-    readAccount: (day, name) => find(day)?.accounts.get(textOf(name)),
-    account(day, name) {
-      const ofDay = find(day);
-      const text = textOf(name);
-      const known = ofDay?.accounts.get(text);
-      if (known !== undefined && before?.has(known) === false) before.set(known, copyOf(known));
-      if (ofDay === undefined || known !== undefined) return known;
-      const account = newAccount();
-      before?.set(account, null);
-      ofDay.accounts.set(text, account);
-      ofDay.counts[name.scope] += 1;
-      ofDay.bytes += ACCOUNT_BYTES + text.length;
-      return account;
-    },
     holds: () => holds.values(),
-    freeze() {
-      const [frozenDays, changed] = [days, new Map<Account, Account | null>()];
-      before = changed;
-      return {
-        days: frozenDays.map(({ start, end, timezone }) => ({ start, end, timezone })),
-        holds: [...holds.values()],
-        *accounts() {
-          for (const { start, accounts } of frozenDays) {
-            for (const [text, account] of accounts) {
-              const as = changed.get(account);
-              if (as !== null) yield [start, nameOf(text), as ?? account];
-            }
-          }
-        },
-        thaw() {
-          before = null;
-        },
-      };
-    },
+    freeze: () => ({ ...accounts.freeze(), holds: [...holds.values()] }),
   };
 }
 
-function bytesOf({ id, requestId, agentId, runId, planKey, keyId, said, model, provider, labels }: Hold): number {
+function bytesOf(hold: Hold): number {
+  const { id, requestId, agentId, runId, planKey, keyId, said, model, provider, labels, accounts = [] } = hold;
   // One byte per character: identifiers are ASCII.
   const texts = [id, requestId, agentId, runId, planKey, keyId, said];
   const ids = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
   let bytes = HOLD_BYTES + ids + textBytes(model) + textBytes(provider);
+  for (const [meter, , value] of accounts) bytes += ACCOUNT_KEY_BYTES + meter.length + textBytes(value);
   for (const name in labels) bytes += name.length + textBytes(labels[name]) + LABEL_BYTES;
   return bytes;
 }
@@ -131,10 +82,6 @@ function textBytes(text = ''): number {
   return text.length * 2;
 }
 
-function copyOf(account: Readonly<Account>): Account {
-  return { ...account, overspend: { ...account.overspend } };
-}
-
 /**
  * A ledger on top of `base` that keeps all changes to itself: the effect of a batch of requests before it is in the
  * journal.
@@ -142,21 +89,28 @@ function copyOf(account: Readonly<Account>): Account {
 export function createDraft(base: Ledger): Ledger {
   const holds = new Map<string, Hold | null>();
   const accounts = new Map<string, Account>();
-  const counts = new Map<number, Record<BudgetScope, number>>();
+  /** The values of new accounts in periods of `base`. */
+  const added = new Map<string, Set<string>>();
   const drafted = createLedger();
-  let { holdCount, holdBytes } = base;
+  let { holdCount, holdBytes, budgetAccounts } = base;
 
-  const isThere = (day: number) => base.days.some(({ start }) => start === day);
-  function count(day: number, scope: BudgetScope): void {
-    const ofDay = counts.get(day) ?? { ...NO_ACCOUNTS };
-    ofDay[scope] += 1;
-    counts.set(day, ofDay);
+  const isThere = (meter: string, at: number) => base.periods(meter).some(({ start }) => start === at);
+  const textOf = ([meter, start, value]: AccountKey) => `${meter}/${start}/${value}`;
+
+  /** The account of `base`, or a new one. */
+  function copyFromBase(key: AccountKey): Account {
+    const known = base.readAccount(key);
+    if (known !== undefined) return copyOf(known);
+    const [meter, start, value] = key;
+    const period = `${meter}/${start}`;
+    added.set(period, (added.get(period) ?? new Set()).add(value));
+    if (!isDailyMeter(meter)) budgetAccounts += 1;
+    return newAccount();
   }
-  const textIn = (day: number, name: AccountName) => `${day}/${textOf(name)}`;
 
   return {
     get days() {
-      return drafted.days.length === 0 ? base.days : [...base.days, ...drafted.days].sort((a, b) => a.start - b.start);
+      return drafted.days.length === 0 ? base.days : inOrder([...base.days, ...drafted.days]);
     },
     get holdCount() {
       return holdCount;
@@ -183,33 +137,37 @@ export function createDraft(base: Ledger): Ledger {
       }
       holds.set(id, null);
     },
-    addDay: (day) => drafted.addDay(day),
-    accountCount(day, scope) {
-      return base.accountCount(day, scope) + (counts.get(day)?.[scope] ?? 0) + drafted.accountCount(day, scope);
+    get budgetAccounts() {
+      return budgetAccounts + drafted.budgetAccounts;
     },
-    readAccount(day, name) {
-      return accounts.get(textIn(day, name)) ?? base.readAccount(day, name) ?? drafted.readAccount(day, name);
+    addDay: drafted.addDay,
+    periods(meter) {
+      const opened = drafted.periods(meter);
+      return opened.length === 0 ? base.periods(meter) : inOrder([...base.periods(meter), ...opened]);
     },
-    account(day, name) {
-      if (!isThere(day)) return drafted.account(day, name);
-      const text = textIn(day, name);
-      let account = accounts.get(text);
-      if (account === undefined) {
-        const known = base.readAccount(day, name);
-        if (known === undefined) count(day, name.scope);
-        account = known === undefined ? newAccount() : copyOf(known);
-        accounts.set(text, account);
+    addPeriod: drafted.addPeriod,
+    accountCount(meter, start) {
+      const news = added.get(`${meter}/${start}`)?.size ?? 0;
+      return base.accountCount(meter, start) + news + drafted.accountCount(meter, start);
+    },
+    *accountsIn(meter, start) {
+      for (const [value, account] of base.accountsIn(meter, start)) {
+        yield [value, accounts.get(textOf([meter, start, value])) ?? account];
       }
+      for (const value of added.get(`${meter}/${start}`) ?? [])
+        yield [value, accounts.get(textOf([meter, start, value]))!];
+      yield* drafted.accountsIn(meter, start);
+    },
+    readAccount(key) {
+      return accounts.get(textOf(key)) ?? base.readAccount(key) ?? drafted.readAccount(key);
+    },
+    account(key) {
+      const [meter, start] = key;
+      if (!isThere(meter, start)) return drafted.account(key);
+      const text = textOf(key);
+      let account = accounts.get(text);
+      if (account === undefined) accounts.set(text, (account = copyFromBase(key)));
       return account;
     },
   };
-}
-
-function textOf({ scope, scopeId }: AccountName): string {
-  return HAS_SEVERAL[scope] ? `${scope}/${scopeId}` : scope;
-}
-
-function nameOf(text: string): AccountName {
-  const [scope = '', ...rest] = text.split('/');
-  return { scope: scope as AccountName['scope'], scopeId: rest.join('/') };
 }

@@ -1,8 +1,8 @@
 import { BUDGET_SCOPES, type BudgetScope } from '@tollkeeper/contracts';
-import type { Day, Hold, Op, OpOf, Posting } from './journal.ts';
-import type { OverspendCause } from './limit.ts';
+import type { AccountKey, Day, Hold, Op, OpOf, Period, Posting } from './journal.ts';
+import { OVERSPEND_CAUSES, type OverspendCause } from './limit.ts';
 
-/** What a workspace, an agent or a plan has spent and reserved on one day, in USD micros. */
+/** What was spent and reserved in a period, in USD micros: of a workspace, an agent, a plan, or a value of a budget. */
 export interface Account {
   /** Settled spend. */
   posted: number;
@@ -17,39 +17,45 @@ export interface Account {
   reported: number;
 }
 
-/** Identifies an account. That of the workspace has the workspace's id as `scopeId`. */
-export interface AccountName {
-  scope: BudgetScope;
-  scopeId: string;
-}
-
-/** The state of a workspace: its days with their accounts, and its holds. Only {@link applyOp} changes it. */
+/** The state of a workspace: its days, periods and accounts, and its holds. Only {@link applyOp} changes it. */
 export interface Ledger {
   /** In order of time. */
   readonly days: readonly Day[];
   readonly holdCount: number;
   /** Approximate memory of the holds in bytes. */
   readonly holdBytes: number;
+  /** Number of accounts of budgets, without those of daily budgets. */
+  readonly budgetAccounts: number;
   hold(id: string): Hold | undefined;
   setHold(hold: Hold): void;
   removeHold(id: string): void;
   addDay(day: Day): void;
-  /** Number of accounts of the scope on the day; 0 for an unknown day. */
-  accountCount(day: number, scope: BudgetScope): number;
-  /** For reading only; undefined if nothing was spent or held, and for an unknown day. */
-  readAccount(day: number, name: AccountName): Readonly<Account> | undefined;
-  /** For changes; undefined for an unknown day. */
-  account(day: number, name: AccountName): Account | undefined;
+  /** The open periods of a budget's meter, in order of time. */
+  periods(meter: string): readonly Period[];
+  addPeriod(meter: string, period: Period): void;
+  /** Number of accounts in a period of a meter; 0 for an unknown period. */
+  accountCount(meter: string, start: number): number;
+  /** The accounts of a period of a meter, by value; for reading only. */
+  accountsIn(meter: string, start: number): Iterable<[value: string, Readonly<Account>]>;
+  /** For reading only; undefined if nothing was spent or held, and for an unknown period. */
+  readAccount(key: AccountKey): Readonly<Account> | undefined;
+  /** For changes; undefined for an unknown period. */
+  account(key: AccountKey): Account | undefined;
 }
 
-/** How long a day is kept after its end: as long as late spend may be posted to it. */
-export const KEEP_DAY_MS = 3 * 86_400_000;
+/** How long a day or a period is kept after its end: as long as late spend may be posted to it. */
+export const KEEP_MS = 3 * 86_400_000;
+
+/** Spend whose time is further ahead of the clock than this counts for the running day and periods. */
+export const MAX_AHEAD_MS = 3_600_000;
 
 /**
- * Maximum number of agents, and of plans, of a workspace per day. Spend of others is posted only to the remaining
- * accounts, and they get no reservations.
+ * Maximum number of accounts in a period of a meter, such as agents in a day. Spend of others is posted only to the
+ * remaining accounts, and they get no reservations.
  */
 export const MAX_ACCOUNTS = 20_000;
+/** The same for all accounts of budgets of a workspace that are for one value of many. */
+export const MAX_BUDGET_ACCOUNTS = 100_000;
 
 export const EMPTY_ACCOUNT: Readonly<Account> = newAccount();
 
@@ -65,32 +71,35 @@ export function newAccount(): Account {
   };
 }
 
-type Call = Pick<Posting, 'agentId' | 'planKey'>;
-
-/** The accounts in which a call of an agent under a plan counts. */
-export function accountNamesOf(call: Call): AccountName[] {
-  const names: AccountName[] = [];
-  for (const scope of BUDGET_SCOPES) {
-    const scopeId = SCOPE_ID_OF[scope](call);
-    if (scopeId !== null) names.push({ scope, scopeId });
-  }
-  return names;
+/** The accounts in which a call counts. */
+export function accountsOf({ day, agentId, planKey, accounts }: Posting): readonly AccountKey[] {
+  const keys: AccountKey[] = [dailyAccount('workspace', day, ''), dailyAccount('agent', day, agentId)];
+  if (planKey !== null) keys.push(dailyAccount('plan', day, planKey));
+  if (accounts !== undefined) keys.push(...accounts);
+  return keys;
 }
 
-/** The scope id of the account in which a call counts, or null; the workspace needs no id within its ledger. */
-const SCOPE_ID_OF: Record<BudgetScope, (call: Call) => string | null> = {
+/** The account of a daily budget. */
+export function dailyAccount(scope: BudgetScope, day: number, scopeId: string): AccountKey {
+  return [scope, day, VALUE_IN[scope](scopeId)];
+}
+
+const VALUE_IN: Record<BudgetScope, (scopeId: string) => string> = {
   workspace: () => '',
-  agent: ({ agentId }) => agentId,
-  plan: ({ planKey }) => planKey,
+  agent: (agentId) => agentId,
+  plan: (planKey) => planKey,
 };
 
-/** Whether a ledger, which is of one workspace, has several accounts of the scope. */
-export const HAS_SEVERAL: Record<BudgetScope, boolean> = { workspace: false, agent: true, plan: true };
+export function isDailyMeter(meter: string): meter is BudgetScope {
+  return (BUDGET_SCOPES as readonly string[]).includes(meter);
+}
 
 /** Whether the account exists or may still be created. */
-export function hasRoomFor(ledger: Ledger, day: number, name: AccountName): boolean {
-  if (!HAS_SEVERAL[name.scope] || ledger.accountCount(day, name.scope) < MAX_ACCOUNTS) return true;
-  return ledger.readAccount(day, name) !== undefined;
+export function hasRoomFor(ledger: Ledger, key: AccountKey): boolean {
+  const [meter, start, value] = key;
+  const isFull = !isDailyMeter(meter) && value !== '' && ledger.budgetAccounts >= MAX_BUDGET_ACCOUNTS;
+  if (!isFull && ledger.accountCount(meter, start) < MAX_ACCOUNTS) return true;
+  return ledger.readAccount(key) !== undefined;
 }
 
 /**
@@ -101,6 +110,8 @@ export function applyOp(ledger: Ledger, op: Op): void {
   switch (op.op) {
     case 'day':
       return ledger.addDay({ start: op.start, end: op.end, timezone: op.timezone });
+    case 'period':
+      return ledger.addPeriod(op.meter, { start: op.start, end: op.end, until: op.until });
     case 'grant': {
       ledger.setHold(toHold(op));
       return change(ledger, op, (account) => {
@@ -132,11 +143,10 @@ export function applyOp(ledger: Ledger, op: Op): void {
       return op.counted ? undefined : post(ledger, op, 'late', op.micros);
     case 'post':
       return post(ledger, op, 'unreserved', op.micros);
-    case 'report': {
-      const account = ledger.account(op.day, op);
-      if (account !== undefined) account.reported = Math.max(account.reported, op.percent);
-      return;
-    }
+    case 'report':
+      return report(ledger, dailyAccount(op.scope, op.day, op.scopeId), op.percent);
+    case 'tell':
+      return report(ledger, op.account, op.percent);
     default: {
       const { op: name } = op satisfies never as { op: string };
       throw new Error(`The journal has an op "${name}" of a newer version of this service. Update every replica.`);
@@ -167,11 +177,27 @@ function post(ledger: Ledger, to: Posting, cause: OverspendCause, micros: number
 }
 
 function change(ledger: Ledger, to: Posting, each: (account: Account) => void): void {
-  for (const name of accountNamesOf(to)) {
-    if (!hasRoomFor(ledger, to.day, name)) continue;
-    const account = ledger.account(to.day, name);
+  for (const key of accountsOf(to)) {
+    if (!hasRoomFor(ledger, key)) continue;
+    const account = ledger.account(key);
     if (account !== undefined) each(account);
   }
+}
+
+function report(ledger: Ledger, key: AccountKey, percent: number): void {
+  const account = ledger.account(key);
+  if (account !== undefined) account.reported = Math.max(account.reported, percent);
+}
+
+/** Adds all that is counted in an account to another one. */
+export function addTo(sum: Account, account: Readonly<Account>): void {
+  for (const name of ['posted', 'held', 'open', 'released', 'expired'] as const) {
+    sum[name] = add(sum[name], account[name]);
+  }
+  for (const cause of OVERSPEND_CAUSES) {
+    sum.overspend[cause] = add(sum.overspend[cause], account.overspend[cause]);
+  }
+  sum.reported = Math.max(sum.reported, account.reported);
 }
 
 /** Saturating addition, so that sums of amounts stay exact integers. */

@@ -1,19 +1,49 @@
+import { type BudgetScope, dailyBudgetId } from '@tollkeeper/contracts';
+import type { BudgetPeriod, TimeSpan } from '@tollkeeper/kernel';
+import { countedIn, findPeriod, wholePeriod } from './budget.period.ts';
 import type { Day } from './journal.ts';
-import { EMPTY_ACCOUNT, type Ledger } from './ledger.ts';
+import { type Account, dailyAccount, EMPTY_ACCOUNT, type Ledger } from './ledger.ts';
 import type { Denial, Limit, LimitRow } from './limit.ts';
 
-/** The state of the limits on the day. */
-export function rowsOf(ledger: Ledger, day: Day, limits: readonly Limit[]): LimitRow[] {
-  return limits.map((limit) => {
-    const { posted, held } = ledger.readAccount(day.start, limit) ?? EMPTY_ACCOUNT;
-    const remainingMicros = Math.max(0, limit.dailyBudgetMicros - posted - held);
-    return { ...limit, spentMicros: posted, heldMicros: held, remainingMicros, resetsAt: day.end };
+/** The state of the limits at a time of the day, without those of budgets that are for no time then. */
+export function rowsOf(ledger: Ledger, day: Day, now: number, limits: readonly Limit[]): LimitRow[] {
+  return limits.flatMap((limit) => {
+    const counts = countsOf(ledger, day, now, limit);
+    return counts === null ? [] : toRow(limit, counts);
   });
 }
 
-/** Whether a hold of the amount stays within the limit. A limit of 0 also stops calls that cost nothing. */
-export function hasRoom({ dailyBudgetMicros, spentMicros, heldMicros }: LimitRow, amountMicros: number): boolean {
-  return dailyBudgetMicros > 0 && spentMicros + heldMicros + amountMicros <= dailyBudgetMicros;
+/** What a limit counts in its running period. */
+export interface LimitCounts {
+  account: Readonly<Account>;
+  period: TimeSpan;
+  resetsAt: number;
+}
+
+/** Null for a budget that is for no time at that time. */
+export function countsOf(ledger: Ledger, day: Day, now: number, limit: Limit): LimitCounts | null {
+  const { budget } = limit;
+  if (budget === undefined) {
+    const account = ledger.readAccount(dailyAccount(limit.scope, day.start, limit.scopeId)) ?? EMPTY_ACCOUNT;
+    return { account, period: { start: day.start, end: day.end }, resetsAt: day.end };
+  }
+  const current = findPeriod(ledger, budget, now, { timezone: day.timezone, now });
+  return current && { ...countedIn(ledger, budget, current), period: wholePeriod(budget, current) };
+}
+
+export function toRow(limit: Limit, { account: { posted, held }, period, resetsAt }: LimitCounts): LimitRow {
+  const remainingMicros = Math.max(0, grantableOf(limit) - posted - held);
+  return { ...limit, period, spentMicros: posted, heldMicros: held, remainingMicros, resetsAt };
+}
+
+function grantableOf({ limitMicros, budget }: Limit): number {
+  return budget?.denies === true ? budget.grantableMicros : limitMicros;
+}
+
+/** Whether the limit lets a hold of the amount pass. A limit of 0 also stops calls that cost nothing. */
+export function hasRoom(row: LimitRow, amountMicros: number): boolean {
+  if (row.budget?.denies === false) return true;
+  return row.limitMicros > 0 && row.spentMicros + row.heldMicros + amountMicros <= grantableOf(row);
 }
 
 /** The row with the least remaining; the first of equal ones. */
@@ -23,18 +53,61 @@ export function leastRemaining(rows: readonly LimitRow[]): LimitRow | undefined 
   return least;
 }
 
-export function toDenial({ remainingMicros: _, ...row }: LimitRow, requestedMicros: number): Denial {
+export function toDenial(row: LimitRow, requestedMicros: number): Denial {
   return { ...row, requestedMicros, message: messageOf(row, requestedMicros) };
 }
 
-function messageOf(row: Omit<LimitRow, 'remainingMicros'>, requestedMicros: number): string {
-  const { dailyBudgetMicros, spentMicros, heldMicros } = row;
-  const whose = { workspace: 'The workspace', agent: `Agent ${row.scopeId}`, plan: `Plan ${row.scopeId}` }[row.scope];
-  const spent = `${whose} has spent ${usd(spentMicros)} and holds ${usd(heldMicros)} of its daily budget of`;
-  const asked = `${usd(dailyBudgetMicros)}, so there is no room for ${usd(requestedMicros)}.`;
-  const resets = new Date(row.resetsAt).toISOString();
+const PERIOD_WORDS: Record<BudgetPeriod['kind'], string> = {
+  hour: 'hourly',
+  day: 'daily',
+  week: 'weekly',
+  month: 'monthly',
+  quarter: 'quarterly',
+  year: 'yearly',
+  once: 'one-time',
+  rolling: 'rolling',
+};
+
+function messageOf(row: LimitRow, requestedMicros: number): string {
+  const { spentMicros, heldMicros } = row;
+  const grace = grantableOf(row) - row.limitMicros;
+  const limit = `${PERIOD_WORDS[budgetOf(row).period]} budget of ${usd(row.limitMicros)}${grace > 0 ? ` and ${usd(grace)} of grace` : ''}`;
+  const state = `has spent ${usd(spentMicros)} and holds ${usd(heldMicros)} of its ${limit}`;
   const settle = heldMicros > 0 ? 'Settle or release open reservations, ask' : 'Ask';
-  return `${spent} ${asked} ${settle} an owner to raise the budget, or wait until it resets at ${resets}.`;
+  const wait = `wait until it resets at ${new Date(row.resetsAt).toISOString()}`;
+  return `${whoseLimit(row)} ${state}, so there is no room for ${usd(requestedMicros)}. ${settle} an owner to raise the budget, or ${wait}.`;
+}
+
+function whoseLimit(limit: Limit): string {
+  const { name, value } = budgetOf(limit);
+  if (limit.budget === undefined) return WHOSE_DAILY[limit.scope](name);
+  return value === undefined ? `Budget "${name}"` : `Budget "${name}" for ${value}`;
+}
+
+const DAILY_NAMES: Record<BudgetScope, (scopeId: string) => string> = {
+  workspace: () => 'Workspace',
+  agent: (agentId) => `Agent ${agentId}`,
+  plan: (planKey) => `Plan ${planKey}`,
+};
+
+const WHOSE_DAILY: Record<BudgetScope, (name: string) => string> = {
+  workspace: () => 'The workspace',
+  agent: (name) => name,
+  plan: (name) => name,
+};
+
+/** The budget of a limit, as answers and events have it. */
+export function budgetOf({ scope, scopeId, budget }: Limit): {
+  id: string;
+  name: string;
+  value: string | undefined;
+  period: BudgetPeriod['kind'];
+} {
+  if (budget === undefined) {
+    return { id: dailyBudgetId(scope, scopeId), name: DAILY_NAMES[scope](scopeId), value: undefined, period: 'day' };
+  }
+  const { name, value, period } = budget;
+  return { id: scopeId, name, value: value === '' ? undefined : value, period: period.kind };
 }
 
 /** `$12.30`: all digits of the amount, but at least two decimals. */

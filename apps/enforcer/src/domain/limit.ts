@@ -1,30 +1,62 @@
-import type { BudgetScope } from '@tollkeeper/contracts';
+import type { BudgetEach, BudgetScope } from '@tollkeeper/contracts';
+import type { BudgetPeriod, TimeSpan } from '@tollkeeper/kernel';
 
-/** A daily budget that is set. `scopeId` is the workspace's id, an `agent_id` or a `plan_key`. */
-export interface Limit {
+/** A daily budget that is set. */
+export interface DailyLimit {
   scope: BudgetScope;
+  /** The workspace's id, an `agent_id` or a `plan_key`. */
   scopeId: string;
-  dailyBudgetMicros: number;
+  limitMicros: number;
+  budget?: undefined;
 }
 
-/** A limit on the running day. Amounts are USD micros. */
-export interface LimitRow extends Limit {
-  /** Settled spend of that day. */
+/** A budget with a selector, or the part of it for one value of its `each`. */
+export interface BudgetLimit {
+  scope: 'budget';
+  /** The id of the budget. */
+  scopeId: string;
+  limitMicros: number;
+  budget: LimitOfBudget;
+}
+
+export type Limit = DailyLimit | BudgetLimit;
+
+/** What a budget with a selector says of its limits. */
+export interface LimitOfBudget {
+  name: string;
+  /** Counts its spend. Another one begins when all spend has to be counted anew. */
+  meter: string;
+  period: BudgetPeriod;
+  each: BudgetEach | null;
+  /** The value of `each` that the limit is for; `''` without one. */
+  value: string;
+  /** The largest sum that it lets pass: the limit and its grace. */
+  grantableMicros: number;
+  /** Whether it denies calls beyond that. If not, it only tells. */
+  denies: boolean;
+  /** The percentages of the limit that are reported when spend reaches them, ascending. */
+  tellAt: readonly number[];
+}
+
+/** A limit in its running period. Amounts are USD micros. */
+export type LimitRow = Limit & {
+  period: TimeSpan;
+  /** Settled spend of that period. */
   spentMicros: number;
   /** Held by open reservations. */
   heldMicros: number;
   /** Never below 0. */
   remainingMicros: number;
-  /** End of the day, epoch milliseconds. */
+  /** End of the period, or when the oldest spend leaves a rolling one. Epoch milliseconds. */
   resetsAt: number;
-}
+};
 
 /** Why a call may not spend. */
-export interface Denial extends Omit<LimitRow, 'remainingMicros'> {
+export type Denial = LimitRow & {
   requestedMicros: number;
   /** Names the limit and says how the call could pass. */
   message: string;
-}
+};
 
 /** How spend can exceed holds: the terms of the bound (README.md). */
 export const OVERSPEND_CAUSES = ['above_hold', 'late', 'unreserved'] as const;

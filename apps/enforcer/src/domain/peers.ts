@@ -1,11 +1,12 @@
 import type { BudgetScope, Labels } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
-import type { Limit } from './limit.ts';
+import type { ActiveBudgets } from './active.budgets.ts';
+import type { DailyLimit } from './limit.ts';
 
 /** The limits that apply to calls of an agent under a plan; that of the plan only while the plan is active. */
 export interface ApplyingLimits {
   /** Workspace, agent, plan, in that order; only limits that are set. */
-  limits: Limit[];
+  limits: DailyLimit[];
   /** `none` for a call without a plan, `unknown` for a plan that the workspace does not have. */
   plan: 'none' | 'active' | 'inactive' | 'unknown';
 }
@@ -23,12 +24,21 @@ export interface LimitSource {
    * The limits that are set for the workspace and these accounts, in that order, including inactive plans. As fresh as
    * {@link applying}.
    */
-  of(tenantId: TenantId, chosen: ChosenAccounts): Promise<Limit[]>;
+  of(tenantId: TenantId, chosen: ChosenAccounts): Promise<DailyLimit[]>;
   /**
    * All current limits: the workspace first, then agents and plans in order of their ids, including inactive plans. At
    * most 10 000 agents with a budget, the first ones.
    */
-  all(tenantId: TenantId): Promise<Limit[]>;
+  all(tenantId: TenantId): Promise<DailyLimit[]>;
+}
+
+/** Knows the budgets with a selector that owners made. */
+export interface BudgetSource {
+  /**
+   * The active budgets, at most 2 s old, and not a promise if they are in the cache. While budgets is down, the last
+   * known ones; rejects with `service_unavailable` if none are known.
+   */
+  of(tenantId: TenantId): ActiveBudgets | Promise<ActiveBudgets>;
 }
 
 /** Knows the time zone in which the days of a workspace begin. */

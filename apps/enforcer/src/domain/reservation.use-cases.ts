@@ -1,3 +1,4 @@
+import type { BudgetedCall } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import { GATEWAY_ANSWER_MS, within } from './answer.time.ts';
 import { type Ask, rehearse } from './decision.ts';
@@ -5,7 +6,8 @@ import { type DenialReporter, REPORT_MS } from './denial.reporter.ts';
 import { spendSettled } from './enforcement.events.ts';
 import type { Decision, Reservations } from './enforcement.ts';
 import { extend, read, release } from './hold.ts';
-import type { AgentLabelSource, AgentRegistrar, ApplyingLimits, LimitSource } from './peers.ts';
+import type { AgentLabelSource, AgentRegistrar, ApplyingLimits, BudgetSource, LimitSource } from './peers.ts';
+import type { Reservation } from './reservation.ts';
 import { labelsOf, reserve, type UsedUp, UsedUpError } from './reserve.ts';
 import { settle, SETTLEMENT_OF_ANOTHER } from './settle.ts';
 import type { AppendEvents } from './workspace.appends.ts';
@@ -18,6 +20,7 @@ export interface ReservationDeps {
   append: AppendEvents;
   denials: Pick<DenialReporter, 'report'>;
   limits: LimitSource;
+  budgets: BudgetSource;
   agents: AgentRegistrar;
   agentLabels: AgentLabelSource;
   clock: Clock;
@@ -30,7 +33,7 @@ export interface ReservationDeps {
 const DECIDE_MS = GATEWAY_ANSWER_MS - REPORT_MS;
 
 export function createReservations(deps: ReservationDeps): Reservations {
-  const { submit, append, denials, limits, agents, agentLabels, clock } = deps;
+  const { submit, append, denials, limits, budgets, agents, agentLabels, clock } = deps;
 
   const settling = createSettling();
 
@@ -44,20 +47,20 @@ export function createReservations(deps: ReservationDeps): Reservations {
       const deadline = performance.now() + DECIDE_MS;
       const { agentId } = request;
       const decide = async () => {
-        const known = agentLabels.labelsOf(tenantId, [agentId]);
+        // Nearly all is known, and then waiting for it would cost a turn.
+        const [known, active] = [agentLabels.labelsOf(tenantId, [agentId]), budgets.of(tenantId)];
         const asked = limits.applying(tenantId, request);
-        // Nearly all are known, and then waiting for them too would cost a turn.
-        const [applying, ofAgents] =
-          known instanceof Promise ? await Promise.all([asked, known]) : [await asked, known];
+        const isKnown = !(known instanceof Promise) && !(active instanceof Promise);
+        const [applying, ofAgents, budgetsNow] = isKnown
+          ? [await asked, known, active]
+          : await Promise.all([asked, known, active]);
         requirePlan(applying.plan, request.planKey);
-        const limited = {
-          ...request,
-          keyId,
-          pinned,
-          ofAgent: ofAgents.get(agentId) ?? {},
-          limits: applying.limits,
-          dryRun,
-        };
+        const labelled = { ...request, keyId, pinned, ofAgent: ofAgents.get(agentId) ?? {}, dryRun };
+        const ofBudgets = budgetsNow.limitsFor(
+          toBudgetedCall({ ...request, keyId, labels: labelsOf(labelled) }),
+          clock(),
+        );
+        const limited = { ...labelled, limits: [...applying.limits, ...ofBudgets] };
         return { decision: await submit(tenantId, { ...reserve(limited), deadline }), limited };
       };
       const { decision, limited } = await within(DECIDE_MS, decide()).catch((error: unknown) => {
@@ -130,6 +133,14 @@ function createSettling() {
     },
   };
 }
+
+/** What budgets see of a call. */
+function toBudgetedCall(call: CallFacts): BudgetedCall {
+  const { agentId: agent, planKey: plan, model, provider, keyId: key, labels } = call;
+  return { agent, plan, model, provider, key, labels };
+}
+
+type CallFacts = Pick<Reservation, 'agentId' | 'planKey' | 'model' | 'provider' | 'keyId' | 'labels'>;
 
 function requirePlan(plan: ApplyingLimits['plan'], planKey: string | null): void {
   if (plan !== 'unknown' && plan !== 'inactive') return;

@@ -1,5 +1,6 @@
 import { isWithoutLabels, type Labels, mergeLabels } from '@tollkeeper/contracts';
 import { AppError, MAX_MICROS } from '@tollkeeper/kernel';
+import { accountIn, findPeriod, placesOf } from './budget.period.ts';
 import { findDay } from './day.ts';
 import {
   type Ask,
@@ -12,7 +13,7 @@ import {
 } from './decision.ts';
 import type { Decision } from './enforcement.ts';
 import { type Day, type Hold, keys, type Op, reservationIdOf, saidOf } from './journal.ts';
-import { accountNamesOf, applyOp, EMPTY_ACCOUNT, hasRoomFor, type Ledger } from './ledger.ts';
+import { accountsOf, applyOp, EMPTY_ACCOUNT, hasRoomFor, type Ledger } from './ledger.ts';
 import type { Limit } from './limit.ts';
 import { hasRoom, leastRemaining, rowsOf, toDenial } from './limit.rows.ts';
 import type { ReservationRequest } from './reservation.ts';
@@ -40,7 +41,7 @@ export interface LimitedRequest extends ReservationRequest {
  * its existing reservation. A denial is decided on the newest ledger and changes nothing.
  */
 export function reserve(request: LimitedRequest): Ask<Decision> {
-  return { decide: (ledger, context) => decide(request, ledger, context) };
+  return { limits: request.limits, decide: (ledger, context) => decide(request, ledger, context) };
 }
 
 function decide(request: LimitedRequest, ledger: Ledger, context: Context): Decided<Decision> {
@@ -52,7 +53,7 @@ function decide(request: LimitedRequest, ledger: Ledger, context: Context): Deci
   const open = ledger.hold(id);
   if (open !== undefined) return repeated({ hold: open }, request, ledger, day, context);
 
-  const rows = rowsOf(ledger, day, request.limits);
+  const rows = rowsOf(ledger, day, now, request.limits);
   const blocking = leastRemaining(rows.filter((row) => !hasRoom(row, request.amountMicros)));
   const contradiction = contradictionOf(request);
   const refusal = contradiction ?? refusalOf(ledger, day, request, now);
@@ -72,10 +73,12 @@ function decide(request: LimitedRequest, ledger: Ledger, context: Context): Deci
 
   const { requestId, agentId, runId, planKey, amountMicros, ttlSeconds } = request;
   const what = { id, requestId, agentId, runId, planKey, amountMicros, ttlSeconds, ...factsOf(request) };
-  const hold: Hold = { ...what, day: day.start, createdAt: now, expiresAt: now + ttlSeconds * 1000 };
+  const places = placesOf(ledger, request.limits, now, { timezone: day.timezone, now });
+  const accounts = places.accounts.length === 0 ? {} : { accounts: places.accounts };
+  const hold: Hold = { ...what, day: day.start, ...accounts, createdAt: now, expiresAt: now + ttlSeconds * 1000 };
   const grant: Op = { op: 'grant', ...hold };
   applyOp(ledger, grant);
-  return { ops: [grant], answer: allowed({ hold }, request, ledger, day, now) };
+  return { ops: [...places.opened, grant], answer: allowed({ hold }, request, ledger, day, now) };
 }
 
 function factsOf(request: LimitedRequest): Partial<Hold> {
@@ -136,7 +139,7 @@ function repeated(
 const COMPARED = ['agentId', 'runId', 'planKey', 'amountMicros', 'ttlSeconds'] as const;
 
 function allowed(found: FoundReservation, { limits }: LimitedRequest, ledger: Ledger, day: Day, now: number): Decision {
-  return { decision: 'allowed', reservation: toReservation(found, now), limits: rowsOf(ledger, day, limits) };
+  return { decision: 'allowed', reservation: toReservation(found, now), limits: rowsOf(ledger, day, now, limits) };
 }
 
 /** The maximum that a workspace has reached, so that it gets no further reservations. */
@@ -155,7 +158,7 @@ export class UsedUpError extends AppError {
 function refusalOf(
   ledger: Ledger,
   day: Day,
-  { agentId, planKey, amountMicros }: LimitedRequest,
+  { agentId, planKey, amountMicros, limits }: LimitedRequest,
   now: number,
 ): AppError | null {
   if (ledger.holdCount >= MAX_OPEN_RESERVATIONS) {
@@ -167,16 +170,23 @@ function refusalOf(
       'The open reservations of the workspace have too many long labels. Send fewer or shorter labels, and settle or release the reservations of finished calls.';
     return new UsedUpError('open_reservations', message, 1);
   }
-  for (const name of accountNamesOf({ agentId, planKey })) {
-    if (!hasRoomFor(ledger, day.start, name)) {
+  for (const key of accountsOf({ day: day.start, agentId, planKey })) {
+    if (!hasRoomFor(ledger, key)) {
       const message = 'The workspace has used the maximum number of agents and plans for today. Use fewer of them.';
       return new UsedUpError('accounts', message, Math.ceil((day.end - now) / 1000));
     }
-    const { held } = ledger.readAccount(day.start, name) ?? EMPTY_ACCOUNT;
+    const { held } = ledger.readAccount(key) ?? EMPTY_ACCOUNT;
     if (held + amountMicros > MAX_MICROS) {
       const message = `Open reservations may hold at most ${MAX_MICROS} together; ${held} is held already. Settle or release some.`;
       return new UsedUpError('held', message, 1);
     }
+  }
+  for (const { budget } of limits) {
+    if (budget?.denies !== true) continue;
+    const period = findPeriod(ledger, budget, now, { timezone: day.timezone, now });
+    if (period === null || hasRoomFor(ledger, accountIn(budget, period))) continue;
+    const message = `The budgets of the workspace count the maximum number of values, so "${budget.name}" cannot count ${budget.value} as well. Use a value that is known, or ask an owner for budgets with fewer values.`;
+    return new UsedUpError('accounts', message, Math.ceil((period.end - now) / 1000));
   }
   return null;
 }

@@ -1,8 +1,10 @@
 import { AppError } from '@tollkeeper/kernel';
+import { placesOf } from './budget.period.ts';
 import { findDay } from './day.ts';
 import { type Ask, findReservation, type Found, noSuchReservation, toReservation } from './decision.ts';
 import { type Hold, keys, type Op, type OpOf, type Posting } from './journal.ts';
-import { applyOp, KEEP_DAY_MS, type Ledger } from './ledger.ts';
+import { applyOp, KEEP_MS, type Ledger, MAX_AHEAD_MS } from './ledger.ts';
+import type { Limit } from './limit.ts';
 import type { Reservation, Settlement } from './reservation.ts';
 
 /** The message of a `conflict`: nothing was posted. */
@@ -12,9 +14,6 @@ export const SETTLEMENT_OF_ANOTHER =
 /** How to report spend that cannot be settled. */
 const REPORT_INSTEAD =
   'If this amount was spent in addition, report it as a spend.settled event. It counts as unreserved spend.';
-
-/** Spend whose time is further ahead of the clock than this, in milliseconds, counts for the running day. */
-const MAX_AHEAD_MS = 3_600_000;
 
 /**
  * Settles a reservation by a call of its gateway. The spend is posted in full to the day of the grant, even if the hold
@@ -65,15 +64,17 @@ export interface Posted {
 
 /**
  * Posts spend that an event reports, which is never refused. It settles its reservation if it names one, otherwise it
- * counts for the day of its time. A settlement counts once, however often and by whichever way it arrives.
+ * counts for the day of its time, and for the periods of `limits` then. A settlement counts once, however often and by
+ * whichever way it arrives.
  */
-export function post(spend: ReportedSpend, now: number): Ask<Posted> {
-  const isTooOld = spend.at < now - KEEP_DAY_MS;
+export function post(spend: ReportedSpend, now: number, limits: readonly Limit[] = []): Ask<Posted> {
+  const isTooOld = spend.at < now - KEEP_MS;
   // Opening a day far ahead would displace the days that are kept.
   const at = spend.at > now + MAX_AHEAD_MS ? now : spend.at;
   return {
     isFromLog: true,
     ...(!isTooOld && { at }),
+    limits,
     decide(ledger, context) {
       const { settlementId, reservationId, agentId, planKey, micros } = spend;
       const counted = context.find(keys.settlement(settlementId));
@@ -90,10 +91,11 @@ export function post(spend: ReportedSpend, now: number): Ask<Posted> {
       if (counted !== null) return { ops: [], answer: duplicate(counted, found) };
       const day = findDay(ledger, at);
       if (isTooOld || day === undefined) return { ops: [], answer: { outcome: 'too_old', posting: null } };
-      const posting = { day: day.start, agentId, planKey };
+      const { accounts, opened } = placesOf(ledger, limits, at, { timezone: day.timezone, now });
+      const posting = postingOf({ day: day.start, agentId, planKey, accounts });
       const op: Op = { op: 'post', settlementId, ...posting, micros };
       applyOp(ledger, op);
-      return { ops: [op], answer: { outcome: 'unreserved', posting } };
+      return { ops: [...opened, op], answer: { outcome: 'unreserved', posting } };
     },
   };
 }
@@ -136,8 +138,8 @@ function duplicate(counted: Op, found: Found): Posted {
   return { outcome: 'duplicate', posting: posting && postingOf(posting) };
 }
 
-function postingOf({ day, agentId, planKey }: Posting): Posting {
-  return { day, agentId, planKey };
+function postingOf({ day, agentId, planKey, accounts = [] }: Posting): Posting {
+  return { day, agentId, planKey, ...(accounts.length > 0 && { accounts }) };
 }
 
 function conflict(message: string): { refusal: AppError } {

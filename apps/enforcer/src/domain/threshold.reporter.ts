@@ -1,10 +1,9 @@
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import { thresholdReached } from './enforcement.events.ts';
 import type { Posting } from './journal.ts';
-import type { Limit } from './limit.ts';
-import type { LimitSource } from './peers.ts';
+import type { BudgetSource, LimitSource } from './peers.ts';
 import type { Submit } from './reservation.use-cases.ts';
-import { findReached, markReported } from './threshold.ts';
+import { findReached, markReported, type Reaching } from './threshold.ts';
 import type { AppendEvents } from './workspace.appends.ts';
 
 /** How often accounts with unknown limits are checked again. */
@@ -14,10 +13,14 @@ const MAX_WAITING = 100_000;
 /** Maximum number of accounts per request when checking again, to bound decisions and journal entries. */
 const AT_ONCE = 1_000;
 
+/** Maximum number of limits to check at once, each of which may have reached several percentages. */
+const REACHING_AT_ONCE = 500;
+
 export interface ThresholdReporterDeps {
   submit: Submit;
   append: AppendEvents;
   limits: Pick<LimitSource, 'of'>;
+  budgets: BudgetSource;
   clock: Clock;
   /** Called each time the limits of a workspace are unavailable. Thresholds are reported once they are known. */
   onLimitsUnknown: (tenantId: TenantId, error: unknown) => void;
@@ -38,18 +41,27 @@ export interface ThresholdReporter {
 }
 
 export function createThresholdReporter(deps: ThresholdReporterDeps): ThresholdReporter {
-  const { submit, append, limits, clock, onLimitsUnknown, onUnreportedThresholds } = deps;
+  const { submit, append, limits, budgets, clock, onLimitsUnknown, onUnreportedThresholds } = deps;
   /** Waiting postings, by workspace and content. */
   const waiting = new Map<TenantId, Map<string, Posting>>();
   let waitingCount = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Null if the limits are unavailable. */
-  async function limitsOf(tenantId: TenantId, postings: readonly Posting[]): Promise<Limit[] | null> {
+  /** What the postings may have reached; null if the limits are unavailable. */
+  async function reachingOf(tenantId: TenantId, postings: readonly Posting[]): Promise<Reaching[] | null> {
+    const days = [...new Set(postings.map(({ day }) => day))];
     const agent = [...new Set(postings.map(({ agentId }) => agentId))];
     const plan = [...new Set(postings.flatMap(({ planKey }) => planKey ?? []))];
+    const accounts = new Map(postings.flatMap((each) => each.accounts ?? []).map((key) => [key.join('/'), key]));
     try {
-      return await limits.of(tenantId, { agent, plan });
+      const [daily, active] = await Promise.all([limits.of(tenantId, { agent, plan }), budgets.of(tenantId)]);
+      return [
+        ...days.flatMap((start) => daily.map((limit) => ({ limit, start }))),
+        ...[...accounts.values()].flatMap(([meter, start, value]) => {
+          const limit = active.limitOf(meter, value);
+          return limit === undefined ? [] : [{ limit, start }];
+        }),
+      ];
     } catch (err) {
       onLimitsUnknown(tenantId, err);
       return null;
@@ -60,7 +72,7 @@ export function createThresholdReporter(deps: ThresholdReporterDeps): ThresholdR
     const ofWorkspace = waiting.get(tenantId) ?? new Map<string, Posting>();
     waiting.set(tenantId, ofWorkspace);
     for (const posting of postings) {
-      const key = JSON.stringify([posting.day, posting.agentId, posting.planKey]);
+      const key = JSON.stringify([posting.day, posting.agentId, posting.planKey, posting.accounts]);
       if (waitingCount >= MAX_WAITING || ofWorkspace.has(key)) continue;
       ofWorkspace.set(key, posting);
       waitingCount += 1;
@@ -69,10 +81,15 @@ export function createThresholdReporter(deps: ThresholdReporterDeps): ThresholdR
 
   async function report(tenantId: TenantId, postings: readonly Posting[]): Promise<void> {
     if (postings.length === 0) return;
-    const set = await limitsOf(tenantId, postings);
-    if (set === null) return wait(tenantId, postings);
-    const days = [...new Set(postings.map(({ day }) => day))];
-    const reached = set.length === 0 ? [] : await submit(tenantId, findReached(set, days));
+    const reaching = await reachingOf(tenantId, postings);
+    if (reaching === null) return wait(tenantId, postings);
+    for (let start = 0; start < reaching.length; start += REACHING_AT_ONCE) {
+      await reportReached(tenantId, reaching.slice(start, start + REACHING_AT_ONCE));
+    }
+  }
+
+  async function reportReached(tenantId: TenantId, reaching: readonly Reaching[]): Promise<void> {
+    const reached = await submit(tenantId, findReached(reaching));
     if (reached.length === 0) return;
     await append(
       tenantId,

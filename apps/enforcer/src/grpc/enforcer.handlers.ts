@@ -1,8 +1,8 @@
 import {
-  type BudgetScope,
   type DenialMessage,
   enforcerRequests,
   enforcerService,
+  type LimitScope,
   type LimitStatusMessage,
   type ReservationMessage,
 } from '@tollkeeper/contracts';
@@ -11,6 +11,7 @@ import type { VerifiedKey } from '@tollkeeper/workspace-keys';
 import type { z } from 'zod';
 import type { Reservations } from '../domain/enforcement.ts';
 import type { Denial, LimitRow } from '../domain/limit.ts';
+import { budgetOf } from '../domain/limit.rows.ts';
 import type { Reservation, ReservationState } from '../domain/reservation.ts';
 
 /** Maximum request size of the gRPC server: enough for a batch of requests with the longest ids and labels. */
@@ -101,18 +102,24 @@ function toDenialMessage(denial: Denial): DenialMessage {
   return { ...toLimitFields(denial), requestedMicros, message };
 }
 
-function toLimitFields(limit: Omit<LimitRow, 'remainingMicros'>) {
+function toLimitFields(limit: LimitRow) {
+  const { id, name, value, period } = budgetOf(limit);
   return {
     scope: toWireScope(limit.scope),
     scopeId: limit.scopeId,
-    dailyBudgetUsdMicros: limit.dailyBudgetMicros,
+    dailyBudgetUsdMicros: limit.limitMicros,
     spentMicros: limit.spentMicros,
     heldMicros: limit.heldMicros,
     resetsAt: toTimestamp(limit.resetsAt),
+    budgetId: id,
+    budgetName: name,
+    ...(value !== undefined && { value }),
+    limitMicros: limit.limitMicros,
+    period: { kind: period, start: toTimestamp(limit.period.start), end: toTimestamp(limit.period.end) },
   };
 }
 
-function toWireScope<S extends BudgetScope>(scope: S) {
+function toWireScope<S extends LimitScope>(scope: S) {
   return `LIMIT_SCOPE_${scope.toUpperCase() as Uppercase<S>}` as const;
 }
 

@@ -1,4 +1,4 @@
-import { identifier, micros, moment, planKey } from '@tollkeeper/contracts';
+import { budgetId, identifier, micros, moment, planKey } from '@tollkeeper/contracts';
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { mapInSlices } from '@tollkeeper/kernel';
 import { z } from 'zod';
@@ -26,22 +26,22 @@ const overspend = z
   })
   .meta({
     description:
-      'USD micros spent on the day beyond reservations, even if the limit was not exceeded. A limit is exceeded by at most their sum',
+      'USD micros spent in the period beyond reservations, even if the limit was not exceeded. A limit is exceeded by at most their sum',
   });
 const limitView = limitRow
   .extend({
     open_reservations: count.meta({ description: 'Open reservations' }),
     overspend_micros: overspend,
-    released: count.meta({ description: 'Reservations that were released on the day' }),
+    released: count.meta({ description: 'Reservations that were released in the period' }),
     expired: count.meta({
-      description: 'Reservations that expired on the day. Each may be a call with an unreported cost',
+      description: 'Reservations that expired in the period. Each may be a call with an unreported cost',
     }),
   })
   .meta({ id: 'Limit' });
 const limitsView = z.object({
   day: z
     .object({ start: moment, end: moment, timezone: z.string() })
-    .meta({ description: 'The current day of the workspace. When it ends, all limits start over' }),
+    .meta({ description: 'The current day of the workspace. When it ends, daily limits start over' }),
   items: z.array(limitView),
 });
 const reservationPage = z.object({
@@ -52,6 +52,9 @@ const reservationPage = z.object({
 const limitsQuery = z.object({
   agent_id: identifier.optional().meta({ description: 'Only this agent' }),
   plan_key: planKey.optional().meta({ description: 'Only this plan' }),
+  budget_id: budgetId.optional().meta({
+    description: 'Only this budget, with at most 1000 values if it has a limit for each. Not for daily budgets',
+  }),
 });
 const reservationsQuery = z.object({
   state: reservationState.optional(),
@@ -74,15 +77,17 @@ export function createLimitRoutes({ limits, reservations }: LimitRouteDeps): Rou
       path: PATH,
       operationId: 'listLimits',
       tag: TAG,
-      summary: 'List the limits of the current day and what remains of them',
-      description: `A limit is a daily budget applied to the current day of the workspace: those of the workspace,
-of its agents and of its plans, in this order. With \`agent_id\` or \`plan_key\`, only those of the workspace and of
-these. A changed budget takes effect within 2 seconds.`,
+      summary: 'List the limits in their current periods and what remains of them',
+      description: `A limit is a budget applied to its current period: the daily budgets of the workspace, of its agents and
+of its plans, then the budgets with a selector. Of a budget with a limit for each value, the 10 values with the most spend
+are listed; with \`budget_id\`, up to 1000. With \`agent_id\` or \`plan_key\`, only the daily budgets of the workspace
+and of these are listed. A changed budget takes effect within 2 seconds.`,
       access: 'member',
       query: limitsQuery,
       responses: { 200: { description: 'The limits', schema: limitsView } },
       handler: async ({ caller, query }) => {
-        const view = await limits.view(caller.tenantId, { agentId: query.agent_id, planKey: query.plan_key });
+        const { agent_id: agentId, plan_key: planKey, budget_id: budgetId } = query;
+        const view = await limits.view(caller.tenantId, { agentId, planKey, budgetId });
         return { status: 200, body: await toLimitsBody(view) };
       },
     }),

@@ -1,6 +1,16 @@
-import { BUDGET_SCOPES, identifier, micros, modelName, moment, planKey, providerName } from '@tollkeeper/contracts';
+import {
+  identifier,
+  LIMIT_SCOPES,
+  limitOfBudget,
+  micros,
+  modelName,
+  moment,
+  planKey,
+  providerName,
+} from '@tollkeeper/contracts';
 import { z } from 'zod';
 import type { LimitRow } from '../domain/limit.ts';
+import { budgetOf } from '../domain/limit.rows.ts';
 import { type Reservation, RESERVATION_STATES } from '../domain/reservation.ts';
 
 export const reservationState = z.enum(RESERVATION_STATES).meta({
@@ -29,13 +39,18 @@ export const reservationSchema = z
   .meta({ id: 'Reservation' });
 
 const limitFields = {
-  scope: z.enum(BUDGET_SCOPES).meta({ description: 'Scope of the daily budget' }),
-  scope_id: z.string().meta({ description: 'The id of the workspace, an `agent_id` or a `plan_key`' }),
-  daily_budget_usd_micros: micros,
-  spent_micros: micros.meta({ description: 'USD micros settled on the current day' }),
+  scope: z.enum(LIMIT_SCOPES).meta({ description: 'Scope of the daily budget; `budget` for one with a selector' }),
+  scope_id: z
+    .string()
+    .meta({ description: 'The id of the workspace, an `agent_id`, a `plan_key` or the id of a budget' }),
+  daily_budget_usd_micros: micros.meta({ description: 'The same as `limit_micros`, whatever the period' }),
+  spent_micros: micros.meta({ description: 'USD micros settled in the period' }),
   held_micros: micros.meta({ description: 'USD micros that open reservations hold' }),
+  ...limitOfBudget,
 };
-const resetsAt = moment.meta({ description: 'When the day of the workspace ends' });
+const resetsAt = moment.meta({
+  description: 'When the period ends; for a rolling one, when its oldest spend leaves it',
+});
 
 export const limitRow = z
   .object({
@@ -78,14 +93,20 @@ export function toReservationBody(reservation: Reservation): z.output<typeof res
 }
 
 /** The fields that a limit row and a denial share. */
-export function toLimitFields(limit: Omit<LimitRow, 'remainingMicros'>) {
+export function toLimitFields(limit: LimitRow) {
+  const { id, name, value, period } = budgetOf(limit);
   return {
     scope: limit.scope,
     scope_id: limit.scopeId,
-    daily_budget_usd_micros: limit.dailyBudgetMicros,
+    daily_budget_usd_micros: limit.limitMicros,
     spent_micros: limit.spentMicros,
     held_micros: limit.heldMicros,
     resets_at: toMoment(limit.resetsAt),
+    budget_id: id,
+    budget_name: name,
+    ...(value !== undefined && { value }),
+    limit_micros: limit.limitMicros,
+    period: { kind: period, start: toMoment(limit.period.start), end: toMoment(limit.period.end) },
   };
 }
 

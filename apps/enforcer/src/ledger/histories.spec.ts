@@ -1,22 +1,26 @@
 import { randomInt } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from '@jest/globals';
-import { BUDGET_SCOPES, type BudgetScope, type Labels } from '@tollkeeper/contracts';
+import { BUDGET_SCOPES, type BudgetedCall, type BudgetScope, type Labels } from '@tollkeeper/contracts';
 import { AppError, provenTenantId } from '@tollkeeper/kernel';
 import { createMetrics } from '@tollkeeper/runtime';
 import { testLogger } from '@tollkeeper/testing';
 import { createMemoryJournal, createMemorySnapshots, NO_BUDGET } from '../../test/memory.stores.ts';
+import { budgetsFor, budgetsOf, type OfBudgets } from '../../test/history.budgets.ts';
 import { countsIn, Reference } from '../../test/reference.ts';
+import { createActiveBudgets } from '../domain/active.budgets.ts';
+import { findPeriod } from '../domain/budget.period.ts';
 import { findDay } from '../domain/day.ts';
 import type { Ask } from '../domain/decision.ts';
 import { extend, read, release } from '../domain/hold.ts';
 import { reservationIdOf } from '../domain/journal.ts';
-import type { Limit } from '../domain/limit.ts';
+import type { Ledger } from '../domain/ledger.ts';
+import type { DailyLimit } from '../domain/limit.ts';
 import { viewLimits } from '../domain/limit.view.ts';
 import type { ReservationRequest } from '../domain/reservation.ts';
 import { reserve } from '../domain/reserve.ts';
 import { post, type Posted, settle } from '../domain/settle.ts';
-import { findReached, markReported } from '../domain/threshold.ts';
+import { findReached, markReported, type Reaching } from '../domain/threshold.ts';
 import { createLedgerMetrics } from './ledger.metrics.ts';
 import { createWorkspaceLedger } from './workspace.ledger.ts';
 
@@ -105,11 +109,51 @@ async function live(seed: number): Promise<void> {
     highest.set(name.scopeId, Math.max(highest.get(name.scopeId) ?? 0, micros ?? Infinity));
   };
   names.forEach(setBudget);
-  const limitsOf = (chosen: readonly (typeof names)[number][]): Limit[] =>
+  const limitsOf = (chosen: readonly (typeof names)[number][]): DailyLimit[] =>
     chosen.flatMap((name) => {
-      const dailyBudgetMicros = budgets.get(name.scopeId);
-      return dailyBudgetMicros === undefined ? [] : [{ ...name, dailyBudgetMicros }];
+      const limitMicros = budgets.get(name.scopeId);
+      return limitMicros === undefined ? [] : [{ ...name, limitMicros }];
     });
+
+  /** Budgets are made, changed and deleted in the middle. */
+  let made = budgetsFor(reference.now).filter(() => next(3) > 0);
+  const everMade = budgetsFor(reference.now);
+  const limitsNow = () => createActiveBudgets(made);
+  const changeBudgets = () => {
+    const one = pick(everMade);
+    const limitMicros = pick([0, 40, 100, 250]);
+    const before = made.find(({ id }) => id === one.id) ?? one;
+    const others = made.filter(({ id }) => id !== one.id);
+    switch (next(4)) {
+      case 0:
+        made = others;
+        break;
+      case 1:
+        // All spend is counted anew.
+        made = [...others, { ...before, meter: `${one.id}.${next(3)}` }];
+        break;
+      case 2:
+        if (before.period.kind === 'month') {
+          made = [...others, { ...before, period: { ...before.period, startDay: pick([1, 2, 26, 28]) } }];
+        }
+        break;
+      default:
+        made = [...others, { ...before, limitMicros, grantableMicros: limitMicros * pick([1, 2]) }];
+    }
+  };
+  const callOf = (call: Pick<ReservationRequest, 'agentId' | 'planKey' | 'model' | 'labels'>): BudgetedCall => {
+    const { agentId: agent, planKey: plan, model, labels } = call;
+    return { agent, plan, model, provider: null, key: null, labels };
+  };
+  /** Each limit that any call may be a part of. */
+  const everyCall = AGENTS.flatMap((agentId) =>
+    PLANS.flatMap((planKey) => LABELS.map((labels) => callOf({ agentId, planKey, model: 'large-1', labels }))),
+  );
+  const allOfBudgets = () => {
+    const all = everyCall.flatMap((call) => budgetsOf(made, call, reference.now));
+    return [...new Map(all.map((each) => [`${each[0].meter}/${each[1]}`, each])).values()];
+  };
+  const allLimits = () => allOfBudgets().map(([{ meter }, value]) => limitsNow().limitOf(meter, value)!);
 
   const contents = new Map<string, Omit<ReservationRequest, 'requestId'>>();
   const newContent = () => ({
@@ -151,11 +195,14 @@ async function live(seed: number): Promise<void> {
         const dryRun = next(6) === 0;
         const given = { pinned: pick(GIVEN), ofAgent: pick(GIVEN) };
         const limits = limitsOf(names.filter((name) => countsIn(content, name)));
+        const call = callOf({ ...content, labels: { ...content.labels, ...given.ofAgent, ...given.pinned } });
+        const budgets = budgetsOf(made, call, reference.now);
+        const all = [...limits, ...limitsNow().limitsFor(call, reference.now)];
         return {
-          what: `reserve ${JSON.stringify({ ...request, ...given, limits, dryRun })}`,
-          ask: reserve({ ...request, ...given, keyId: null, limits, dryRun }),
+          what: `reserve ${JSON.stringify({ ...request, ...given, limits: all, dryRun })}`,
+          ask: reserve({ ...request, ...given, keyId: null, limits: all, dryRun }),
           expected: () =>
-            reference.reserve(reservationIdOf(TENANT, requestId), { ...request, ...given }, limits, dryRun),
+            reference.reserve(reservationIdOf(TENANT, requestId), { ...request, ...given }, limits, budgets, dryRun),
         };
       }
       case 'settle': {
@@ -185,12 +232,14 @@ async function live(seed: number): Promise<void> {
           agentId: pick(AGENTS),
           planKey: pick([null, ...PLANS]),
           micros: next(60),
-          at: reference.now - pick([0, 0, 0, 60 * SECOND, 5 * HOUR, 26 * HOUR, 100 * HOUR]),
+          at: reference.now - pick([0, 0, 0, -240 * SECOND, 60 * SECOND, 5 * HOUR, 26 * HOUR, 100 * HOUR]),
         };
+        const call = callOf({ ...spend, model: pick([null, 'large-1']), labels: pick(LABELS) });
+        const budgets = budgetsOf(made, call, spend.at);
         return {
-          what: `post ${JSON.stringify(spend)}`,
-          ask: outcomeOf(post(spend, reference.now)),
-          expected: () => reference.post(spend),
+          what: `post ${JSON.stringify({ ...spend, call })}`,
+          ask: outcomeOf(post(spend, reference.now, limitsNow().limitsFor(call, spend.at))),
+          expected: () => reference.post(spend, budgets),
         };
       }
       case 'get': {
@@ -198,22 +247,31 @@ async function live(seed: number): Promise<void> {
         return { what: `get ${id}`, ask: read(id), expected: () => reference.get(id) };
       }
       case 'report': {
-        const limits = limitsOf(names);
+        const [limits, budgets, ofBudgets] = [limitsOf(names), allOfBudgets(), allLimits()];
+        const reaching = (ledger: Ledger, now: number): Reaching[] => {
+          const { start, timezone } = findDay(ledger, now)!;
+          const periods = ofBudgets.flatMap((limit) => {
+            const period = findPeriod(ledger, limit.budget, now, { timezone, now });
+            return period === null ? [] : [{ limit, start: period.start }];
+          });
+          return [...limits.map((limit) => ({ limit, start })), ...periods];
+        };
         // One ask, so that it is decided in its turn and on the newest ledger.
         const ask: Ask<unknown> = {
           decide(ledger, context) {
             if (!context.isNewest) return { needs: { newest: true } };
-            const reached = findReached(limits, [findDay(ledger, context.now)!.start]).decide(ledger, context);
+            const reached = findReached(reaching(ledger, context.now)).decide(ledger, context);
             if (!('ops' in reached)) return reached;
             const marked = markReported(reached.answer).decide(ledger, context);
             return 'ops' in marked ? { ops: marked.ops, answer: reached.answer } : marked;
           },
         };
-        return { what: 'report', ask, expected: () => reference.report(limits) };
+        return { what: 'report', ask, expected: () => reference.report(limits, budgets) };
       }
       default: {
-        const limits = limitsOf(names);
-        return { what: 'view', ask: viewLimits(limits), expected: () => viewOf(reference, limits) };
+        const [limits, budgets] = [limitsOf(names), allOfBudgets()];
+        const ask = viewLimits([...limits, ...allLimits()]);
+        return { what: 'view', ask, expected: () => viewOf(reference, limits, budgets) };
       }
     }
   }
@@ -248,6 +306,10 @@ async function live(seed: number): Promise<void> {
       case 2:
         setBudget(pick(names));
         break;
+      case 7:
+        changeBudgets();
+        log.push(`budgets: ${JSON.stringify(made)}`);
+        break;
       case 3:
         if (next(4) === 0) reference.timezone = pick(ZONES);
         break;
@@ -270,10 +332,10 @@ async function live(seed: number): Promise<void> {
       );
   }
 
-  const everything = names.map((name) => ({ ...name, dailyBudgetMicros: budgets.get(name.scopeId) ?? 0 }));
+  const everything = names.map((name) => ({ ...name, limitMicros: budgets.get(name.scopeId) ?? 0 }));
   for (const replica of [0, 1, 2]) {
-    const ask = viewLimits(everything);
-    await check(replica, [{ what: 'last view', ask, expected: () => viewOf(reference, everything) }]);
+    const [ask, budgets] = [viewLimits([...everything, ...allLimits()]), allOfBudgets()];
+    await check(replica, [{ what: 'last view', ask, expected: () => viewOf(reference, everything, budgets) }]);
   }
   const { start } = reference.dayOf(reference.now);
   for (const name of names) {
@@ -285,10 +347,10 @@ async function live(seed: number): Promise<void> {
   }
 }
 
-function viewOf(reference: Reference, limits: readonly Limit[]) {
+function viewOf(reference: Reference, limits: readonly DailyLimit[], budgets: OfBudgets) {
   const { start, end, timezone } = reference.dayOf(reference.now);
-  const items = reference.rows(limits).map((row) => {
-    const { open, released, expired, overspend } = reference.count(start, row);
+  const items = reference.counts(limits, budgets).map(({ row, counted }) => {
+    const { open, released, expired, overspend } = counted;
     return { ...row, openReservations: open, released, expired, overspendMicros: overspend };
   });
   return { day: { start, end, timezone }, items };

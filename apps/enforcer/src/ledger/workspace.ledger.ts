@@ -6,8 +6,10 @@ import { createLedgerReplica, type LedgerReplicaDeps } from './ledger.replica.ts
 import { createLedgerTurns, type LedgerTurnsDeps } from './ledger.turn.ts';
 import type { Waiting } from './waiting.requests.ts';
 
-/** Maximum number of requests decided together, and so in one journal entry. */
+/** Maximum weight of the requests decided together, and so in one journal entry. */
 const MAX_BATCH = 1_000;
+/** Bytes of names of accounts that weigh as much as a request: the names of 1,000 requests have far below 16 MiB. */
+const WEIGHT_BYTES = 500;
 /** Maximum number of waiting requests of a workspace. Others are refused at once. */
 const MAX_WAITING = 5_000;
 
@@ -72,7 +74,7 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
         await leave();
         continue;
       }
-      const batch = queue.splice(0, MAX_BATCH);
+      const batch = queue.splice(0, batchSize(queue));
       isDeciding = true;
       for (const { ask } of batch) if (ask.isFromLog !== true) asking -= 1;
       try {
@@ -127,4 +129,21 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
       return replica.ledger?.holdCount ?? 0;
     },
   };
+}
+
+/** The number of requests at the head of the queue to decide together; at least one. */
+function batchSize(queue: readonly Waiting[]): number {
+  let weight = 0;
+  for (let size = 0; size < queue.length; size += 1) {
+    weight += weightOf(queue[size]!.ask);
+    if (weight > MAX_BATCH) return Math.max(size, 1);
+  }
+  return queue.length;
+}
+
+/** A grant names each account of a budget in which it counts. A character has up to 3 bytes. */
+function weightOf({ limits = [] }: Ask<unknown>): number {
+  let bytes = 0;
+  for (const { budget } of limits) if (budget !== undefined) bytes += 50 + budget.value.length * 3;
+  return 1 + Math.floor(bytes / WEIGHT_BYTES);
 }

@@ -44,8 +44,14 @@ interface StoredEntry extends mongo.Document {
   at: Date;
   /** Digests of the ops' keys. Never empty, since a unique index treats all empty arrays as equal. */
   keys: mongo.Binary[];
-  ops: Op[];
+  ops: (Op | typeof NAMES_ACCOUNTS)[];
 }
+
+/**
+ * The first op of an entry in which ops name accounts of budgets. Only the store knows it. Release 0.1.0 would ignore
+ * these accounts and grant what their budgets deny; an op that it does not know makes it refuse the whole entry.
+ */
+const NAMES_ACCOUNTS = { op: 'names_accounts' } as const;
 
 const entrySchema = new Schema<StoredEntry>(
   { _id: String, at: Date, keys: [Buffer], ops: [Schema.Types.Mixed] },
@@ -75,7 +81,7 @@ export function createJournalStore(connection: Connection, trail: Pick<AuditTrai
       const _id = idOf(tenantId, seq);
       const digests = (keys.length === 0 ? [`entry/${seq}`] : keys).map((key) => digest(tenantId, key));
       try {
-        await insert(tenantId, { _id, at: new Date(at), keys: digests, ops }, audited);
+        await insert(tenantId, { _id, at: new Date(at), keys: digests, ops: toStored(ops) }, audited);
         return 'added';
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
@@ -127,7 +133,7 @@ export function createJournalStore(connection: Connection, trail: Pick<AuditTrai
         .find({ keys: { $in: digests } }, reading)
         .project<StoredEntry>({ ops: 1 })
         .toArray();
-      const ops = found.flatMap((entry) => entry.ops);
+      const ops = found.flatMap((entry) => fromStored(entry.ops));
       return new Map(
         ops.flatMap((op) =>
           keysOf(op)
@@ -147,7 +153,16 @@ function idOf(tenantId: TenantId, seq: number): string {
 }
 
 function toEntry({ _id, at, ops }: StoredEntry): Entry {
-  return { seq: Number(_id.slice(_id.lastIndexOf('/') + 1)), at: at.getTime(), ops };
+  return { seq: Number(_id.slice(_id.lastIndexOf('/') + 1)), at: at.getTime(), ops: fromStored(ops) };
+}
+
+function toStored(ops: Op[]): StoredEntry['ops'] {
+  const hasAccounts = ops.some((op) => op.op === 'period' || ('accounts' in op && op.accounts !== undefined));
+  return hasAccounts ? [NAMES_ACCOUNTS, ...ops] : ops;
+}
+
+function fromStored(ops: StoredEntry['ops']): Op[] {
+  return ops.filter((op): op is Op => op.op !== NAMES_ACCOUNTS.op);
 }
 
 /** Includes the workspace, so that keys of different workspaces never collide. */

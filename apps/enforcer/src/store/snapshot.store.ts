@@ -4,8 +4,11 @@ import { gunzip, gzip } from 'node:zlib';
 import { startSlices, type TenantId, type WorkSlices } from '@tollkeeper/kernel';
 import { driverCollection, isDuplicateKey } from '@tollkeeper/mongo';
 import { type Connection, mongo, Schema } from 'mongoose';
-import type { Day, Hold } from '../domain/journal.ts';
-import { createLedger, type FrozenLedger, type LedgerState, type NamedAccount } from '../domain/ledger.state.ts';
+import type { BudgetScope } from '@tollkeeper/contracts';
+import type { AccountKey, Day, Hold } from '../domain/journal.ts';
+import { type Account, dailyAccount, isDailyMeter } from '../domain/ledger.ts';
+import type { MeterPeriod } from '../domain/ledger.accounts.ts';
+import { createLedger, type FrozenLedger, type LedgerState } from '../domain/ledger.state.ts';
 
 /** Maximum number of accounts and holds in a part, which is then processed in milliseconds and far below 16 MiB. */
 export const PART_ITEMS = 1_000;
@@ -58,13 +61,18 @@ interface StoredPart extends mongo.Document {
 }
 
 interface Part {
-  accounts: NamedAccount[];
+  /** Those of daily budgets. */
+  accounts: [day: number, name: { scope: BudgetScope; scopeId: string }, account: Readonly<Account>][];
+  /** Those of other budgets; may be absent. */
+  budgets?: [AccountKey, Readonly<Account>][];
   holds: Hold[];
 }
 
-interface FirstPart extends Part {
-  days: Day[];
-}
+/**
+ * With periods, the days have another name: release 0.1.0 would lose the periods, and grant what their budgets deny. So
+ * it cannot read the snapshot, and reads the journal instead, which it refuses for the same reason.
+ */
+type FirstPart = Part & ({ days: Day[] } | { daysWithPeriods: Day[]; periods: MeterPeriod[] });
 
 const snapshotSchema = new Schema<StoredSnapshot>(
   { _id: String, seq: Number, at: Date, bytes: Number, attempt: String, parts: Number, content: Buffer },
@@ -89,8 +97,9 @@ export function createSnapshotStore(connection: Connection): SnapshotStore {
   async function restore(tenantId: TenantId, { seq, attempt, parts: count, content }: StoredSnapshot) {
     const ledger = createLedger();
     const slices = startSlices();
-    const { days, ...first } = (await decode(content)) as FirstPart;
-    for (const day of days) ledger.addDay(day);
+    const first = (await decode(content)) as FirstPart;
+    for (const day of 'days' in first ? first.days : first.daysWithPeriods) ledger.addDay(day);
+    if ('periods' in first) for (const { meter, ...period } of first.periods) ledger.addPeriod(meter, period);
     await addTo(ledger, first, slices);
     const prefix = prefixOf(tenantId, seq, attempt);
     let found = 0;
@@ -173,22 +182,26 @@ export function createSnapshotStore(connection: Connection): SnapshotStore {
  * Yields the parts of a snapshot, at least one. Each part is taken from the ledger only when it is requested, because
  * the ledger continues between two parts and could change what was taken earlier.
  */
-function* partsOf({ days, holds, accounts }: FrozenLedger): Generator<Part | FirstPart> {
-  let part: Part | FirstPart = { days: [...days], accounts: [], holds: [] };
+function* partsOf({ days, periods, holds, accounts }: FrozenLedger): Generator<Part | FirstPart> {
+  const empty = (): Part => ({ accounts: [], budgets: [], holds: [] });
+  const head = periods.length === 0 ? { days: [...days] } : { daysWithPeriods: [...days], periods: [...periods] };
+  let part: Part | FirstPart = { ...head, ...empty() };
   let items = 0;
-  for (const account of accounts()) {
-    part.accounts.push(account);
+  for (const [key, account] of accounts()) {
+    const [meter, start, value] = key;
+    if (isDailyMeter(meter)) part.accounts.push([start, { scope: meter, scopeId: value }, account]);
+    else part.budgets?.push([key, account]);
     items += 1;
     if (items < PART_ITEMS) continue;
     yield part;
-    [part, items] = [{ accounts: [], holds: [] }, 0];
+    [part, items] = [empty(), 0];
   }
   for (const hold of holds) {
     part.holds.push(hold);
     items += 1;
     if (items < PART_ITEMS) continue;
     yield part;
-    [part, items] = [{ accounts: [], holds: [] }, 0];
+    [part, items] = [empty(), 0];
   }
   yield part;
 }
@@ -197,10 +210,16 @@ async function decode({ buffer }: mongo.Binary): Promise<unknown> {
   return JSON.parse((await decompress(buffer)).toString());
 }
 
-async function addTo(ledger: LedgerState, { accounts, holds }: Part, slices: WorkSlices): Promise<void> {
-  for (const [day, name, account] of accounts) Object.assign(ledger.account(day, name)!, account);
+async function addTo(ledger: LedgerState, { accounts, budgets = [], holds }: Part, slices: WorkSlices): Promise<void> {
+  for (const [day, { scope, scopeId }, account] of accounts) put(ledger, dailyAccount(scope, day, scopeId), account);
+  for (const [key, account] of budgets) put(ledger, key, account);
   for (const hold of holds) ledger.setHold(hold);
   if (slices.usedUp()) await slices.next();
+}
+
+function put(ledger: LedgerState, key: AccountKey, account: Readonly<Account>): void {
+  const place = ledger.account(key);
+  if (place !== undefined) Object.assign(place, account);
 }
 
 function prefixOf(tenantId: TenantId, seq: number, attempt: string): string {

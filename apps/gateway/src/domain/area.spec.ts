@@ -35,6 +35,7 @@ describe('the areas', () => {
       ['forgot', 'identity', 'public', [], MIB, true],
       ['auth', 'identity', 'session', ['cookie'], MIB, true],
       ['budgets', 'budgets', 'owner/owner', [], MIB, false],
+      ['budget-list', 'budgets', 'member/owner', [], MIB, false],
       ['workspaces', 'identity', 'session', [], MIB, false],
       ['workspace', 'identity', 'owner/owner', [], MIB, false],
       ['invitation', 'identity', 'visitor', [], MIB, true, 'few POSTs'],
@@ -54,6 +55,7 @@ describe('the areas', () => {
     ]);
     expect(AREAS.filter(actsInWorkspace).map(({ name }) => name)).toEqual([
       'budgets',
+      'budget-list',
       'workspace',
       'invitations',
       'membership',
@@ -105,6 +107,8 @@ describe('the areas', () => {
     ['/api/v1/reservations/rsv_1:settle', ['reservations', undefined]],
     ['/api/v1/limits', ['limits', undefined]],
     ['/api/v1/limits/x', ['limits', undefined]],
+    ['/api/v1/budgets', ['budget-list', undefined]],
+    ['/api/v1/budgets/bud_workspace', ['budget-list', undefined]],
     ['/api/v1/limits/reservations', ['limit-reservations', undefined]],
     ['/api/v1/limits/reservations/rsv_1:release', ['limit-reservations', undefined]],
     ['/api/v1/limits/reservationsx', ['limits', undefined]],

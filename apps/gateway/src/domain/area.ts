@@ -104,6 +104,13 @@ export const AREAS: readonly Area[] = [
     tellsClientAddress: true,
   },
   { ...DEFAULTS, name: 'budgets', path: '/api/v1/workspaces/{tenant_id}/budgets', upstream: 'budgets', access: owners },
+  {
+    ...DEFAULTS,
+    name: 'budget-list',
+    path: '/api/v1/budgets',
+    upstream: 'budgets',
+    access: { read: 'member', write: 'owner' },
+  },
   { ...DEFAULTS, name: 'workspaces', path: '/api/v1/workspaces', upstream: 'identity', access: 'session' },
   { ...DEFAULTS, name: 'workspace', path: '/api/v1/workspace', upstream: 'identity', access: owners },
   {

@@ -89,6 +89,46 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       await page.getByRole('dialog').getByText('payment card number').waitFor();
     });
 
+    it('by a budget with a selector names it, its value and its period, however odd, and leads to no page', async () => {
+      const workspace = await newWorkspace(console.owner());
+      const period = { kind: 'month', start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' };
+      const micros = { requested_micros: 700, spent_micros: 9_800, daily_budget_usd_micros: 10_000 };
+      const ofBudget = { scope: 'budget', budget_id: 'bud_1', limit_micros: 10_000, period, ...micros };
+      // Without the emoji: lines may end between two of them, which looks like a broken word.
+      const names = ODD.slice(0, 3);
+      const events = names.map((odd) => {
+        const data = { run_id: randomUUID(), agent_id: 'planner', budget_name: `Team ${odd}`, value: odd, ...ofBudget };
+        return cloudEvent('budget.blocked', data);
+      });
+      await reportEvents(stage.deployment(), workspace.apiKey, events);
+      const { page, expectFit } = await console.open(look, '/blocked', workspace);
+      const rows = page.getByRole('table', { name: 'By a budget' }).getByRole('row');
+      await rows.nth(names.length).waitFor();
+      await expectFit();
+      for (const odd of names) {
+        await rows
+          .filter({ hasText: `Team ${odd} for ${odd}` })
+          .getByRole('button')
+          .first()
+          .click();
+        const drawer = page.getByRole('dialog', { name: 'Blocked call' });
+        await drawer
+          .getByText(`Budget "Team ${odd}" for ${odd} had spent $0.0098 of its monthly limit of $0.01.`)
+          .waitFor();
+        await drawer.getByText('Budget period').waitFor();
+        expect(await drawer.getByRole('link', { name: 'Go to budget' }).count()).toBe(0);
+        await expectFit();
+        await page.keyboard.press('Escape');
+      }
+      await page.goto(`/w/${workspace.slug}/agents/planner`);
+      await page
+        .getByRole('row')
+        .filter({ hasText: `Team ${ODD[0]} for ${ODD[0]}` })
+        .waitFor();
+      await expectFit();
+      expect(await page.title()).not.toBe('broken');
+    });
+
     it('with odd text in its reason shows the text as it is, and breaks no layout', async () => {
       const workspace = await newWorkspace(console.owner());
       const events = ODD.map((reason) =>

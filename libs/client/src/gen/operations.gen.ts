@@ -57,6 +57,11 @@ export interface Operations {
   'PUT /api/v1/workspaces/{tenant_id}/budgets/plans/{plan_key}': { data: Api.UpdatePlanBudgetData; responses: Api.UpdatePlanBudgetResponses };
   'DELETE /api/v1/workspaces/{tenant_id}/budgets/plans/{plan_key}': { data: Api.DeletePlanBudgetData; responses: Api.DeletePlanBudgetResponses };
   'GET /api/v1/workspaces/{tenant_id}/budgets/history': { data: Api.ListBudgetChangesData; responses: Api.ListBudgetChangesResponses };
+  'GET /api/v1/budgets': { data: Api.ListBudgetsData; responses: Api.ListBudgetsResponses };
+  'POST /api/v1/budgets': { data: Api.CreateBudgetData; responses: Api.CreateBudgetResponses };
+  'GET /api/v1/budgets/{budget_id}': { data: Api.GetBudgetData; responses: Api.GetBudgetResponses };
+  'PATCH /api/v1/budgets/{budget_id}': { data: Api.UpdateBudgetData; responses: Api.UpdateBudgetResponses };
+  'DELETE /api/v1/budgets/{budget_id}': { data: Api.DeleteBudgetData; responses: Api.DeleteBudgetResponses };
   'GET /api/v1/alerts/system': { data: Api.GetAlertSystemData; responses: Api.GetAlertSystemResponses };
   'GET /api/v1/alerts/rules': { data: Api.ListAlertRulesData; responses: Api.ListAlertRulesResponses };
   'POST /api/v1/alerts/rules': { data: Api.CreateAlertRuleData; responses: Api.CreateAlertRuleResponses };

@@ -635,7 +635,7 @@ export type BudgetBlocked = {
      */
     plan_key?: string;
     /**
-     * Scope of the daily budget that blocked the call
+     * Scope of the daily budget that blocked the call; `budget` for one with a selector
      */
     scope: string;
     /**
@@ -651,13 +651,37 @@ export type BudgetBlocked = {
      */
     held_micros?: number;
     /**
-     * USD micros (millionths of a US dollar)
+     * The limit, also if the budget is for another period
      */
     daily_budget_usd_micros: number;
     /**
      * Number of blocked calls in this event; 1 if absent. The other fields are those of the last call
      */
     count?: number;
+    /**
+     * The budget of the limit
+     */
+    budget_id?: string;
+    /**
+     * Its name
+     */
+    budget_name?: string;
+    /**
+     * The value that the limit is for, if the budget has one for each value
+     */
+    value?: string;
+    /**
+     * The limit in USD micros
+     */
+    limit_micros?: number;
+    /**
+     * The period of the budget that the spend counts in
+     */
+    period?: {
+        kind: string;
+        start: string;
+        end: string;
+    };
 };
 
 export type BudgetBlockedEvent = {
@@ -694,7 +718,7 @@ export type BudgetBlockedEvent = {
      */
     plan_key?: string;
     /**
-     * Scope of the daily budget that blocked the call
+     * Scope of the daily budget that blocked the call; `budget` for one with a selector
      */
     scope: string;
     /**
@@ -710,13 +734,37 @@ export type BudgetBlockedEvent = {
      */
     held_micros?: number;
     /**
-     * USD micros (millionths of a US dollar)
+     * The limit, also if the budget is for another period
      */
     daily_budget_usd_micros: number;
     /**
      * Number of blocked calls in this event; 1 if absent. The other fields are those of the last call
      */
     count?: number;
+    /**
+     * The budget of the limit
+     */
+    budget_id?: string;
+    /**
+     * Its name
+     */
+    budget_name?: string;
+    /**
+     * The value that the limit is for, if the budget has one for each value
+     */
+    value?: string;
+    /**
+     * The limit in USD micros
+     */
+    limit_micros?: number;
+    /**
+     * The period of the budget that the spend counts in
+     */
+    period?: {
+        kind: string;
+        start: string;
+        end: string;
+    };
     source: string;
     type: string;
 };
@@ -840,6 +888,129 @@ export type GuardBlockedEvent = {
     type: string;
 };
 
+export type BudgetInput = {
+    name: string;
+    /**
+     * Purpose of the budget
+     */
+    description?: string;
+    /**
+     * The calls that count: all that is given must match. Empty for every call
+     */
+    selector: {
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        agent?: string;
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        plan?: string;
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        model?: string;
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        provider?: string;
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        key?: string;
+        labels?: {
+            [key: string]: string;
+        };
+    };
+    each?: string | null;
+    overrides?: string | null;
+    /**
+     * What the limit is for: an hour, a day, a week from Monday, a month, a quarter or a year in the calendar of the workspace, once from `start` to before `end`, or the last `seconds`
+     */
+    period: {
+        kind: 'hour' | 'day' | 'week';
+    } | {
+        kind: 'month';
+        /**
+         * The day on which it begins
+         */
+        start_day?: number;
+    } | {
+        kind: 'quarter' | 'year';
+        /**
+         * The month of the first quarter
+         */
+        start_month?: number;
+        /**
+         * The day on which it begins
+         */
+        start_day?: number;
+    } | {
+        kind: 'once';
+        /**
+         * RFC 3339 timestamp
+         */
+        start: string;
+        /**
+         * RFC 3339 timestamp
+         */
+        end: string;
+    } | {
+        kind: 'rolling';
+        seconds: number;
+    };
+    /**
+     * USD micros that may be spent in a period
+     */
+    limit_micros: number;
+    /**
+     * `deny` denies calls beyond the limit and its grace; `warn` only reports them
+     */
+    action?: 'deny' | 'warn';
+    /**
+     * Percent of the limit that may be spent beyond it
+     */
+    grace_percent?: number;
+    tell_at?: Array<number> | null;
+    /**
+     * Whether the budget applies. For a plan: whether calls may be made under it
+     */
+    is_active?: boolean;
+};
+
+/**
+ * A JSON Merge Patch (RFC 7396) of a budget
+ */
+export type BudgetPatch = {
+    name?: string | null;
+    description?: string | null;
+    selector?: {
+        agent?: string | null;
+        plan?: string | null;
+        model?: string | null;
+        provider?: string | null;
+        key?: string | null;
+        labels?: {
+            [key: string]: string | null;
+        } | null;
+    } | null;
+    each?: string | null;
+    overrides?: string | null;
+    period?: {
+        kind?: 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year' | 'once' | 'rolling' | null;
+        start_month?: number | null;
+        start_day?: number | null;
+        start?: string | null;
+        end?: string | null;
+        seconds?: number | null;
+    } | null;
+    limit_micros?: number | null;
+    action?: 'deny' | 'warn' | null;
+    grace_percent?: number | null;
+    tell_at?: Array<number> | null;
+    is_active?: boolean | null;
+};
+
 export type WorkspaceBudget = {
     tenant_id: string;
     /**
@@ -897,17 +1068,20 @@ export type PlanBudget = {
 };
 
 export type BudgetChange = {
-    scope: 'workspace' | 'agent' | 'plan';
     /**
-     * The `agent_id`, the `plan_key` or the id of the workspace
+     * `budget`: a budget of `/api/v1/budgets` that is not a daily one
+     */
+    scope: 'workspace' | 'agent' | 'plan' | 'budget';
+    /**
+     * The `agent_id`, the `plan_key`, or the id of the budget or workspace
      */
     scope_id: string;
     /**
-     * Null if none was set, or if the plan was created
+     * The limit before. Null if none was set, or if the plan or budget was created
      */
     previous_daily_budget_usd_micros: number | null;
     /**
-     * Null if the budget was removed, or if the plan was deleted
+     * The limit, of a day or of the period of the budget. Null if it was removed or deleted
      */
     daily_budget_usd_micros: number | null;
     /**
@@ -915,6 +1089,112 @@ export type BudgetChange = {
      */
     changed_by: string;
     changed_at: string;
+};
+
+export type Budget = {
+    id: string;
+    name: string;
+    /**
+     * Purpose of the budget
+     */
+    description: string;
+    /**
+     * The calls that count: all that is given must match. Empty for every call
+     */
+    selector: {
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        agent?: string;
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        plan?: string;
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        model?: string;
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        provider?: string;
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        key?: string;
+        labels?: {
+            [key: string]: string;
+        };
+    };
+    /**
+     * `agent`, `plan`, `model`, `provider`, `key`, or `label:` and the name of a label: each value has the limit for itself
+     */
+    each: string | null;
+    overrides: string | null;
+    /**
+     * What the limit is for: an hour, a day, a week from Monday, a month, a quarter or a year in the calendar of the workspace, once from `start` to before `end`, or the last `seconds`
+     */
+    period: {
+        kind: 'hour' | 'day' | 'week';
+    } | {
+        kind: 'month';
+        /**
+         * The day on which it begins
+         */
+        start_day: number;
+    } | {
+        kind: 'quarter' | 'year';
+        /**
+         * The month of the first quarter
+         */
+        start_month: number;
+        /**
+         * The day on which it begins
+         */
+        start_day: number;
+    } | {
+        kind: 'once';
+        /**
+         * RFC 3339 timestamp
+         */
+        start: string;
+        /**
+         * RFC 3339 timestamp
+         */
+        end: string;
+    } | {
+        kind: 'rolling';
+        seconds: number;
+    };
+    /**
+     * USD micros that may be spent in a period
+     */
+    limit_micros: number;
+    /**
+     * `deny` denies calls beyond the limit and its grace; `warn` only reports them
+     */
+    action: 'deny' | 'warn';
+    /**
+     * Percent of the limit that may be spent beyond it
+     */
+    grace_percent: number;
+    tell_at: Array<number> | null;
+    /**
+     * Whether the budget applies. For a plan: whether calls may be made under it
+     */
+    is_active: boolean;
+    /**
+     * The daily budget that this is: of the workspace, an agent or a plan. Null if it is none of them
+     */
+    origin: 'workspace' | 'plan' | 'agent' | null;
+    /**
+     * Null for the daily budgets of the workspace and of agents
+     */
+    created_at: string | null;
+    /**
+     * Null for the daily budget of the workspace
+     */
+    updated_at: string | null;
 };
 
 export type AlertRuleInput = {
@@ -950,7 +1230,7 @@ export type AlertRuleInput = {
              */
             event_types?: Array<string>;
             /**
-             * The rule counts only events of a daily budget reaching one of these percents; empty or absent means any. Needs `event_types` with only `budget.threshold_reached`
+             * The rule counts only events of a budget reaching one of these percents; empty or absent means any. Needs `event_types` with only `budget.threshold_reached`
              */
             percents?: Array<number>;
         };
@@ -1146,25 +1426,53 @@ export type Alert = {
      */
     budget: {
         /**
-         * Whose daily budget it is
+         * Whose daily budget it is; `budget` for one with a selector
          */
-        scope: 'workspace' | 'agent' | 'plan';
+        scope: 'workspace' | 'agent' | 'plan' | 'budget';
         /**
-         * Id of the workspace or the agent, or key of the plan
+         * Id of the workspace, the agent or the budget, or key of the plan
          */
         scope_id: string;
         /**
-         * Percent of the daily budget that the spend of the day has reached
+         * Percent of the budget that its spend has reached, at most 100
          */
         percent: number;
+        /**
+         * The same, also above 100
+         */
+        reached_percent?: number;
         /**
          * USD micros (millionths of a US dollar)
          */
         spent_micros: number;
         /**
-         * USD micros (millionths of a US dollar)
+         * The limit, also if the budget is for another period
          */
         daily_budget_usd_micros: number;
+        /**
+         * The budget of the limit
+         */
+        budget_id?: string;
+        /**
+         * Its name
+         */
+        budget_name?: string;
+        /**
+         * The value that the limit is for, if the budget has one for each value
+         */
+        value?: string;
+        /**
+         * The limit in USD micros
+         */
+        limit_micros?: number;
+        /**
+         * The period of the budget that the spend counts in
+         */
+        period?: {
+            kind: string;
+            start: string;
+            end: string;
+        };
     } | null;
     /**
      * Ids of the newest matching events, newest first
@@ -1361,19 +1669,19 @@ export type DeniedCall = {
  */
 export type BudgetDenial = {
     /**
-     * Scope of the daily budget
+     * Scope of the daily budget; `budget` for one with a selector
      */
-    scope: 'workspace' | 'agent' | 'plan';
+    scope: 'workspace' | 'agent' | 'plan' | 'budget';
     /**
-     * The id of the workspace, an `agent_id` or a `plan_key`
+     * The id of the workspace, an `agent_id`, a `plan_key` or the id of a budget
      */
     scope_id: string;
     /**
-     * USD micros (millionths of a US dollar)
+     * The same as `limit_micros`, whatever the period
      */
     daily_budget_usd_micros: number;
     /**
-     * USD micros settled on the current day
+     * USD micros settled in the period
      */
     spent_micros: number;
     /**
@@ -1381,11 +1689,35 @@ export type BudgetDenial = {
      */
     held_micros: number;
     /**
+     * The budget of the limit
+     */
+    budget_id: string;
+    /**
+     * Its name
+     */
+    budget_name: string;
+    /**
+     * The value that the limit is for, if the budget has one for each value
+     */
+    value?: string;
+    /**
+     * The limit in USD micros
+     */
+    limit_micros: number;
+    /**
+     * The period of the budget that the spend counts in
+     */
+    period: {
+        kind: string;
+        start: string;
+        end: string;
+    };
+    /**
      * USD micros (millionths of a US dollar)
      */
     requested_micros: number;
     /**
-     * When the day of the workspace ends
+     * When the period ends; for a rolling one, when its oldest spend leaves it
      */
     resets_at: string;
     /**
@@ -1396,19 +1728,19 @@ export type BudgetDenial = {
 
 export type LimitStatus = {
     /**
-     * Scope of the daily budget
+     * Scope of the daily budget; `budget` for one with a selector
      */
-    scope: 'workspace' | 'agent' | 'plan';
+    scope: 'workspace' | 'agent' | 'plan' | 'budget';
     /**
-     * The id of the workspace, an `agent_id` or a `plan_key`
+     * The id of the workspace, an `agent_id`, a `plan_key` or the id of a budget
      */
     scope_id: string;
     /**
-     * USD micros (millionths of a US dollar)
+     * The same as `limit_micros`, whatever the period
      */
     daily_budget_usd_micros: number;
     /**
-     * USD micros settled on the current day
+     * USD micros settled in the period
      */
     spent_micros: number;
     /**
@@ -1416,11 +1748,35 @@ export type LimitStatus = {
      */
     held_micros: number;
     /**
+     * The budget of the limit
+     */
+    budget_id: string;
+    /**
+     * Its name
+     */
+    budget_name: string;
+    /**
+     * The value that the limit is for, if the budget has one for each value
+     */
+    value?: string;
+    /**
+     * The limit in USD micros
+     */
+    limit_micros: number;
+    /**
+     * The period of the budget that the spend counts in
+     */
+    period: {
+        kind: string;
+        start: string;
+        end: string;
+    };
+    /**
      * USD micros that may still be reserved, never below 0
      */
     remaining_micros: number;
     /**
-     * When the day of the workspace ends
+     * When the period ends; for a rolling one, when its oldest spend leaves it
      */
     resets_at: string;
 };
@@ -1491,19 +1847,19 @@ export type Reservation = {
 
 export type Limit = {
     /**
-     * Scope of the daily budget
+     * Scope of the daily budget; `budget` for one with a selector
      */
-    scope: 'workspace' | 'agent' | 'plan';
+    scope: 'workspace' | 'agent' | 'plan' | 'budget';
     /**
-     * The id of the workspace, an `agent_id` or a `plan_key`
+     * The id of the workspace, an `agent_id`, a `plan_key` or the id of a budget
      */
     scope_id: string;
     /**
-     * USD micros (millionths of a US dollar)
+     * The same as `limit_micros`, whatever the period
      */
     daily_budget_usd_micros: number;
     /**
-     * USD micros settled on the current day
+     * USD micros settled in the period
      */
     spent_micros: number;
     /**
@@ -1511,11 +1867,35 @@ export type Limit = {
      */
     held_micros: number;
     /**
+     * The budget of the limit
+     */
+    budget_id: string;
+    /**
+     * Its name
+     */
+    budget_name: string;
+    /**
+     * The value that the limit is for, if the budget has one for each value
+     */
+    value?: string;
+    /**
+     * The limit in USD micros
+     */
+    limit_micros: number;
+    /**
+     * The period of the budget that the spend counts in
+     */
+    period: {
+        kind: string;
+        start: string;
+        end: string;
+    };
+    /**
      * USD micros that may still be reserved, never below 0
      */
     remaining_micros: number;
     /**
-     * When the day of the workspace ends
+     * When the period ends; for a rolling one, when its oldest spend leaves it
      */
     resets_at: string;
     /**
@@ -1523,7 +1903,7 @@ export type Limit = {
      */
     open_reservations: number;
     /**
-     * USD micros spent on the day beyond reservations, even if the limit was not exceeded. A limit is exceeded by at most their sum
+     * USD micros spent in the period beyond reservations, even if the limit was not exceeded. A limit is exceeded by at most their sum
      */
     overspend_micros: {
         /**
@@ -1540,11 +1920,11 @@ export type Limit = {
         unreserved: number;
     };
     /**
-     * Reservations that were released on the day
+     * Reservations that were released in the period
      */
     released: number;
     /**
-     * Reservations that expired on the day. Each may be a call with an unreported cost
+     * Reservations that expired in the period. Each may be a call with an unreported cost
      */
     expired: number;
 };
@@ -3513,9 +3893,9 @@ export type ListBudgetChangesData = {
         /**
          * Only changes of budgets of this scope
          */
-        scope?: 'workspace' | 'agent' | 'plan';
+        scope?: 'workspace' | 'agent' | 'plan' | 'budget';
         /**
-         * Only changes of this agent, plan or workspace, by its `agent_id`, `plan_key` or id. Needs `scope`
+         * Only changes of this agent, plan, budget or workspace, by its `agent_id`, `plan_key` or id. Needs `scope`
          */
         scope_id?: string;
         /**
@@ -3556,6 +3936,160 @@ export type ListBudgetChangesResponses = {
 };
 
 export type ListBudgetChangesResponse = ListBudgetChangesResponses[keyof ListBudgetChangesResponses];
+
+export type ListBudgetsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Only daily budgets of the workspace, of agents or of plans, or only (`none`) all other budgets
+         */
+        origin?: 'none' | 'workspace' | 'plan' | 'agent';
+        /**
+         * Only budgets that are active, or only those that are not
+         */
+        is_active?: boolean;
+        /**
+         * Maximum number of items on a page
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the previous page
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/budgets';
+};
+
+export type ListBudgetsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListBudgetsError = ListBudgetsErrors[keyof ListBudgetsErrors];
+
+export type ListBudgetsResponses = {
+    /**
+     * A page
+     */
+    200: {
+        items: Array<Budget>;
+        /**
+         * The `cursor` of the next page; null on the last page
+         */
+        next_cursor: string | null;
+    };
+};
+
+export type ListBudgetsResponse = ListBudgetsResponses[keyof ListBudgetsResponses];
+
+export type CreateBudgetData = {
+    body: BudgetInput;
+    path?: never;
+    query?: never;
+    url: '/api/v1/budgets';
+};
+
+export type CreateBudgetErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type CreateBudgetError = CreateBudgetErrors[keyof CreateBudgetErrors];
+
+export type CreateBudgetResponses = {
+    /**
+     * The new budget
+     */
+    201: Budget;
+};
+
+export type CreateBudgetResponse = CreateBudgetResponses[keyof CreateBudgetResponses];
+
+export type DeleteBudgetData = {
+    body?: never;
+    path: {
+        budget_id: string;
+    };
+    query?: never;
+    url: '/api/v1/budgets/{budget_id}';
+};
+
+export type DeleteBudgetErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type DeleteBudgetError = DeleteBudgetErrors[keyof DeleteBudgetErrors];
+
+export type DeleteBudgetResponses = {
+    /**
+     * The budget is deleted
+     */
+    204: void;
+};
+
+export type DeleteBudgetResponse = DeleteBudgetResponses[keyof DeleteBudgetResponses];
+
+export type GetBudgetData = {
+    body?: never;
+    path: {
+        budget_id: string;
+    };
+    query?: never;
+    url: '/api/v1/budgets/{budget_id}';
+};
+
+export type GetBudgetErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetBudgetError = GetBudgetErrors[keyof GetBudgetErrors];
+
+export type GetBudgetResponses = {
+    /**
+     * The budget
+     */
+    200: Budget;
+};
+
+export type GetBudgetResponse = GetBudgetResponses[keyof GetBudgetResponses];
+
+export type UpdateBudgetData = {
+    body: BudgetPatch;
+    path: {
+        budget_id: string;
+    };
+    query?: never;
+    url: '/api/v1/budgets/{budget_id}';
+};
+
+export type UpdateBudgetErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type UpdateBudgetError = UpdateBudgetErrors[keyof UpdateBudgetErrors];
+
+export type UpdateBudgetResponses = {
+    /**
+     * The budget as it is now
+     */
+    200: Budget;
+};
+
+export type UpdateBudgetResponse = UpdateBudgetResponses[keyof UpdateBudgetResponses];
 
 export type GetAlertSystemData = {
     body?: never;
@@ -4307,7 +4841,7 @@ export type PostEventsData = {
             /**
              * The budget that was used up
              */
-            scope: 'workspace' | 'agent' | 'plan';
+            scope: 'workspace' | 'agent' | 'plan' | 'budget';
             /**
              * USD micros (millionths of a US dollar)
              */
@@ -4345,6 +4879,30 @@ export type PostEventsData = {
              */
             labels?: {
                 [key: string]: string;
+            };
+            /**
+             * The budget of the limit
+             */
+            budget_id?: string;
+            /**
+             * Its name
+             */
+            budget_name?: string;
+            /**
+             * The value that the limit is for, if the budget has one for each value
+             */
+            value?: string;
+            /**
+             * The limit in USD micros
+             */
+            limit_micros?: number;
+            /**
+             * The period of the budget that the spend counts in
+             */
+            period?: {
+                kind: string;
+                start: string;
+                end: string;
             };
         };
     } | {
@@ -4417,25 +4975,53 @@ export type PostEventsData = {
         subject?: string;
         data: {
             /**
-             * Whose daily budget it is
+             * Whose daily budget it is; `budget` for one with a selector
              */
-            scope: 'workspace' | 'agent' | 'plan';
+            scope: 'workspace' | 'agent' | 'plan' | 'budget';
             /**
-             * Id of the workspace or the agent, or key of the plan
+             * Id of the workspace, the agent or the budget, or key of the plan
              */
             scope_id: string;
             /**
-             * Percent of the daily budget that the spend of the day has reached
+             * Percent of the budget that its spend has reached, at most 100
              */
             percent: number;
+            /**
+             * The same, also above 100
+             */
+            reached_percent?: number;
             /**
              * USD micros (millionths of a US dollar)
              */
             spent_micros: number;
             /**
-             * USD micros (millionths of a US dollar)
+             * The limit, also if the budget is for another period
              */
             daily_budget_usd_micros: number;
+            /**
+             * The budget of the limit
+             */
+            budget_id?: string;
+            /**
+             * Its name
+             */
+            budget_name?: string;
+            /**
+             * The value that the limit is for, if the budget has one for each value
+             */
+            value?: string;
+            /**
+             * The limit in USD micros
+             */
+            limit_micros?: number;
+            /**
+             * The period of the budget that the spend counts in
+             */
+            period?: {
+                kind: string;
+                start: string;
+                end: string;
+            };
         };
     } | {
         specversion: '1.0';
@@ -4737,6 +5323,10 @@ export type ListLimitsData = {
          * Only this plan
          */
         plan_key?: string;
+        /**
+         * Only this budget, with at most 1000 values if it has a limit for each. Not for daily budgets
+         */
+        budget_id?: string;
     };
     url: '/api/v1/limits';
 };
@@ -4756,7 +5346,7 @@ export type ListLimitsResponses = {
      */
     200: {
         /**
-         * The current day of the workspace. When it ends, all limits start over
+         * The current day of the workspace. When it ends, daily limits start over
          */
         day: {
             start: string;

@@ -29,7 +29,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 export const NOTIFICATION_TYPES = ['alert.fired', 'alert.resolved'] as const;
 export type NotificationType = (typeof NOTIFICATION_TYPES)[number];
 
-/** A threshold of a daily budget, as a `budget.threshold_reached` event reports it. */
+/** A threshold of a budget, as a `budget.threshold_reached` event reports it. */
 const reachedBudgetSchema = z.object(budgetThresholdReachedData.shape);
 export type ReachedBudget = z.infer<typeof reachedBudgetSchema>;
 

@@ -6,12 +6,14 @@ export const MAX_LABELS = 10;
 /** What a call is for, by name: `{team: 'growth', env: 'prod'}`. */
 export type Labels = Readonly<Record<string, string>>;
 
-const NAME = 'must be a name of 1 to 32 characters of a-z 0-9 _ . -, starting with a-z';
+/** What is wrong with the name of a label. */
+export const LABEL_NAME = 'must be a name of 1 to 32 characters of a-z 0-9 _ . -, starting with a-z';
 const VALUE = 'must be 1 to 128 printable characters, without a space at its ends';
 
 /** The name of a label. */
-export const labelName = z.string().regex(/^[a-z][a-z0-9_.-]{0,31}$/, NAME);
-const labelValue = z
+export const labelName = z.string().regex(/^[a-z][a-z0-9_.-]{0,31}$/, LABEL_NAME);
+/** The value of a label. */
+export const labelValue = z
   .string()
   .regex(/^[ -~\u00a0-\uffff]{1,128}$/, { error: VALUE, abort: true })
   // Also without what is invisible, reorders text, or is half of a pair. OpenAPI has no pattern for that.
@@ -19,7 +21,7 @@ const labelValue = z
 
 /** The labels of a call, an agent or a key. */
 export const labels = z
-  .record(labelName, labelValue, { error: ({ code }) => (code === 'invalid_key' ? NAME : undefined) })
+  .record(labelName, labelValue, { error: ({ code }) => (code === 'invalid_key' ? LABEL_NAME : undefined) })
   .refine((all) => Object.keys(all).length <= MAX_LABELS, `must be at most ${MAX_LABELS} labels`)
   .meta({
     description: `What the spend is for: at most ${MAX_LABELS} labels, each with a value of 1–128 printable characters`,

@@ -10,6 +10,7 @@ import type { FieldProblem as _tollkeeper_enforcer_v1_FieldProblem, FieldProblem
 import type { GetReservationRequest as _tollkeeper_enforcer_v1_GetReservationRequest, GetReservationRequest__Output as _tollkeeper_enforcer_v1_GetReservationRequest__Output } from './tollkeeper/enforcer/v1/GetReservationRequest.ts';
 import type { GetReservationResponse as _tollkeeper_enforcer_v1_GetReservationResponse, GetReservationResponse__Output as _tollkeeper_enforcer_v1_GetReservationResponse__Output } from './tollkeeper/enforcer/v1/GetReservationResponse.ts';
 import type { Grant as _tollkeeper_enforcer_v1_Grant, Grant__Output as _tollkeeper_enforcer_v1_Grant__Output } from './tollkeeper/enforcer/v1/Grant.ts';
+import type { LimitPeriod as _tollkeeper_enforcer_v1_LimitPeriod, LimitPeriod__Output as _tollkeeper_enforcer_v1_LimitPeriod__Output } from './tollkeeper/enforcer/v1/LimitPeriod.ts';
 import type { LimitStatus as _tollkeeper_enforcer_v1_LimitStatus, LimitStatus__Output as _tollkeeper_enforcer_v1_LimitStatus__Output } from './tollkeeper/enforcer/v1/LimitStatus.ts';
 import type { ReleaseManyRequest as _tollkeeper_enforcer_v1_ReleaseManyRequest, ReleaseManyRequest__Output as _tollkeeper_enforcer_v1_ReleaseManyRequest__Output } from './tollkeeper/enforcer/v1/ReleaseManyRequest.ts';
 import type { ReleaseManyResponse as _tollkeeper_enforcer_v1_ReleaseManyResponse, ReleaseManyResponse__Output as _tollkeeper_enforcer_v1_ReleaseManyResponse__Output } from './tollkeeper/enforcer/v1/ReleaseManyResponse.ts';
@@ -65,6 +66,7 @@ export interface ProtoGrpcType {
         GetReservationRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_GetReservationRequest, _tollkeeper_enforcer_v1_GetReservationRequest__Output>
         GetReservationResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_GetReservationResponse, _tollkeeper_enforcer_v1_GetReservationResponse__Output>
         Grant: MessageTypeDefinition<_tollkeeper_enforcer_v1_Grant, _tollkeeper_enforcer_v1_Grant__Output>
+        LimitPeriod: MessageTypeDefinition<_tollkeeper_enforcer_v1_LimitPeriod, _tollkeeper_enforcer_v1_LimitPeriod__Output>
         LimitScope: EnumTypeDefinition
         LimitStatus: MessageTypeDefinition<_tollkeeper_enforcer_v1_LimitStatus, _tollkeeper_enforcer_v1_LimitStatus__Output>
         ReleaseManyRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReleaseManyRequest, _tollkeeper_enforcer_v1_ReleaseManyRequest__Output>

@@ -1,3 +1,4 @@
+import type { BudgetsOfCall } from './call.ts';
 import type { Decider } from './decider.ts';
 import { createDocumentDecider } from './document.decider.ts';
 import { createEdgeDecider } from './edge.decider.ts';
@@ -9,7 +10,7 @@ import { createTransactionDecider } from './transaction.decider.ts';
 
 /** The kind of a decider, and its address. */
 export type DeciderSettings =
-  | { kind: 'grpc'; addresses: string[]; apiKeys: string[] }
+  | { kind: 'grpc'; addresses: string[]; apiKeys: string[]; budgets: BudgetsOfCall }
   | { kind: 'grpc-batches'; addresses: string[]; apiKey: string }
   | { kind: 'edge'; baseUrl: string; apiKey: string }
   | { kind: 'engine'; env: Record<string, string>; tenantId: string }

@@ -1,11 +1,12 @@
 import { enforcerService } from '@tollkeeper/contracts';
 import type { Metadata } from '@grpc/grpc-js';
-import { AGENT_ID, AMOUNT_MICROS, PLAN_KEY, TTL_SECONDS } from './call.ts';
+import { AGENT_ID, AMOUNT_MICROS, type BudgetsOfCall, labelsOf, PLAN_KEY, TTL_SECONDS } from './call.ts';
 import type { Decider } from './decider.ts';
 import { createGrpcCalls, metadataOf } from './grpc.calls.ts';
 
 /** Like a gateway in the cluster: one connection to each replica. Replicas and workspaces are used in turn. */
-export function createGrpcDecider({ addresses, apiKeys }: { addresses: string[]; apiKeys: string[] }): Decider {
+export function createGrpcDecider(of: { addresses: string[]; apiKeys: string[]; budgets: BudgetsOfCall }): Decider {
+  const { addresses, apiKeys, budgets } = of;
   const { call, close } = createGrpcCalls(addresses);
   const callers = apiKeys.map(metadataOf);
   let decisions = 0;
@@ -18,11 +19,12 @@ export function createGrpcDecider({ addresses, apiKeys }: { addresses: string[];
 
   return {
     async decide(requestId) {
-      const workspace = decisions++ % callers.length;
+      const workspace = decisions % callers.length;
+      const labels = labelsOf(budgets, decisions++);
       const call_ = { requestId, agentId: AGENT_ID, runId: 'run-bench', planKey: PLAN_KEY };
-      const request = { ...call_, amountMicros: AMOUNT_MICROS, ttlSeconds: TTL_SECONDS };
+      const request = { ...call_, amountMicros: AMOUNT_MICROS, ttlSeconds: TTL_SECONDS, labels };
       const { allowed, limits } = await call(enforcerService.Reserve, request, callers[workspace]!);
-      if (limits?.length !== 3) throw new Error(`${limits?.length} limits applied, not three`);
+      if (limits?.length !== budgets.limits) throw new Error(`${limits?.length} limits applied, not ${budgets.limits}`);
       if (!allowed?.reservation) throw new Error('The call was denied');
       return `${allowed.reservation.id} ${workspace}`;
     },

@@ -43,6 +43,5 @@ export const agents = {
       settlements: 'Settlements',
       why: 'Reason',
     },
-    byBudget: (scope: string) => `${scope} budget`,
   },
 };

@@ -2,6 +2,7 @@ import type { Api } from '@tollkeeper/client';
 import { money } from '../format/money.ts';
 import { count } from '../format/numbers.ts';
 import { duration } from '../format/time.ts';
+import { limitNoun, whoseBudget } from './budget-words.ts';
 import { eventsOf, firstEventOf } from './events.ts';
 import { inWords } from './lengths.ts';
 import { counted } from './plurals.ts';
@@ -17,15 +18,22 @@ const WHOSE: Record<Api.Alert['scope_type'], (id: string, nameOf: NameOf) => { b
 };
 
 type ReachedBudget = NonNullable<Api.Alert['budget']>;
-const WHOSE_BUDGET: Record<ReachedBudget['scope'], (id: string, nameOf: NameOf) => string> = {
-  workspace: () => 'The workspace',
-  agent: (id, nameOf) => nameOf(id),
-  plan: (id) => `Plan ${id}`,
+const WHOSE_BUDGET: Record<ReachedBudget['scope'], (budget: ReachedBudget, nameOf: NameOf) => string> = {
+  workspace: whoseBudget,
+  agent: ({ scope_id }, nameOf) => nameOf(scope_id),
+  plan: ({ scope_id }) => `Plan ${scope_id}`,
+  budget: whoseBudget,
 };
 
-function budgetLine({ scope, scope_id, ...budget }: ReachedBudget, nameOf: NameOf): string {
+/** A newer service may have scopes that this page does not know. */
+function whoseOf(scope: ReachedBudget['scope']): (typeof WHOSE_BUDGET)[ReachedBudget['scope']] | undefined {
+  return WHOSE_BUDGET[scope];
+}
+
+function budgetLine(budget: ReachedBudget, nameOf: NameOf): string {
+  const whose = whoseOf(budget.scope)?.(budget, nameOf) ?? `${whoseBudget(budget)} ${budget.scope_id}`;
   const amounts = `${money(budget.spent_micros)} of ${money(budget.daily_budget_usd_micros)}`;
-  return `${WHOSE_BUDGET[scope](scope_id, nameOf)} reached ${budget.percent}% of its daily budget (${amounts})`;
+  return `${whose} reached ${budget.reached_percent ?? budget.percent}% of its ${limitNoun(budget)} (${amounts})`;
 }
 
 function eventsLine({ event_count, event_types, scope_type, scope_id }: Api.Alert, nameOf: NameOf): string {

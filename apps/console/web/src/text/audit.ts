@@ -1,4 +1,7 @@
 const ACTIONS: Record<string, string> = {
+  'budget.create': 'Created a budget',
+  'budget.update': 'Updated a budget',
+  'budget.delete': 'Deleted a budget',
   'budget.workspace.set': 'Set the workspace budget',
   'budget.agent.set': 'Set an agent budget',
   'plan.create': 'Created a plan',

@@ -1,5 +1,7 @@
+import type { Api } from '@tollkeeper/client';
 import { exactMoney } from '../format/money.ts';
 import { exactCount } from '../format/numbers.ts';
+import { limitNoun, limitOfBudget, waitForRoom, whoseBudget } from './budget-words.ts';
 import { noun } from './plurals.ts';
 
 const CALLS = { one: 'blocked call', other: 'blocked calls' };
@@ -13,7 +15,7 @@ export const blocked = {
   none: {
     budget: {
       title: 'No calls blocked by a budget in this time range',
-      text: 'Calls that would exceed a daily budget appear here, with the reason and the way to unblock them.',
+      text: 'Calls that would exceed a budget appear here, with the reason and the way to unblock them.',
     },
     guard: {
       title: 'No calls blocked by a guard in this time range',
@@ -34,10 +36,16 @@ export const blocked = {
   run: (id: string) => `Run ${id}`,
   why: 'Reason',
   unblock: 'How to unblock it',
-  budgetWhy: (scope: string, requested: number, used: number, held: number, budget: number) =>
-    `The call requested ${exactMoney(requested)}. The ${scope} had spent ${exactMoney(used)}${held === 0 ? '' : ` and held ${exactMoney(held)} for open reservations`} of its daily budget of ${exactMoney(budget)}.`,
-  budgetUnblock: (scope: string, needed: number) =>
-    `Raise the daily budget of the ${scope} to ${exactMoney(needed)} or more, make a smaller call, or wait for the daily reset.`,
+  budgetWhy(call: Api.BudgetBlocked): string {
+    const { requested_micros: requested, spent_micros: spent, held_micros: held = 0 } = call;
+    const andHeld = held === 0 ? '' : ` and held ${exactMoney(held)} for open reservations`;
+    const limit = `${limitNoun(call)} of ${exactMoney(call.daily_budget_usd_micros)}`;
+    return `The call requested ${exactMoney(requested)}. ${whoseBudget(call)} had spent ${exactMoney(spent)}${andHeld} of its ${limit}.`;
+  },
+  budgetUnblock(call: Api.BudgetBlocked): string {
+    const needed = exactMoney(call.spent_micros + (call.held_micros ?? 0) + call.requested_micros);
+    return `Raise the ${limitOfBudget(call)} to ${needed} or more, make a smaller call, or ${waitForRoom(call)}.`;
+  },
   guardUnblock: 'Change the call, or adjust the guard in the gateway’s configuration.',
   toBudget: 'Go to budget',
   fact: {
@@ -46,6 +54,8 @@ export const blocked = {
     run: 'Run',
     agent: 'Agent',
     plan: 'Plan',
+    budget: 'Budget',
+    period: 'Budget period',
     when: 'Time',
     source: 'Reported by',
   },

@@ -23,7 +23,7 @@ const KNOWN_EVENTS: Record<KnownEventType, EventNouns> = {
     short: { one: 'guard block', other: 'guard blocks' },
   },
   'budget.threshold_reached': {
-    counted: { one: 'daily budget threshold reached', other: 'daily budget thresholds reached' },
+    counted: { one: 'budget threshold reached', other: 'budget thresholds reached' },
     short: { one: 'budget threshold', other: 'budget thresholds' },
   },
   'spend.settled': {

@@ -3,13 +3,13 @@ import type { Api } from '@tollkeeper/client';
 export const limits = {
   title: 'Limits',
   line: (reset: string, time: string, zone: string) =>
-    `Spent, held and left of each daily budget today. Budgets reset at ${reset} (${zone}), in ${time}`,
+    `Spent, held and left of each budget in its period. Daily budgets reset at ${reset} (${zone}), in ${time}`,
   none: {
-    title: 'No daily budgets yet',
+    title: 'No budgets yet',
     text: 'Set a budget to block calls that would exceed it.',
     toBudgets: 'Set a budget',
   },
-  scope: { workspace: 'Workspace', agent: 'Agent', plan: 'Plan' },
+  scope: { workspace: 'Workspace', agent: 'Agent', plan: 'Plan', budget: 'Budget' },
   column: {
     scope: 'Scope',
     used: 'Usage',

@@ -1,13 +1,14 @@
 import {
-  BUDGET_SCOPES,
-  type BudgetScope,
   type KnownEventType,
+  LIMIT_SCOPES,
+  type LimitScope,
   RULE_KINDS,
   type RuleKind,
   SCOPE_TYPES,
   type ScopeType,
   type ShownAlert,
 } from '@tollkeeper/contracts';
+import { BUDGET_PERIODS, type BudgetPeriod } from '@tollkeeper/kernel';
 import { shown } from './chat.text.ts';
 
 const MAX_TYPES_SHOWN = 5;
@@ -30,10 +31,35 @@ const WHOSE_EVENTS: Record<ScopeType, (id: string) => string> = {
   agent: (id) => `agent ${id}`,
 };
 
-const WHOSE_BUDGET: Record<BudgetScope, (id: string) => string> = {
-  workspace: () => 'The workspace',
-  agent: (id) => `Agent ${id}`,
-  plan: (id) => `Plan ${id}`,
+type ReachedBudget = NonNullable<ShownAlert['budget']>;
+
+interface ScopeWords {
+  who(budget: ReachedBudget): string;
+  /** What has the percentage, after the word for its period. */
+  limit: string;
+  /** The period, if the event does not name it. */
+  period?: BudgetPeriod['kind'];
+}
+
+const DAILY = { limit: 'budget', period: 'day' } as const;
+
+const SCOPES: Record<LimitScope, ScopeWords> = {
+  workspace: { ...DAILY, who: () => 'The workspace' },
+  agent: { ...DAILY, who: ({ scope_id: id }) => `Agent ${shown(id)}` },
+  plan: { ...DAILY, who: ({ scope_id: id }) => `Plan ${shown(id)}` },
+  budget: { limit: 'limit', who: nameOf },
+};
+const NEWER_SCOPE: ScopeWords = { limit: 'limit', who: ({ scope, scope_id: id }) => `${shown(scope)} ${shown(id)}` };
+
+const PERIODS: Record<BudgetPeriod['kind'], string> = {
+  hour: 'hourly',
+  day: 'daily',
+  week: 'weekly',
+  month: 'monthly',
+  quarter: 'quarterly',
+  year: 'yearly',
+  once: 'one-time',
+  rolling: 'rolling',
 };
 
 const SENTENCES: Record<RuleKind, (alert: ShownAlert) => string> = {
@@ -59,12 +85,19 @@ export function alertSentence(alert: ShownAlert): string {
   return kind === undefined ? `${eventsOf(alert)}, ${whose(alert)}` : SENTENCES[kind](alert);
 }
 
-function budgetSentence({ scope, scope_id, ...budget }: NonNullable<ShownAlert['budget']>): string {
-  const known = BUDGET_SCOPES.find((each) => each === scope);
-  const id = shown(scope_id);
-  const who = known === undefined ? `${shown(scope)} ${id}` : WHOSE_BUDGET[known](id);
+function budgetSentence(budget: ReachedBudget): string {
+  const known = LIMIT_SCOPES.find((each) => each === budget.scope);
+  const { who, limit, period } = known === undefined ? NEWER_SCOPE : SCOPES[known];
+  const kind = BUDGET_PERIODS.find((each) => each === (budget.period?.kind ?? period));
+  const its = kind === undefined ? limit : `${PERIODS[kind]} ${limit}`;
   const amounts = `${usd(budget.spent_micros)} of ${usd(budget.daily_budget_usd_micros)}`;
-  return `${who} reached ${budget.percent}% of its daily budget (${amounts})`;
+  return `${who(budget)} reached ${budget.reached_percent ?? budget.percent}% of its ${its} (${amounts})`;
+}
+
+/** Gateways that report budgets of their own may leave out the name. */
+function nameOf({ budget_name: name, scope_id: id, value }: ReachedBudget): string {
+  const budget = name === undefined ? `Budget ${shown(id)}` : `Budget "${shown(name)}"`;
+  return value === undefined ? budget : `${budget} for ${shown(value)}`;
 }
 
 function whose({ scope_type, scope_id }: ShownAlert): string {

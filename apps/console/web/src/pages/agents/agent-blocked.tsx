@@ -3,6 +3,7 @@ import { type Api, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { exactCount } from '../../format/numbers.ts';
+import { budgetBlocker, budgetName } from '../../text/budget-words.ts';
 import { text } from '../../text/index.ts';
 import type { Column } from '../../ui/cells.tsx';
 import { At } from '../../ui/figures.tsx';
@@ -19,6 +20,8 @@ interface Blocked {
   id: string;
   at: string;
   why: string;
+  /** What the tag leaves out. */
+  more?: string;
   kind: BlockedKind;
 }
 
@@ -52,7 +55,11 @@ export function AgentBlocked({ blocked: { byBudget, byGuard } }: { blocked: Retu
     {
       key: 'why',
       head: words.column.why,
-      cell: ({ why, kind }) => <Tag tone={TONES[kind]}>{why}</Tag>,
+      cell: ({ why, more, kind }) => (
+        <>
+          <Tag tone={TONES[kind]}>{why}</Tag> {more}
+        </>
+      ),
     },
   ];
   return (
@@ -67,7 +74,7 @@ export function AgentBlocked({ blocked: { byBudget, byGuard } }: { blocked: Retu
       <Loaded query={byBudget} with={[byGuard]} height={200}>
         {({ items, total, window }) => {
           const rows = [
-            ...items.map((each) => toRow(each, 'budget', whyOf(each))),
+            ...items.map(byBudgetRow),
             ...(byGuard.data?.items ?? []).map((each) => toRow(each, 'guard', each.guard)),
           ];
           const newest = rows.toSorted((a, b) => (a.at < b.at ? 1 : -1)).slice(0, SHOWN);
@@ -87,8 +94,11 @@ export function AgentBlocked({ blocked: { byBudget, byGuard } }: { blocked: Retu
   );
 }
 
-function whyOf({ scope, count = 1 }: Api.BudgetBlocked): string {
-  return `${words.byBudget(scope)}${count > 1 ? text.blocked.times(exactCount(count)) : ''}`;
+function byBudgetRow(call: Api.BudgetBlocked): Blocked {
+  const { count = 1 } = call;
+  const name = budgetName(call);
+  const why = `${budgetBlocker(call)}${count > 1 ? text.blocked.times(exactCount(count)) : ''}`;
+  return { ...toRow(call, 'budget', why), ...(name !== undefined && { more: name }) };
 }
 
 function toRow(event: { event_id: string; occurred_at: string }, kind: Blocked['kind'], why: string): Blocked {

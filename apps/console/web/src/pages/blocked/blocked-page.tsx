@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { type Api, type Pages, usePages } from '../../api/api.ts';
 import { useSpan } from '../../app/span.ts';
 import { exactCount } from '../../format/numbers.ts';
+import { budgetName } from '../../text/budget-words.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import type { Column } from '../../ui/cells.tsx';
@@ -83,11 +84,12 @@ function ByBudget() {
   return <BlockedList list={list} columns={columns} kind="budget" />;
 }
 
-/** The scope of the budget, and the number of calls if more than one. */
-function BudgetTag({ row: { scope, count = 1 } }: { row: Api.BudgetBlocked }) {
+/** The scope of the budget, its name if it has one of its own, and the number of calls if more than one. */
+function BudgetTag({ row }: { row: Api.BudgetBlocked }) {
+  const { scope, count = 1 } = row;
   return (
     <>
-      <Tag tone="bad">{scope}</Tag>
+      <Tag tone="bad">{scope}</Tag> {budgetName(row)}
       {count > 1 && words.times(exactCount(count))}
     </>
   );

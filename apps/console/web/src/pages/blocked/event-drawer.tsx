@@ -4,6 +4,7 @@ import { type Api, useRead } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { exactCount } from '../../format/numbers.ts';
+import { budgetName } from '../../text/budget-words.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
@@ -43,16 +44,13 @@ function BudgetEvent({ eventId }: { eventId: string }) {
       {(data) => {
         if (!('event' in data)) return null;
         const { event } = data;
-        const { scope, requested_micros, spent_micros, held_micros = 0, daily_budget_usd_micros } = event;
+        const budget = budgetOf(event, tenantId);
         return (
           <>
-            <Explained
-              why={words.budgetWhy(scope, requested_micros, spent_micros, held_micros, daily_budget_usd_micros)}
-              unblock={words.budgetUnblock(scope, spent_micros + held_micros + requested_micros)}
-            />
-            {mayEdit && (
+            <Explained why={words.budgetWhy(event)} unblock={words.budgetUnblock(event)} />
+            {mayEdit && budget !== undefined && (
               <p>
-                <Link to="/w/$slug/budgets" params={{ slug }} search={budgetOf(event, tenantId)}>
+                <Link to="/w/$slug/budgets" params={{ slug }} search={budget}>
                   {words.toBudget}
                 </Link>
               </p>
@@ -65,17 +63,16 @@ function BudgetEvent({ eventId }: { eventId: string }) {
   );
 }
 
-/** Where to find the budget that blocked the call; undefined for that of the workspace. */
-const BUDGET_OF: Record<BudgetScope, (event: Api.BudgetBlockedEvent) => BudgetsSearch | undefined> = {
-  workspace: () => undefined,
+const BUDGET_OF: Record<BudgetScope, (event: Api.BudgetBlockedEvent, tenantId: string) => BudgetsSearch> = {
+  workspace: (_event, tenantId) => ({ budget: `workspace/${tenantId}` }),
   agent: ({ agent_id }) => ({ agents: agent_id, budget: `agent/${agent_id}` }),
-  plan: ({ plan_key }) => (plan_key === undefined ? undefined : { budget: `plan/${plan_key}` }),
+  plan: ({ plan_key }) => (plan_key === undefined ? {} : { budget: `plan/${plan_key}` }),
 };
 
-function budgetOf(event: Api.BudgetBlockedEvent, tenantId: string): BudgetsSearch {
-  // A newer service may send other texts.
+/** Where to find the budget that blocked the call; undefined for one that the page of budgets does not have. */
+function budgetOf(event: Api.BudgetBlockedEvent, tenantId: string): BudgetsSearch | undefined {
   const scope = BUDGET_SCOPES.find((known) => known === event.scope);
-  return (scope && BUDGET_OF[scope](event)) ?? { budget: `workspace/${tenantId}` };
+  return scope && BUDGET_OF[scope](event, tenantId);
 }
 
 function GuardEvent({ eventId }: { eventId: string }) {
@@ -112,6 +109,7 @@ function Explained({ why, unblock }: { why: string; unblock: string }) {
 
 function EventFacts({ event }: { event: Api.BudgetBlockedEvent | Api.GuardBlockedEvent }) {
   const plan = 'plan_key' in event ? event.plan_key : undefined;
+  const period = 'period' in event ? event.period : undefined;
   const calls = 'count' in event ? (event.count ?? 1) : 1;
   return (
     <Facts
@@ -119,12 +117,22 @@ function EventFacts({ event }: { event: Api.BudgetBlockedEvent | Api.GuardBlocke
         [words.fact.when, <At key="at" at={event.occurred_at} />],
         [words.fact.agent, <AgentLink key="agent" id={event.agent_id} />],
         [words.fact.plan, plan],
+        [words.fact.budget, 'scope' in event ? budgetName(event) : undefined],
+        [words.fact.period, period && <Period key="period" period={period} />],
         [words.fact.calls, calls > 1 ? exactCount(calls) : undefined],
         [words.fact.run, <Run key="run" id={event.run_id} />],
         [words.fact.event, <Id key="event" name="event" id={event.event_id} />],
         [words.fact.source, event.source],
       ]}
     />
+  );
+}
+
+function Period({ period: { start, end } }: { period: { start: string; end: string } }) {
+  return (
+    <>
+      <At at={start} /> – <At at={end} />
+    </>
   );
 }
 

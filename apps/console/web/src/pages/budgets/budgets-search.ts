@@ -2,9 +2,9 @@ import { useSearch } from '@tanstack/react-router';
 import type { Api } from '@tollkeeper/client';
 import { useState } from 'react';
 
-export type BudgetScope = Api.Limit['scope'];
+/** The scopes of daily budgets, which the page has. Limits can also be of budgets with a selector. */
+export type BudgetScope = Exclude<Api.Limit['scope'], 'budget'>;
 
-/** The scopes of daily budgets. */
 export const BUDGET_SCOPES = Object.keys({ workspace: null, agent: null, plan: null } satisfies Record<
   BudgetScope,
   null

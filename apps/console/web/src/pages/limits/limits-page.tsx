@@ -4,6 +4,7 @@ import { type Api, useRead } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { money } from '../../format/money.ts';
 import { clock, duration } from '../../format/time.ts';
+import { budgetName, limitNoun } from '../../text/budget-words.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import type { Column } from '../../ui/cells.tsx';
@@ -128,24 +129,30 @@ function Overspend({ items }: { items: Api.Limit[] }) {
   );
 }
 
-const NAMES: Record<Api.Limit['scope'], (id: string) => ReactNode> = {
+const NAMES: Record<Api.Limit['scope'], (limit: Api.Limit) => ReactNode> = {
   workspace: () => <ScopeWord scope="workspace" />,
-  agent: (id) => <AgentLink id={id} />,
-  plan: (id) => (
+  agent: ({ scope_id }) => <AgentLink id={scope_id} />,
+  plan: ({ scope_id }) => (
     <>
-      <ScopeWord scope="plan" /> <span className={ui['id']}>{id}</span>
+      <ScopeWord scope="plan" /> <span className={ui['id']}>{scope_id}</span>
+    </>
+  ),
+  budget: (limit) => (
+    <>
+      <span className={ui['name']}>{budgetName(limit)}</span> <span className={ui['hint']}>{limitNoun(limit)}</span>
     </>
   ),
 };
 
-function LimitName({ limit: { scope, scope_id } }: { limit: Api.Limit }) {
-  return NAMES[scope](scope_id);
+function LimitName({ limit }: { limit: Api.Limit }) {
+  return NAMES[limit.scope](limit);
 }
 
 function ScopeWord({ scope }: { scope: Api.Limit['scope'] }) {
   return <span className={`${ui['name']} ${ui['word']}`}>{words.scope[scope]}</span>;
 }
 
-function keyOf({ scope, scope_id }: Api.Limit): string {
-  return `${scope} ${scope_id}`;
+/** A budget with a limit for each value has several rows. */
+function keyOf({ scope, scope_id, value = '' }: Api.Limit): string {
+  return `${scope} ${scope_id} ${value}`;
 }

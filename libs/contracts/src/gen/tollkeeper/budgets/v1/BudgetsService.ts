@@ -4,6 +4,8 @@ import type * as grpc from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
 import type { GetBudgetsRequest as _tollkeeper_budgets_v1_GetBudgetsRequest, GetBudgetsRequest__Output as _tollkeeper_budgets_v1_GetBudgetsRequest__Output } from '../../../tollkeeper/budgets/v1/GetBudgetsRequest.ts';
 import type { GetBudgetsResponse as _tollkeeper_budgets_v1_GetBudgetsResponse, GetBudgetsResponse__Output as _tollkeeper_budgets_v1_GetBudgetsResponse__Output } from '../../../tollkeeper/budgets/v1/GetBudgetsResponse.ts';
+import type { ListActiveBudgetsRequest as _tollkeeper_budgets_v1_ListActiveBudgetsRequest, ListActiveBudgetsRequest__Output as _tollkeeper_budgets_v1_ListActiveBudgetsRequest__Output } from '../../../tollkeeper/budgets/v1/ListActiveBudgetsRequest.ts';
+import type { ListActiveBudgetsResponse as _tollkeeper_budgets_v1_ListActiveBudgetsResponse, ListActiveBudgetsResponse__Output as _tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output } from '../../../tollkeeper/budgets/v1/ListActiveBudgetsResponse.ts';
 import type { ListBudgetsRequest as _tollkeeper_budgets_v1_ListBudgetsRequest, ListBudgetsRequest__Output as _tollkeeper_budgets_v1_ListBudgetsRequest__Output } from '../../../tollkeeper/budgets/v1/ListBudgetsRequest.ts';
 import type { ListBudgetsResponse as _tollkeeper_budgets_v1_ListBudgetsResponse, ListBudgetsResponse__Output as _tollkeeper_budgets_v1_ListBudgetsResponse__Output } from '../../../tollkeeper/budgets/v1/ListBudgetsResponse.ts';
 
@@ -33,6 +35,27 @@ export interface BudgetsServiceClient extends grpc.Client {
   getBudgets(argument: _tollkeeper_budgets_v1_GetBudgetsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_budgets_v1_GetBudgetsResponse__Output>): grpc.ClientUnaryCall;
   getBudgets(argument: _tollkeeper_budgets_v1_GetBudgetsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_GetBudgetsResponse__Output>): grpc.ClientUnaryCall;
   getBudgets(argument: _tollkeeper_budgets_v1_GetBudgetsRequest, callback: grpc.requestCallback<_tollkeeper_budgets_v1_GetBudgetsResponse__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * Answers the active budgets of a workspace that have a selector and a period of their own, ordered by `id`; not the
+   * daily budgets above. A workspace without any is no error.
+   * 
+   * Safe to repeat. Callers may keep an answer for some seconds.
+   */
+  ListActiveBudgets(argument: _tollkeeper_budgets_v1_ListActiveBudgetsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output>): grpc.ClientUnaryCall;
+  ListActiveBudgets(argument: _tollkeeper_budgets_v1_ListActiveBudgetsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output>): grpc.ClientUnaryCall;
+  ListActiveBudgets(argument: _tollkeeper_budgets_v1_ListActiveBudgetsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output>): grpc.ClientUnaryCall;
+  ListActiveBudgets(argument: _tollkeeper_budgets_v1_ListActiveBudgetsRequest, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Answers the active budgets of a workspace that have a selector and a period of their own, ordered by `id`; not the
+   * daily budgets above. A workspace without any is no error.
+   * 
+   * Safe to repeat. Callers may keep an answer for some seconds.
+   */
+  listActiveBudgets(argument: _tollkeeper_budgets_v1_ListActiveBudgetsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output>): grpc.ClientUnaryCall;
+  listActiveBudgets(argument: _tollkeeper_budgets_v1_ListActiveBudgetsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output>): grpc.ClientUnaryCall;
+  listActiveBudgets(argument: _tollkeeper_budgets_v1_ListActiveBudgetsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output>): grpc.ClientUnaryCall;
+  listActiveBudgets(argument: _tollkeeper_budgets_v1_ListActiveBudgetsRequest, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output>): grpc.ClientUnaryCall;
   
   /**
    * Answers every daily budget that is set in a workspace, as of now: its own, those of agents, and all plans. A
@@ -71,6 +94,14 @@ export interface BudgetsServiceHandlers extends grpc.UntypedServiceImplementatio
   GetBudgets: grpc.handleUnaryCall<_tollkeeper_budgets_v1_GetBudgetsRequest__Output, _tollkeeper_budgets_v1_GetBudgetsResponse>;
   
   /**
+   * Answers the active budgets of a workspace that have a selector and a period of their own, ordered by `id`; not the
+   * daily budgets above. A workspace without any is no error.
+   * 
+   * Safe to repeat. Callers may keep an answer for some seconds.
+   */
+  ListActiveBudgets: grpc.handleUnaryCall<_tollkeeper_budgets_v1_ListActiveBudgetsRequest__Output, _tollkeeper_budgets_v1_ListActiveBudgetsResponse>;
+  
+  /**
    * Answers every daily budget that is set in a workspace, as of now: its own, those of agents, and all plans. A
    * workspace without any is no error, as above.
    * 
@@ -82,5 +113,6 @@ export interface BudgetsServiceHandlers extends grpc.UntypedServiceImplementatio
 
 export interface BudgetsServiceDefinition extends grpc.ServiceDefinition {
   GetBudgets: MethodDefinition<_tollkeeper_budgets_v1_GetBudgetsRequest, _tollkeeper_budgets_v1_GetBudgetsResponse, _tollkeeper_budgets_v1_GetBudgetsRequest__Output, _tollkeeper_budgets_v1_GetBudgetsResponse__Output>
+  ListActiveBudgets: MethodDefinition<_tollkeeper_budgets_v1_ListActiveBudgetsRequest, _tollkeeper_budgets_v1_ListActiveBudgetsResponse, _tollkeeper_budgets_v1_ListActiveBudgetsRequest__Output, _tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output>
   ListBudgets: MethodDefinition<_tollkeeper_budgets_v1_ListBudgetsRequest, _tollkeeper_budgets_v1_ListBudgetsResponse, _tollkeeper_budgets_v1_ListBudgetsRequest__Output, _tollkeeper_budgets_v1_ListBudgetsResponse__Output>
 }

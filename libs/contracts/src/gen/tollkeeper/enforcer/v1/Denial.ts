@@ -2,6 +2,7 @@
 
 import type { LimitScope as _tollkeeper_enforcer_v1_LimitScope, LimitScope__Output as _tollkeeper_enforcer_v1_LimitScope__Output } from '../../../tollkeeper/enforcer/v1/LimitScope.ts';
 import type { Timestamp as _google_protobuf_Timestamp, Timestamp__Output as _google_protobuf_Timestamp__Output } from '../../../google/protobuf/Timestamp.ts';
+import type { LimitPeriod as _tollkeeper_enforcer_v1_LimitPeriod, LimitPeriod__Output as _tollkeeper_enforcer_v1_LimitPeriod__Output } from '../../../tollkeeper/enforcer/v1/LimitPeriod.ts';
 import type { Long } from '@grpc/proto-loader';
 
 /**
@@ -10,12 +11,15 @@ import type { Long } from '@grpc/proto-loader';
 export interface Denial {
   'scope'?: (_tollkeeper_enforcer_v1_LimitScope);
   /**
-   * The id of the workspace, an `agent_id` or a `plan_key`.
+   * The id of the workspace, an `agent_id`, a `plan_key` or the id of a budget.
    */
   'scopeId'?: (string);
+  /**
+   * The limit, also if the budget is for another period.
+   */
   'dailyBudgetUsdMicros'?: (number | string | Long);
   /**
-   * What was settled on the running day.
+   * What was settled in the running period.
    */
   'spentMicros'?: (number | string | Long);
   /**
@@ -24,13 +28,22 @@ export interface Denial {
   'heldMicros'?: (number | string | Long);
   'requestedMicros'?: (number | string | Long);
   /**
-   * When the day of the workspace ends.
+   * When the period ends; for a rolling one, when its oldest spend leaves it.
    */
   'resetsAt'?: (_google_protobuf_Timestamp | null);
   /**
    * For a person: which limit it is, and what would let the call through.
    */
   'message'?: (string);
+  'budgetId'?: (string);
+  'budgetName'?: (string);
+  /**
+   * The value that the limit is for, if the budget has a limit for each value.
+   */
+  'value'?: (string);
+  'limitMicros'?: (number | string | Long);
+  'period'?: (_tollkeeper_enforcer_v1_LimitPeriod | null);
+  '_value'?: "value";
 }
 
 /**
@@ -39,12 +52,15 @@ export interface Denial {
 export interface Denial__Output {
   'scope': (_tollkeeper_enforcer_v1_LimitScope__Output);
   /**
-   * The id of the workspace, an `agent_id` or a `plan_key`.
+   * The id of the workspace, an `agent_id`, a `plan_key` or the id of a budget.
    */
   'scopeId': (string);
+  /**
+   * The limit, also if the budget is for another period.
+   */
   'dailyBudgetUsdMicros': (string);
   /**
-   * What was settled on the running day.
+   * What was settled in the running period.
    */
   'spentMicros': (string);
   /**
@@ -53,11 +69,20 @@ export interface Denial__Output {
   'heldMicros': (string);
   'requestedMicros': (string);
   /**
-   * When the day of the workspace ends.
+   * When the period ends; for a rolling one, when its oldest spend leaves it.
    */
   'resetsAt': (_google_protobuf_Timestamp__Output | null);
   /**
    * For a person: which limit it is, and what would let the call through.
    */
   'message': (string);
+  'budgetId': (string);
+  'budgetName': (string);
+  /**
+   * The value that the limit is for, if the budget has a limit for each value.
+   */
+  'value'?: (string);
+  'limitMicros': (string);
+  'period': (_tollkeeper_enforcer_v1_LimitPeriod__Output | null);
+  '_value'?: "value";
 }

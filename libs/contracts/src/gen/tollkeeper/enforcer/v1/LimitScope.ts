@@ -1,7 +1,7 @@
 // Original file: tollkeeper/enforcer/v1/enforcer.proto
 
 /**
- * What a daily budget is set for.
+ * What a budget is set for.
  */
 export const LimitScope = {
   /**
@@ -11,10 +11,14 @@ export const LimitScope = {
   LIMIT_SCOPE_WORKSPACE: 'LIMIT_SCOPE_WORKSPACE',
   LIMIT_SCOPE_AGENT: 'LIMIT_SCOPE_AGENT',
   LIMIT_SCOPE_PLAN: 'LIMIT_SCOPE_PLAN',
+  /**
+   * A budget with a selector and a period of its own.
+   */
+  LIMIT_SCOPE_BUDGET: 'LIMIT_SCOPE_BUDGET',
 } as const;
 
 /**
- * What a daily budget is set for.
+ * What a budget is set for.
  */
 export type LimitScope =
   /**
@@ -28,8 +32,13 @@ export type LimitScope =
   | 2
   | 'LIMIT_SCOPE_PLAN'
   | 3
+  /**
+   * A budget with a selector and a period of its own.
+   */
+  | 'LIMIT_SCOPE_BUDGET'
+  | 4
 
 /**
- * What a daily budget is set for.
+ * What a budget is set for.
  */
 export type LimitScope__Output = typeof LimitScope[keyof typeof LimitScope]

@@ -1,0 +1,99 @@
+import { type BudgetEach, type BudgetsServiceDefinition, grantableMicros } from '@tollkeeper/contracts';
+import { createQuestions, type GrpcClient, isUnimplemented } from '@tollkeeper/grpc';
+import { type BudgetPeriod, CALENDAR_PERIODS, type TenantId } from '@tollkeeper/kernel';
+import { createSparingWarner, type Logger } from '@tollkeeper/runtime';
+import { LRUCache } from 'lru-cache';
+import { type ActiveBudget, type ActiveBudgets, createActiveBudgets } from '../domain/active.budgets.ts';
+import type { BudgetSource } from '../domain/peers.ts';
+import { unavailable } from './limit.questions.ts';
+
+/** How long an answer is used, from its question on. With the deadline, a changed budget applies within 2 s. */
+const FRESH_MS = 1_500;
+const DEADLINE_MS = 200;
+/** For the cache, in which each workspace counts as a further budget. */
+const MAX_KNOWN_BUDGETS = 20_000;
+
+interface Known {
+  at: number;
+  budgets: ActiveBudgets;
+}
+
+export interface BudgetSourceDeps {
+  budgets: Pick<GrpcClient<BudgetsServiceDefinition>, 'listActiveBudgets'>;
+  logger: Logger;
+  /** A monotonic clock in milliseconds. */
+  now: () => number;
+}
+
+/** Asks budgets, and keeps the answers in a bounded cache. While budgets fails, the last known ones stay in force. */
+export function createBudgetSource({ budgets, logger, now }: BudgetSourceDeps): BudgetSource {
+  const known = new LRUCache<TenantId, Known>({
+    maxSize: MAX_KNOWN_BUDGETS,
+    sizeCalculation: (entry: Known) => 1 + entry.budgets.all.length,
+  });
+  const questions = createQuestions(ask, now);
+  const warn = createSparingWarner(logger, now, 'budgets does not answer; the last known budgets stay in force');
+
+  async function ask(tenantId: TenantId): Promise<void> {
+    const at = now();
+    const answer = await budgets
+      .listActiveBudgets({ tenantId }, { deadlineMs: DEADLINE_MS })
+      .catch((error: unknown) => {
+        // Release 0.1.0 of budgets has no such budgets. Beside a newer replica, those of the newer one stay in force.
+        if (isUnimplemented(error) && !known.has(tenantId)) return { budgets: [] };
+        warn({ err: error });
+        throw unavailable(error);
+      });
+    known.set(tenantId, { at, budgets: createActiveBudgets(answer.budgets.flatMap(toActiveBudget)) });
+  }
+
+  async function refresh(tenantId: TenantId): Promise<ActiveBudgets> {
+    const last = known.get(tenantId);
+    const { answered, hasFailed } = questions.ask(tenantId, []);
+    if (last !== undefined && hasFailed) return last.budgets;
+    const failure = await answered.then(
+      () => unavailable(),
+      (error: unknown) => error,
+    );
+    const found = known.get(tenantId);
+    if (found === undefined) throw failure;
+    return found.budgets;
+  }
+
+  return {
+    of(tenantId) {
+      const found = known.get(tenantId);
+      return found !== undefined && found.at >= now() - FRESH_MS ? found.budgets : refresh(tenantId);
+    },
+  };
+}
+
+type Answer = Awaited<ReturnType<BudgetSourceDeps['budgets']['listActiveBudgets']>>;
+
+/** A budget with a period of a newer version of budgets is left out: this version cannot apply it. */
+function toActiveBudget(message: Answer['budgets'][number]): ActiveBudget[] {
+  const { id, generation, name, selector, each, limitMicros, gracePercent, denies, tellAt, overrides } = message;
+  const period = message.period && toPeriod(message.period);
+  if (period === undefined || period === null) return [];
+  const { labels, ...others } = selector ?? { labels: {} };
+  const limit = Number(limitMicros);
+  return [
+    {
+      ...{ id, name, period, denies, tellAt },
+      meter: `${id}.${generation}`,
+      selector: { ...others, labels },
+      each: (each as BudgetEach | undefined) ?? null,
+      limitMicros: limit,
+      grantableMicros: grantableMicros(limit, gracePercent),
+      overrides: overrides ?? null,
+    },
+  ];
+}
+
+function toPeriod(message: NonNullable<Answer['budgets'][number]['period']>): BudgetPeriod | null {
+  const { kind, startMonth, startDay, start, end, seconds } = message;
+  if (kind === 'once') return { kind, start: Number(start), end: Number(end) };
+  if (kind === 'rolling') return { kind, seconds };
+  const calendar = CALENDAR_PERIODS.find((each) => each === kind);
+  return calendar === undefined ? null : { kind: calendar, startMonth, startDay };
+}

@@ -1,0 +1,130 @@
+import { type BudgetPeriod, periodAt, ROLLING_STEPS, type TimeSpan } from '@tollkeeper/kernel';
+import type { AccountKey, Op, Period } from './journal.ts';
+import { type Account, addTo, applyOp, EMPTY_ACCOUNT, hasRoomFor, KEEP_MS, type Ledger, newAccount } from './ledger.ts';
+import type { Limit, LimitOfBudget } from './limit.ts';
+
+/** The period of a meter that contains a time, and whether the ledger has it. */
+export interface FoundPeriod extends Period {
+  isOpen: boolean;
+}
+
+/**
+ * The period of the budget at the time: that of the ledger, or the one to open. It never overlaps others of its meter:
+ * a changed time zone or fiscal start does not affect open periods, only the end of the next one. Null if the budget is
+ * for none then, or for one to which nothing can be posted any more.
+ */
+export function findPeriod(
+  ledger: Ledger,
+  { meter, period }: Pick<LimitOfBudget, 'meter' | 'period'>,
+  at: number,
+  { timezone, now }: { timezone: string; now: number },
+): FoundPeriod | null {
+  const periods = ledger.periods(meter);
+  const open = periods.findLast(({ start, end }) => start <= at && at < end);
+  if (open !== undefined) return { ...open, isOpen: true };
+  const span = spanAt(period, at, timezone);
+  if (span === null) return null;
+  const before = periods.findLast(({ end }) => end <= at);
+  const after = periods.find(({ start }) => start > at);
+  const start = Math.max(span.start, before?.end ?? span.start);
+  const end = Math.min(span.end, after?.start ?? span.end);
+  const until = keptUntil(period, end);
+  return until <= now ? null : { start, end, until, isOpen: false };
+}
+
+/** What counts in the period of a budget: that of its account, or the sum over the steps of a rolling one. */
+export function countedIn(
+  ledger: Ledger,
+  budget: LimitOfBudget,
+  current: Period,
+): { account: Readonly<Account>; resetsAt: number } {
+  const { period } = budget;
+  if (period.kind !== 'rolling') {
+    return { account: ledger.readAccount(accountIn(budget, current)) ?? EMPTY_ACCOUNT, resetsAt: current.end };
+  }
+  const sum = newAccount();
+  let resetsAt = current.until;
+  for (const step of countedPeriods(ledger, budget, current)) {
+    const account = ledger.readAccount(accountIn(budget, step));
+    if (account === undefined) continue;
+    addTo(sum, account);
+    resetsAt = Math.min(resetsAt, step.until);
+  }
+  return { account: sum, resetsAt };
+}
+
+/** The open periods whose spend counts in the period: several only for a rolling one, of which they are the steps. */
+export function countedPeriods(
+  ledger: Ledger,
+  { meter, period }: Pick<LimitOfBudget, 'meter' | 'period'>,
+  current: Period,
+): readonly Period[] {
+  if (period.kind !== 'rolling') return [current];
+  const since = current.end - period.seconds * 1000;
+  return ledger.periods(meter).filter(({ start }) => start >= since && start <= current.start);
+}
+
+/** A rolling period as a whole, of which the ledger has the steps. */
+export function wholePeriod({ period }: LimitOfBudget, { start, end }: TimeSpan): TimeSpan {
+  return period.kind === 'rolling' ? { start: end - period.seconds * 1000, end } : { start, end };
+}
+
+/** The accounts in which spend of a time counts besides those of daily budgets, and the ops that open their periods. */
+export function placesOf(
+  ledger: Ledger,
+  limits: readonly Limit[],
+  at: number,
+  when: { timezone: string; now: number },
+): { accounts: AccountKey[]; opened: Op[] } {
+  const accounts: AccountKey[] = [];
+  const opened: Op[] = [];
+  for (const { budget } of limits) {
+    if (budget === undefined) continue;
+    const found = findPeriod(ledger, budget, at, when);
+    if (found === null) continue;
+    const account = accountIn(budget, found);
+    if (!found.isOpen) {
+      const { start, end, until } = found;
+      const op: Op = { op: 'period', meter: budget.meter, start, end, until };
+      applyOp(ledger, op);
+      opened.push(op);
+    }
+    if (hasRoomFor(ledger, account)) accounts.push(account);
+  }
+  return { accounts, opened };
+}
+
+export function accountIn({ meter, value }: LimitOfBudget, { start }: Pick<TimeSpan, 'start'>): AccountKey {
+  return [meter, start, value];
+}
+
+/** The last span of each period: the calendar is too slow for every call, and a denial never opens a period. */
+const lastSpans = new WeakMap<BudgetPeriod, { timezone: string; span: TimeSpan }>();
+
+function spanAt(period: BudgetPeriod, at: number, timezone: string): TimeSpan | null {
+  switch (period.kind) {
+    case 'once':
+      return period.start <= at && at < period.end ? { start: period.start, end: period.end } : null;
+    case 'rolling': {
+      const step = stepMs(period.seconds);
+      const start = Math.floor(at / step) * step;
+      return { start, end: start + step };
+    }
+    default: {
+      const last = lastSpans.get(period);
+      if (last?.timezone === timezone && last.span.start <= at && at < last.span.end) return last.span;
+      const span = periodAt(period, timezone, at);
+      lastSpans.set(period, { timezone, span });
+      return span;
+    }
+  }
+}
+
+/** Until when spend of a period can matter: late spend for some days, but that of a step only until it has left. */
+function keptUntil(period: BudgetPeriod, end: number): number {
+  return period.kind === 'rolling' ? end - stepMs(period.seconds) + period.seconds * 1000 : end + KEEP_MS;
+}
+
+function stepMs(seconds: number): number {
+  return (seconds / ROLLING_STEPS) * 1000;
+}
