@@ -129,14 +129,16 @@ describe('a budget with a selector', () => {
 
   it('counts within 2 s when it is made, raised, or deleted, and anew when its generation changes', async () => {
     const workspace = stack.newWorkspace();
-    await workspace.granted(500);
+    await workspace.granted(40);
     change(workspace, MONTHLY);
-    await workspace.granted(100);
+    // What is open when it is made counts.
+    await workspace.granted(60);
     expect((await workspace.reserve(1)).body).toMatchObject({ decision: 'denied' });
     change(workspace, { ...MONTHLY, limitMicros: 101 });
     await workspace.granted(1);
-    change(workspace, { ...MONTHLY, generation: 2 });
-    await workspace.granted(100);
+    change(workspace, { ...MONTHLY, generation: 2, selector: { agent: 'other' } });
+    await workspace.granted(500);
+    await workspace.granted({ amount_micros: 100, agent_id: 'other' });
     change(workspace);
     await workspace.granted(10_000);
     expect(await limitsOf(workspace)).toEqual([]);
