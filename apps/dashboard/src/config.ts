@@ -1,4 +1,11 @@
-import { hostPortField, httpServiceFields, integerField, mongodbFields, serviceConfig } from '@tollkeeper/runtime';
+import {
+  grpcServiceFields,
+  hostPortField,
+  httpServiceFields,
+  integerField,
+  mongodbFields,
+  serviceConfig,
+} from '@tollkeeper/runtime';
 import type { z } from 'zod';
 
 const DAY_SECONDS = 86_400;
@@ -6,6 +13,7 @@ const DAY_SECONDS = 86_400;
 /** Environment of the dashboard service. */
 export const dashboardConfig = serviceConfig.extend({
   ...httpServiceFields,
+  ...grpcServiceFields,
   ...mongodbFields('tollkeeper_dashboard'),
   IDENTITY_GRPC: hostPortField().describe('host:port of the identity service'),
   BUDGETS_GRPC: hostPortField().describe('host:port of the budgets service'),

@@ -1,8 +1,8 @@
 import { budgetsService, identityService } from '@tollkeeper/contracts';
 import { createConsumerGroup } from '@tollkeeper/event-log';
-import { createGrpcClient } from '@tollkeeper/grpc';
+import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
-import { assembleService, type Component, inBackground, type ServesHttp } from '@tollkeeper/runtime';
+import { assembleService, type Component, inBackground, type ServesGrpc, type ServesHttp } from '@tollkeeper/runtime';
 import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
 import { createBudgetsClient } from './clients/budgets.client.ts';
 import { createDirectory } from './clients/identity.client.ts';
@@ -19,8 +19,8 @@ import { createStores } from './store/stores.ts';
 
 export type DashboardDeps = DataServiceDeps<DashboardConfig>;
 
-/** Counts the events of the log and answers the drilldowns. `httpUrl` is valid once started. */
-export interface DashboardService extends Component, ServesHttp {
+/** Counts the events of the log and answers the drilldowns. Addresses are valid once started. */
+export interface DashboardService extends Component, ServesHttp, ServesGrpc {
   /** Records of the log that are not counted yet. A process waits for its own events with it. */
   lag(): Promise<number>;
 }
@@ -60,5 +60,6 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const peers = [identity, budgetsPeer];
   const counting = inBackground(consumer, logger);
   const parts = [mongo, ...peers, counting];
-  return Object.assign(assembleService({ ...base, parts, http }), { lag: consumer.lag });
+  const grpc = createGrpcServer({ ...base, services: [] });
+  return Object.assign(assembleService({ ...base, parts, grpc, http }), { lag: consumer.lag });
 }

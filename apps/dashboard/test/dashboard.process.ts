@@ -14,7 +14,7 @@ async function run(uri: string, database: string, now: number, secret: string): 
   const log = { EVENT_LOG_MONGODB_URI: uri, EVENT_LOG_DATABASE: `${database}_log` };
   const eventLog = createConfiguredEventLog({ config: log, logger, metrics });
   const config = loadConfig(dashboardConfig, {
-    ...{ HOST: '127.0.0.1', HTTP_PORT: '0', CALLER_TOKEN_SECRET: secret },
+    ...{ HOST: '127.0.0.1', HTTP_PORT: '0', GRPC_PORT: '0', CALLER_TOKEN_SECRET: secret },
     ...{ MONGODB_URI: uri, MONGODB_DATABASE: database, RETENTION_SECONDS: '2147483647' },
     ...{ IDENTITY_GRPC: '127.0.0.1:1', BUDGETS_GRPC: '127.0.0.1:1' },
   });

@@ -63,6 +63,7 @@ export function useDashboard(mongo: TestMongo) {
       config: loadConfig(dashboardConfig, {
         HOST: '127.0.0.1',
         HTTP_PORT: '0',
+        GRPC_PORT: '0',
         MONGODB_URI: mongo.uri,
         MONGODB_DATABASE: database,
         CALLER_TOKEN_SECRET,

@@ -17,6 +17,7 @@ export const enforcerConfig = serviceConfig.extend({
   KEYS_GRPC: hostPortField().describe('host:port of keys'),
   BUDGETS_GRPC: hostPortField().describe('host:port of budgets'),
   IDENTITY_GRPC: hostPortField().describe('host:port of identity'),
+  DASHBOARD_GRPC: hostPortField().describe('host:port of the dashboard'),
   WORKSPACE_CALLS_PER_SECOND: integerField({ min: 1, max: 10_000_000 })
     .prefault('2000')
     .describe(

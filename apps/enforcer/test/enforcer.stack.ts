@@ -104,6 +104,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
       KEYS_GRPC: keys.address,
       BUDGETS_GRPC: budgets.address,
       IDENTITY_GRPC: identity.address,
+      DASHBOARD_GRPC: '127.0.0.1:1',
     });
     const time = { clock: () => clock.now, now: () => clock.now + waitedMs };
     const service = createEnforcer({ config, logger, metrics, eventLog: watched(eventLog), ...time });

@@ -57,6 +57,7 @@ export async function startStage(logKind: LogKind) {
       ? { EVENT_LOG_MONGODB_URI: mongo.uri }
       : { KAFKA_BROKERS: kafka.brokers, KAFKA_REPLICATION_FACTOR: '1' }),
     ...{ KEYS_GRPC: keys.address, BUDGETS_GRPC: budgets.address, IDENTITY_GRPC: identity.address },
+    DASHBOARD_GRPC: '127.0.0.1:1',
     ...{ WORKSPACE_CALLS_PER_SECOND: '1000000', WORKSPACE_BURST_CALLS: '1000000' },
   };
   const replicas = await Promise.all(Array.from({ length: REPLICAS }, () => startReplica(env)));

@@ -12,6 +12,6 @@ export function toCursor(order: number, rest: string | number): string {
 export function fromCursor(text: string, form: RegExp): [order: number, rest: string] {
   const [, order, rest] = /^(-?\d{1,15})\|(.+)$/s.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (order !== undefined && rest !== undefined && form.test(rest)) return [Number(order), rest];
-  const message = 'must be the next_cursor of an earlier response; omit it to start at the newest';
+  const message = 'must be the next_cursor of an earlier response; omit it for the first page';
   throw invalidRequest([{ path: 'cursor', message }], 1);
 }

@@ -13,6 +13,9 @@ const MAX_ASKED = 1000;
 export const MAX_BATCH_REQUESTS = 50;
 /** Maximum number of agents whose labels one RPC answers. */
 export const MAX_LABELLED_AGENTS = 500;
+/** Longest span of the settlements that one list has. */
+const MAX_SPAN_DAYS = 400;
+const MAX_CURSOR_LENGTH = 1024;
 const SHA256_BYTES = 32;
 
 /** A workspace that the peer has verified. The request carries a service token. */
@@ -29,6 +32,8 @@ const keyId = z.string().regex(/^[0-9A-Za-z]{16}$/, 'must be 16 characters of A-
 
 /** An int64, which arrives as text. `schema` refuses values that a number cannot represent exactly. */
 const int64 = (schema: z.ZodType<number, number>) => z.string('must be given').transform(Number).pipe(schema);
+/** Epoch milliseconds. */
+const time = z.int().min(0, 'must not be negative');
 const reservation = z.object({ reservationId: identifier });
 
 /** Each request of a batch is checked when it is answered, so that only invalid ones are refused. */
@@ -45,6 +50,17 @@ export const budgetsRequests = {
   getBudgets: z.object({ tenantId, agentIds, planKeys }),
   listBudgets: z.object({ tenantId }),
   listActiveBudgets: z.object({ tenantId }),
+};
+
+/** The requests to the dashboard over gRPC, by RPC. */
+export const dashboardRequests = {
+  listSettlements: z
+    .object({ tenantId, from: int64(time), until: int64(time), cursor: z.string().max(MAX_CURSOR_LENGTH) })
+    .refine(({ from, until }) => from < until, { path: ['from'], error: 'must be before until' })
+    .refine(({ from, until }) => until - from <= MAX_SPAN_DAYS * 86_400_000, {
+      path: ['from'],
+      error: `must be at most ${MAX_SPAN_DAYS} days before until`,
+    }),
 };
 
 /** The requests to the enforcer over gRPC, by RPC. */

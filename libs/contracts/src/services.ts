@@ -3,6 +3,7 @@ import { fromJSON } from '@grpc/proto-loader';
 import type { Role } from '@tollkeeper/kernel';
 import descriptor from './gen/descriptor.json' with { type: 'json' };
 import type { BudgetsServiceDefinition } from './gen/tollkeeper/budgets/v1/BudgetsService.ts';
+import type { DashboardServiceDefinition } from './gen/tollkeeper/dashboard/v1/DashboardService.ts';
 import type { EnforcerServiceDefinition } from './gen/tollkeeper/enforcer/v1/EnforcerService.ts';
 import type { IdentityServiceDefinition } from './gen/tollkeeper/identity/v1/IdentityService.ts';
 import type { WorkspaceRole__Output as WireRole } from './gen/tollkeeper/identity/v1/WorkspaceRole.ts';
@@ -12,6 +13,7 @@ import type { NotifierServiceDefinition } from './gen/tollkeeper/notifier/v1/Not
 import type { KeyRole } from './workspace-key.ts';
 
 export type { Budget as BudgetMessage } from './gen/tollkeeper/budgets/v1/Budget.ts';
+export type { Settlement as SettlementMessage } from './gen/tollkeeper/dashboard/v1/Settlement.ts';
 export type { Denial as DenialMessage } from './gen/tollkeeper/enforcer/v1/Denial.ts';
 export type { LimitStatus as LimitStatusMessage } from './gen/tollkeeper/enforcer/v1/LimitStatus.ts';
 export type { Reservation as ReservationMessage } from './gen/tollkeeper/enforcer/v1/Reservation.ts';
@@ -21,6 +23,7 @@ export type { Session__Output as SessionMessage } from './gen/tollkeeper/identit
 export type { Workspace__Output as WorkspaceMessage } from './gen/tollkeeper/identity/v1/Workspace.ts';
 export type {
   BudgetsServiceDefinition,
+  DashboardServiceDefinition,
   EnforcerServiceDefinition,
   IdentityServiceDefinition,
   KeysServiceDefinition,
@@ -42,6 +45,9 @@ function service<D extends ServiceDefinition>(name: string): D {
 
 /** The gRPC service of budgets; budgets.proto documents its RPCs. */
 export const budgetsService = service<BudgetsServiceDefinition>('tollkeeper.budgets.v1.BudgetsService');
+
+/** The gRPC service of the dashboard; dashboard.proto documents its RPCs. */
+export const dashboardService = service<DashboardServiceDefinition>('tollkeeper.dashboard.v1.DashboardService');
 
 /** The gRPC service of the enforcer for gateways; enforcer.proto documents its RPCs. */
 export const enforcerService = service<EnforcerServiceDefinition>('tollkeeper.enforcer.v1.EnforcerService');

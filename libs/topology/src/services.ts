@@ -87,7 +87,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
   },
   /** What was spent and blocked. */
   dashboard: {
-    serves: ['http'],
+    serves: ['http', 'grpc'],
     open: [],
     calls: { grpc: ['identity', 'budgets'] },
     reads: [GATEWAY_EVENTS_TOPIC],
@@ -129,7 +129,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     serves: ['http', 'grpc'],
     // Only agent gateways in the cluster call it, with a workspace key.
     open: ['grpc'],
-    calls: { grpc: ['keys', 'budgets', 'identity'] },
+    calls: { grpc: ['keys', 'budgets', 'identity', 'dashboard'] },
     reads: [GATEWAY_EVENTS_TOPIC],
     writes: [GATEWAY_EVENTS_TOPIC, AUDIT_TOPIC],
     mongodb: true,

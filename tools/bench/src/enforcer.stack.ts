@@ -153,6 +153,7 @@ async function engineEnvironment(
     ...{ HOST: '127.0.0.1', HTTP_PORT: '0', GRPC_PORT: '0', MONGODB_URI: mongodbUri, MONGODB_DATABASE: 'bench_engine' },
     CALLER_TOKEN_SECRET: (await readFile(join(dataDirectory, 'caller-token.secret'), 'utf8')).trim(),
     ...{ KEYS_GRPC: grpcOf('keys'), BUDGETS_GRPC: grpcOf('budgets'), IDENTITY_GRPC: grpcOf('identity') },
+    DASHBOARD_GRPC: grpcOf('dashboard'),
   };
 }
 

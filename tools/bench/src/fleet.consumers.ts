@@ -99,7 +99,7 @@ async function compare(
 /** A dashboard that only consumes. It gets no requests, so it needs no peers. */
 function createCounter({ mongodbUri }: AlertsStack, database: string, eventLog: EventLog) {
   const config = loadConfig(dashboardConfig, {
-    ...{ HOST: '127.0.0.1', HTTP_PORT: '0', MONGODB_URI: mongodbUri, MONGODB_DATABASE: database },
+    ...{ HOST: '127.0.0.1', HTTP_PORT: '0', GRPC_PORT: '0', MONGODB_URI: mongodbUri, MONGODB_DATABASE: database },
     ...{ CALLER_TOKEN_SECRET: 'x'.repeat(32), IDENTITY_GRPC: '127.0.0.1:9', BUDGETS_GRPC: '127.0.0.1:9' },
   });
   const logger = createLogger({ service: 'bench', level: 'warn' });

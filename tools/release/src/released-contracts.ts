@@ -2,6 +2,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import {
   budgetsRequests,
+  dashboardRequests,
   enforcerRequests,
   identityRequests,
   keysRequests,
@@ -57,6 +58,7 @@ function schemasOf(topics: readonly string[], side: 'reads' | 'writes'): Record<
 /** The gRPC requests of each service. */
 const REQUESTS: Record<string, Record<string, z.ZodType>> = {
   budgets: budgetsRequests,
+  dashboard: dashboardRequests,
   enforcer: enforcerRequests,
   identity: identityRequests,
   keys: keysRequests,

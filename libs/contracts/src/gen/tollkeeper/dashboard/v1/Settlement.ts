@@ -1,0 +1,69 @@
+// Original file: tollkeeper/dashboard/v1/dashboard.proto
+
+import type { Long } from '@grpc/proto-loader';
+
+/**
+ * The settlement of a call, as its event reported it.
+ */
+export interface Settlement {
+  'settlementId'?: (string);
+  /**
+   * Event time in epoch milliseconds.
+   */
+  'time'?: (number | string | Long);
+  'agentId'?: (string);
+  'planKey'?: (string);
+  'model'?: (string);
+  'provider'?: (string);
+  /**
+   * Id of the workspace key that reported the call.
+   */
+  'keyId'?: (string);
+  'labels'?: ({[key: string]: string});
+  /**
+   * In USD micros, 0 to 9007199254740991.
+   */
+  'amountMicros'?: (number | string | Long);
+  /**
+   * The reservation that this settles, if there was one.
+   */
+  'reservationId'?: (string);
+  '_planKey'?: "planKey";
+  '_model'?: "model";
+  '_provider'?: "provider";
+  '_keyId'?: "keyId";
+  '_reservationId'?: "reservationId";
+}
+
+/**
+ * The settlement of a call, as its event reported it.
+ */
+export interface Settlement__Output {
+  'settlementId': (string);
+  /**
+   * Event time in epoch milliseconds.
+   */
+  'time': (string);
+  'agentId': (string);
+  'planKey'?: (string);
+  'model'?: (string);
+  'provider'?: (string);
+  /**
+   * Id of the workspace key that reported the call.
+   */
+  'keyId'?: (string);
+  'labels': ({[key: string]: string});
+  /**
+   * In USD micros, 0 to 9007199254740991.
+   */
+  'amountMicros': (string);
+  /**
+   * The reservation that this settles, if there was one.
+   */
+  'reservationId'?: (string);
+  '_planKey'?: "planKey";
+  '_model'?: "model";
+  '_provider'?: "provider";
+  '_keyId'?: "keyId";
+  '_reservationId'?: "reservationId";
+}
