@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createOffsetStore, type OffsetStore } from '@tollkeeper/mongo';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import type { Connection } from 'mongoose';
@@ -18,7 +19,16 @@ export interface ConsumerGroup {
    * position after it (`createTransactionalHandler`). Effects of `applyAhead` may occur more often. `start` creates the
    * topic if it is missing, and may be repeated.
    */
-  consumer<Item, Effect>(options: GroupConsumerOptions<Item, Effect>): LogConsumer;
+  consumer<Item, Effect>(options: GroupConsumerOptions<Item, Effect>): GroupConsumer;
+}
+
+export interface GroupConsumer extends LogConsumer {
+  /**
+   * Resolves once the group has applied all records with `key` whose appends resolved before the call. It does not wait
+   * for records that other keys have deferred. Any consumer of the group may apply them, also in other processes.
+   * Rejects when `signal` aborts.
+   */
+  caughtUp(key: string, signal: AbortSignal): Promise<void>;
 }
 
 interface GroupConsumerOptions<Item, Effect> extends RecordEffects<Item, Effect> {
@@ -30,6 +40,8 @@ interface GroupConsumerOptions<Item, Effect> extends RecordEffects<Item, Effect>
 }
 
 const MAX_RECORDS = 1000;
+/** Milliseconds between two looks at what the group has applied. */
+const LOOK_INTERVAL_MS = 50;
 
 /** Make one per service, before its connection starts. It counts dead letters in the service's metrics. */
 export function createConsumerGroup(deps: {
@@ -58,6 +70,15 @@ export function createConsumerGroup(deps: {
       return {
         ...consumer,
         lag: async () => (await consumer.lag()) + ((await store?.total(topic.name)) ?? 0),
+        async caughtUp(key, signal) {
+          const { partition, offset } = await consumer.endOf(key);
+          const of = { topic: topic.name, partition, key };
+          // In this order: a deferred record is stored together with the position after it.
+          const isApplied = async (): Promise<boolean> =>
+            ((await offsets.position(of.topic, partition)) ?? 0) >= offset &&
+            (await store?.hasBefore(of, offset)) !== true;
+          while (!(await isApplied())) await delay(LOOK_INTERVAL_MS, undefined, { signal });
+        },
         async start() {
           await eventLog.ensureTopic(topic);
           await consumer.start();

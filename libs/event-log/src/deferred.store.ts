@@ -1,5 +1,5 @@
 import { OffsetConflict, toBuffer } from '@tollkeeper/mongo';
-import { type ClientSession, type Connection, type Model, Schema, type Types } from 'mongoose';
+import { type ClientSession, type Connection, type Model, Schema, trusted, type Types } from 'mongoose';
 import type { ReadRecord } from './event-log.ts';
 
 /** Records of one key that wait in the database of their consumer group. */
@@ -23,6 +23,8 @@ export interface DeferredStore {
   counts(topic: string, partition: number): Promise<Map<string, number>>;
   /** Number of deferred records in all partitions. */
   total(topic: string): Promise<number>;
+  /** Whether a record of the key before `offset` is deferred. */
+  hasBefore(of: DeferredKey, offset: number): Promise<boolean>;
   /** Adds records, in offset order, in the session's transaction. */
   add(session: ClientSession, place: Omit<DeferredKey, 'key'>, records: readonly ReadRecord[]): Promise<void>;
   /** The oldest records of the key, at most {@link RUN_RECORDS}; undefined if there are none. */
@@ -88,6 +90,10 @@ export function createDeferredStore(connection: Connection, group: string): Defe
     async total(topic) {
       const [sum] = await sumsBy(null, { topic });
       return sum?.count ?? 0;
+    },
+    async hasBefore({ topic, partition, key }, offset) {
+      const filter = { group, topic, partition, key, from: trusted({ $lt: offset }) };
+      return (await runs.exists(filter).read('primary').readConcern('majority')) !== null;
     },
     async add(session, place, records) {
       const made = [...Map.groupBy(records, ({ key }) => key)].flatMap(([key, ofKey]) =>

@@ -134,6 +134,11 @@ export interface LogConsumer extends Component {
    * are below it.
    */
   endOffsets(): Promise<readonly number[]>;
+  /**
+   * Where the records with `key` end: their partition, and an offset after those whose appends resolved before the
+   * call. The offset is 0 if the partition has no records, also if it had some that expired.
+   */
+  endOf(key: string): Promise<{ partition: number; offset: number }>;
 }
 
 /** Largest record value, as in Kafka's defaults: 1 MiB with room for key and headers. */

@@ -1,6 +1,6 @@
 export { createConfiguredEventLog, type EventLogConfig, eventLogConfig } from './configured.event-log.ts';
 export { type ConflictPatience, createConflictPatience } from './conflict.patience.ts';
-export { type ConsumerGroup, createConsumerGroup } from './consumer.group.ts';
+export { type ConsumerGroup, createConsumerGroup, type GroupConsumer } from './consumer.group.ts';
 export * from './dead-letters.ts';
 export * from './event-log.ts';
 export { type InstrumentOptions, instrumentEventLog } from './instrumented.event-log.ts';

@@ -64,6 +64,30 @@ describe('a consumer of a group', () => {
     expect(applied.map(({ _id }) => _id)).toEqual(['payments/a', 'payments/b', 'payments/c']);
   });
 
+  it('reports when all earlier records of a key are applied, by whichever consumer of the group', async () => {
+    const [asked, other] = [consumerOf('orders'), consumerOf('orders')];
+    await eventLog.ensureTopic({ name: 'orders', partitions: 1, retentionMs: 3_600_000 });
+    await asked.caughtUp('ws', AbortSignal.timeout(60_000));
+    await append('orders', ['0']);
+    await expect(asked.caughtUp('ws', AbortSignal.timeout(300))).rejects.toThrow();
+    await other.start();
+    for (const text of ['1', '2', '3', '4', '5']) {
+      await append('orders', [text]);
+      await asked.caughtUp('ws', AbortSignal.timeout(60_000));
+      expect(await effects().countDocuments({ _id: `orders/${text}` })).toBe(1);
+    }
+    await other.stop();
+  });
+
+  it('waits for no records that have expired', async () => {
+    const consumer = consumerOf('bills');
+    await eventLog.ensureTopic({ name: 'bills', partitions: 1, retentionMs: 3_600_000 });
+    await append('bills', ['a', 'b']);
+    await connection.collection('log_batches').deleteMany({ topic: 'bills' });
+    await consumer.caughtUp('ws', AbortSignal.timeout(60_000));
+    expect(await group.offsets.position('bills', 0)).toBeNull();
+  });
+
   it('sets aside what it cannot decode; all consumers of the group count it in one metric', async () => {
     const consumers = ['refunds', 'fees'].map(consumerOf);
     for (const consumer of consumers) await consumer.start();

@@ -45,7 +45,7 @@ const documents = () => (item: Record) => (item.key === 'dear' ? 1_000 : 1);
 let topics = 0;
 
 /** A topic of one partition, and consumers of one group that wait for `gate` before each dear transaction. */
-function useTopic(gate: () => Promise<unknown> = () => Promise.resolve()) {
+function useTopic(gate: (items: Record[]) => Promise<unknown> = () => Promise.resolve()) {
   const topic = `topic-${(topics += 1)}`;
 
   function newConsumer(log: EventLog = eventLog) {
@@ -56,7 +56,7 @@ function useTopic(gate: () => Promise<unknown> = () => Promise.resolve()) {
       decode: ({ key, value }) => ({ key, text: value.toString() }),
       documents,
       async apply(session, items) {
-        if (items.some(({ key }) => key === 'dear')) await gate();
+        if (items.some(({ key }) => key === 'dear')) await gate(items);
         await effects().insertMany(
           items.map((item) => ({ topic, ...item })),
           { session },
@@ -113,6 +113,40 @@ describe('a key with more records than fit into a transaction', () => {
     await caughtUp(consumer);
     expect(await applied('dear')).toEqual(textsOf(some('dear', 12)));
     expect(await consumer.deferred()).toContain('partition="0",service="test"} 0');
+  });
+
+  it('delays only those who wait for its earlier records', async () => {
+    const [earlier, later] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    endings.push(earlier.resolve, later.resolve);
+    const { newConsumer, append, applied } = useTopic(async ([first]) => {
+      const index = Number(first?.text);
+      if (index >= 3) await (index < 10 ? earlier : later).promise;
+    });
+    let asked = 0;
+    const consumer = newConsumer({
+      ...eventLog,
+      consumer(options) {
+        const ofLog = eventLog.consumer(options);
+        return { ...ofLog, endOf: (key) => ofLog.endOf(key).finally(() => (asked += 1)) };
+      },
+    });
+    await consumer.start();
+    await append([...some('dear', 10), ...some('other', 2)]);
+    await consumer.caughtUp('other', AbortSignal.timeout(60_000));
+    expect(await applied('other')).toEqual(['0', '1']);
+    await expect(consumer.caughtUp('dear', AbortSignal.timeout(300))).rejects.toThrow();
+
+    const ofDear = consumer.caughtUp('dear', AbortSignal.timeout(60_000));
+    await eventually(() => expect(asked).toBe(3));
+    await append(some('dear', 5, 10));
+    await eventually(async () => expect(await consumer.lag()).toBe(12));
+    earlier.resolve();
+    await ofDear;
+    expect(await applied('dear')).toEqual(textsOf(some('dear', 10)));
+    await expect(consumer.caughtUp('dear', AbortSignal.timeout(300))).rejects.toThrow();
+    later.resolve();
+    await consumer.caughtUp('dear', AbortSignal.timeout(60_000));
+    expect(await applied('dear')).toEqual(textsOf(some('dear', 15)));
   });
 
   it('has its records applied once and in order by the next consumer after a stop in the middle', async () => {

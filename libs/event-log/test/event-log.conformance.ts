@@ -264,7 +264,7 @@ export function describeEventLogConformance(name: string, createHarness: () => P
         await eventually(async () => expect(await idle.lag()).toBe(0));
       });
 
-      it('report the ends of the partitions, with every append before', async () => {
+      it('report the ends of the partitions and of a key, with every append before', async () => {
         const consumer = log.consumer({
           group: 'group',
           topic,
@@ -275,7 +275,9 @@ export function describeEventLogConformance(name: string, createHarness: () => P
         await eventually(async () => expect(await consumer.endOffsets()).toEqual(none));
         for (let appended = 1; appended <= 5; appended += 1) {
           await log.append(topic, numbered('ws_a', appended, 2));
-          expect((await consumer.endOffsets()).toSorted((a, b) => b - a).slice(0, 2)).toEqual([2 * appended, 0]);
+          const ends = await consumer.endOffsets();
+          expect(ends.toSorted((a, b) => b - a).slice(0, 2)).toEqual([2 * appended, 0]);
+          expect(await consumer.endOf('ws_a')).toEqual({ partition: ends.indexOf(2 * appended), offset: 2 * appended });
         }
       });
 

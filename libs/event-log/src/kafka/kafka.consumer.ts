@@ -5,6 +5,7 @@ import type { ConsumerOptions, LogConsumer } from '../event-log.ts';
 import type { LogMetrics } from '../log.metrics.ts';
 import { type GroupSession, startGroupSession } from './group.session.ts';
 import type { OpenKafkaClient } from './kafka.client.ts';
+import { partitionOf } from './key.partitioner.ts';
 import { createOffsetReporter } from './offset.reporter.ts';
 import { createStandstills } from '../standstill.ts';
 import { createPartitionAssignment } from './partition.assignment.ts';
@@ -103,8 +104,7 @@ export function createKafkaConsumer(deps: {
       if (!session.isMember()) throw new Error('not a member of the consumer group; no partition is read');
     },
     impaired: standstills.impaired,
-    lag: async () => lagOf(await topics.boundsOf(topic), (partition) => handler.position(topic, partition)),
-    endOffsets: async () => (await topics.boundsOf(topic)).map(({ high }) => high),
+    ...createOffsetReader(topics, options),
   };
 }
 
@@ -136,6 +136,23 @@ async function untilOver(session: GroupSession, watch: SessionWatch): Promise<vo
  */
 function groupIdOf(group: string, topic: string): string {
   return `${group}.${topic}`;
+}
+
+function createOffsetReader(
+  topics: TopicAdmin,
+  { topic, handler }: ConsumerOptions,
+): Pick<LogConsumer, 'lag' | 'endOffsets' | 'endOf'> {
+  const bounds = () => topics.boundsOf(topic);
+  return {
+    lag: async () => lagOf(await bounds(), (partition) => handler.position(topic, partition)),
+    endOffsets: async () => (await bounds()).map(({ high }) => high),
+    async endOf(key) {
+      const all = await bounds();
+      const partition = partitionOf(key, all.length);
+      const { low, high } = all[partition]!;
+      return { partition, offset: low === high ? 0 : high };
+    },
+  };
 }
 
 async function lagOf(

@@ -5,6 +5,7 @@ import type { Connection } from 'mongoose';
 import type { ConsumerOptions, LogConsumer } from '../event-log.ts';
 import type { LogMetrics } from '../log.metrics.ts';
 import { startPartitionWork } from '../partition.worker.ts';
+import { partitionOf } from './batches.ts';
 import type { EndOffsets } from './end-offsets.ts';
 import { createGroupMembership, type GroupMembership } from './group.membership.ts';
 import { createGroupStore } from './group.store.ts';
@@ -81,5 +82,11 @@ export function createMongoConsumer(deps: {
       return lags.reduce((total, lag) => total + lag, 0);
     },
     endOffsets: () => ends.settle(),
+    async endOf(key) {
+      const settled = await ends.settle();
+      const partition = partitionOf(key, settled.length);
+      const isEmpty = (await store.firstOffset(topic, partition)) === null;
+      return { partition, offset: isEmpty ? 0 : settled[partition]! };
+    },
   };
 }
