@@ -9,7 +9,9 @@ import { createDirectory } from './clients/identity.client.ts';
 import type { DashboardConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
 import { createReads } from './domain/reads.ts';
+import { createSettlementList } from './domain/settlement.list.ts';
 import { createTallies } from './domain/tallies.ts';
+import { createDashboardHandlers } from './grpc/dashboard.handlers.ts';
 import { createAgentsRoutes } from './http/agents.routes.ts';
 import { createBlockedRoutes } from './http/blocked.routes.ts';
 import { createSpendRoutes } from './http/spend.routes.ts';
@@ -46,6 +48,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const tallies = createTallies(stores);
   const reads = createReads();
   const { events } = stores;
+  const settlements = createSettlementList({ reader: stores.settlements, reads, caughtUp: consumer.caughtUp });
   const http = createHttpServer({
     ...base,
     routes: [
@@ -60,6 +63,6 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const peers = [identity, budgetsPeer];
   const counting = inBackground(consumer, logger);
   const parts = [mongo, ...peers, counting];
-  const grpc = createGrpcServer({ ...base, services: [] });
+  const grpc = createGrpcServer({ ...base, services: [createDashboardHandlers({ settlements })] });
   return Object.assign(assembleService({ ...base, parts, grpc, http }), { lag: consumer.lag });
 }

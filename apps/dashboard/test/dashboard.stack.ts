@@ -1,5 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import {
+  dashboardService,
+  type DashboardServiceDefinition,
   encodeGatewayEvent,
   GATEWAY_EVENTS_TOPIC,
   GATEWAY_EVENTS_TOPIC_OPTIONS,
@@ -8,7 +10,7 @@ import {
   type GatewayEvent,
 } from '@tollkeeper/contracts';
 import { createConfiguredEventLog, type EventLog, type ReadRecord, type RecordBatch } from '@tollkeeper/event-log';
-import { grpcService } from '@tollkeeper/grpc';
+import { createGrpcClient, type GrpcClient, grpcService } from '@tollkeeper/grpc';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { AppError, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { createMetrics, loadConfig, type Metrics } from '@tollkeeper/runtime';
@@ -47,6 +49,7 @@ export function useDashboard(mongo: TestMongo) {
   let metrics: Metrics;
   let eventLog: EventLog;
   let service: DashboardService;
+  let client: GrpcClient<DashboardServiceDefinition>;
   let document: OpenApiDocument;
 
   async function start(): Promise<void> {
@@ -76,10 +79,15 @@ export function useDashboard(mongo: TestMongo) {
       clock: () => clock.now,
     });
     await service.start();
+    client = createGrpcClient(dashboardService, service.grpcAddress, {
+      config: { CALLER_TOKEN_SECRET },
+      deadlineMs: 60_000,
+    });
     document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
   }
 
   async function stop(): Promise<void> {
+    await client.stop();
     await service.stop();
     await eventLog.stop();
   }
@@ -146,6 +154,7 @@ export function useDashboard(mongo: TestMongo) {
     deadLetters,
     stopIdentity: () => identity.stop(),
     ready: () => service.ready?.(),
+    listSettlements: (request: Parameters<typeof client.listSettlements>[0]) => client.listSettlements(request),
     metricOf: async (name: string) => (await metrics.registry.getSingleMetric(name)!.get()).values,
     async restart() {
       await stop();

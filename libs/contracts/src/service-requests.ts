@@ -33,7 +33,10 @@ const keyId = z.string().regex(/^[0-9A-Za-z]{16}$/, 'must be 16 characters of A-
 /** An int64, which arrives as text. `schema` refuses values that a number cannot represent exactly. */
 const int64 = (schema: z.ZodType<number, number>) => z.string('must be given').transform(Number).pipe(schema);
 /** Epoch milliseconds. */
-const time = z.int().min(0, 'must not be negative');
+const time = z
+  .int()
+  .min(0, 'must not be negative')
+  .max(Date.UTC(9999, 11, 31), 'must be before the year 10000');
 const reservation = z.object({ reservationId: identifier });
 
 /** Each request of a batch is checked when it is answered, so that only invalid ones are refused. */

@@ -1,5 +1,5 @@
 import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC_OPTIONS, type GatewayEventRecord } from '@tollkeeper/contracts';
-import type { ConsumerGroup, LogConsumer } from '@tollkeeper/event-log';
+import type { ConsumerGroup, GroupConsumer } from '@tollkeeper/event-log';
 import { roomFor, type Clock, type TenantId } from '@tollkeeper/kernel';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
@@ -26,7 +26,7 @@ export function createGatewayEventsConsumer(deps: {
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
-}): LogConsumer {
+}): GroupConsumer {
   const eventsTotal = deps.metrics.counter({
     name: 'dashboard_events_total',
     help: 'Events read from the log, by outcome',

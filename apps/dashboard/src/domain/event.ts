@@ -23,6 +23,8 @@ export interface EventData {
   output_tokens?: number;
   model?: string;
   plan_key?: string;
+  provider?: string;
+  reservation_id?: string;
   /** Number of blocked calls that the event reports; 1 if absent. */
   count?: number;
   /** All labels of the call. */

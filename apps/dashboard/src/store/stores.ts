@@ -1,6 +1,7 @@
 import type { ClientSession, Connection } from 'mongoose';
 import type { EventReader } from '../domain/event.reader.ts';
 import type { EventRecorder } from '../domain/record-events.ts';
+import type { SettlementReader } from '../domain/settlement.list.ts';
 import type { RunStartStore, TallyStore } from '../domain/tallies.ts';
 import { createBlockedStore } from './blocked.store.ts';
 import { createChunkStore } from './chunks/chunk.store.ts';
@@ -15,6 +16,7 @@ import { createRollupStore } from './rollups/rollup.store.ts';
 export interface Stores {
   recorder: EventRecorder<ClientSession>;
   events: EventReader;
+  settlements: SettlementReader;
   /** The answers of these stores add up, as do those of `runStarts`. */
   tallies: TallyStore[];
   runStarts: RunStartStore[];
@@ -29,6 +31,7 @@ export function createStores(connection: Connection, retentionSeconds: number): 
   return {
     recorder: createEventRecorder({ blocked, chunks, names, rollups }),
     events: createEventReader({ blocked, chunks }),
+    settlements: chunks,
     tallies: [rollups, blocked, createChunkTallies(chunks)],
     runStarts: [rollups, chunks],
   };

@@ -117,11 +117,11 @@ export function byOldest(a: DashboardEvent, b: DashboardEvent): number {
 }
 
 /** A chunk covers one day, so chunks that end a day after the span cannot overlap it. */
-function overlapping({ start, end }: TimeSpan): mongo.Filter<ChunkDocument> {
+export function overlapping({ start, end }: TimeSpan): mongo.Filter<ChunkDocument> {
   return { to: { $gte: new Date(start), $lt: new Date(end + DAY_MS) }, from: { $lt: new Date(end) } };
 }
 
-function quartersOf({ start, end }: TimeSpan): number[] {
+export function quartersOf({ start, end }: TimeSpan): number[] {
   const first = quarterOf(start);
   return Array.from({ length: quarterOf(end - 1) - first + 1 }, (_, index) => first + index);
 }
