@@ -14,7 +14,7 @@ const RUNAWAY = [/^Runaway agent$/, /^[1-9]\S* by a budget$/];
 const PICTURES = [
   { name: 'overview-light', theme: 'light', below: '', shows: RUNAWAY },
   { name: 'overview-dark', theme: 'dark', below: '', shows: RUNAWAY },
-  { name: 'budgets-light', theme: 'light', below: '/budgets', shows: [/^Plans$/] },
+  { name: 'budgets-light', theme: 'light', below: '/budgets', shows: [/^All budgets$/] },
 ] as const;
 /** Far longer than the agent runs, even on a busy machine. */
 const PATIENCE_MS = 600_000;

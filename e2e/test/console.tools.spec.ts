@@ -12,6 +12,7 @@ import { describeConsoleLongList } from '../src/suites/console/long-list.suite.t
 import { describeConsoleMoney } from '../src/suites/console/money.suite.ts';
 import { describeConsolePeople } from '../src/suites/console/people.suite.ts';
 import { describeConsoleSessions, describeConsoleTooManyLogIns } from '../src/suites/console/sessions.suite.ts';
+import { describeConsoleWorksheet } from '../src/suites/console/worksheet.suite.ts';
 
 describe('the console, in a browser', () => {
   useBuiltConsole();
@@ -21,6 +22,7 @@ describe('the console, in a browser', () => {
   describeConsoleSessions(stage, console);
   describeConsoleMoney(stage, console);
   describeConsoleBudgets(stage, console);
+  describeConsoleWorksheet(stage, console);
   describeConsoleBlocked(stage, console);
   describeConsoleDialogs(stage, console);
   describeConsoleLongList(stage, console);

@@ -29,10 +29,9 @@ it('an address keeps what its page knows, and drops the rest', () => {
     run: 'r',
   });
   expect(parseBlockedSearch({ kind: 'budget', event: 7 })).toEqual({});
-  const plan = { agents: 'a', budget: 'plan/research' };
+  const plan = { find: 'a', origin: 'plan', sort: 'limit', budget: 'bud_plan.research' };
   expect(parseBudgetsSearch({ ...plan, x: 1 })).toEqual(plan);
-  expect(parseBudgetsSearch({ agents: 7, budget: 'team/research' })).toEqual({});
-  expect(parseBudgetsSearch({ budget: 'budget/bud_1' })).toEqual({});
+  expect(parseBudgetsSearch({ find: 7, origin: 'team', sort: 'age', budget: 'plan/research' })).toEqual({});
   expect([parseAgentsSearch({ find: 'a', x: 1 }), parseAgentsSearch({ find: 7 })]).toEqual([{ find: 'a' }, {}]);
   const released = { state: 'released' };
   expect([parseLimitsSearch({ ...released, x: 1 }), parseLimitsSearch({ state: 'gone' })]).toEqual([released, {}]);

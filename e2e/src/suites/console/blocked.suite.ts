@@ -21,10 +21,10 @@ const CRAWLERS = 120;
 
 /** The budget that blocked a call, and the element that gets the focus. The last id is contained in all others. */
 const BUDGETS = [
-  ['workspace', 'crawler-007', 'Edit: End to end'],
+  ['workspace', 'crawler-007', 'Edit: Workspace'],
   ['plan', 'crawler-008', 'Edit: Research'],
-  ['agent', 'crawler-009', 'Set budget: crawler-009'],
-  ['agent', 'r', 'Set budget: r'],
+  ['agent', 'crawler-009', 'Edit: crawler-009'],
+  ['agent', 'r', 'Edit: r'],
 ] as const;
 
 export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
@@ -55,18 +55,13 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     });
 
-    it('leads to the budget that blocked it, which is focused, and Back leads to the call again', async () => {
+    it('leads to the budgets, which say that its budget is not set any more, and Back leads to the call again', async () => {
       const { page } = await console.open(look, '/blocked');
       const row = page.getByRole('table', { name: 'By a budget' }).getByRole('row').nth(1);
       await row.getByRole('button').first().click();
       const drawer = page.getByRole('dialog', { name: 'Blocked call' });
-      const agent = (await row.getByRole('link').textContent()) ?? '';
       await drawer.getByRole('link', { name: 'Go to budget' }).click();
-      const field = page.getByRole('searchbox', { name: 'Find an agent' });
-      await field.waitFor();
-      expect(await field.inputValue()).not.toBe('');
-      const edit = page.getByRole('table', { name: 'Agents' }).getByRole('button', { name: new RegExp(`: ${agent}$`) });
-      await edit.and(page.locator(':focus')).waitFor();
+      await page.getByText('The budget of this link is not set any more.').waitFor();
       await page.goBack();
       await drawer.waitFor();
     });
@@ -89,7 +84,7 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       await page.getByRole('dialog').getByText('payment card number').waitFor();
     });
 
-    it('by a budget with a selector names it, its value and its period, however odd, and leads to no page', async () => {
+    it('by a budget with a selector names it, its value and its period, however odd, and leads to it', async () => {
       const workspace = await newWorkspace(console.owner());
       const period = { kind: 'month', start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' };
       const micros = { requested_micros: 700, spent_micros: 9_800, daily_budget_usd_micros: 10_000 };
@@ -116,7 +111,8 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
           .getByText(`Budget "Team ${odd}" for ${odd} had spent $0.0098 of its monthly limit of $0.01.`)
           .waitFor();
         await drawer.getByText('Budget period').waitFor();
-        expect(await drawer.getByRole('link', { name: 'Go to budget' }).count()).toBe(0);
+        const way = drawer.getByRole('link', { name: 'Go to budget' });
+        expect(await way.getAttribute('href')).toMatch(/\/budgets\?.*budget=bud_1/);
         await expectFit();
         await page.keyboard.press('Escape');
       }
@@ -189,8 +185,11 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       await reportEvents(stage.deployment(), workspace.apiKey, [...spent, ...calls]);
       await eventually(async () => {
         const path = workspace.path(`/agents?limit=${CRAWLERS + 1}`);
-        const { items } = await console.owner().expect<{ items: unknown[] }>({ path });
+        const { items } = await console.owner().expect<{ items: { agent_id: string }[] }>({ path });
         expect(items).toHaveLength(CRAWLERS + 1);
+        for (const { agent_id } of items) {
+          await console.owner().expect({ method: 'PUT', path: `${budgets}/agents/${agent_id}`, body });
+        }
       });
     });
 
@@ -208,7 +207,7 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
         await edit.and(page.locator(':focus')).waitFor();
         expect(await outOfSight(page)).toBeNull();
         // The link has no effect any more: a redrawn cell does not take the focus.
-        await page.getByRole('searchbox', { name: 'Find an agent' }).focus();
+        await page.getByRole('searchbox', { name: 'Find a budget' }).focus();
         await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
         await page.evaluate('scrollTo(0, 0)');
         await edit.waitFor();
@@ -219,7 +218,7 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
         expect(await outOfSight(page)).toBeNull();
         await page.keyboard.press('Enter');
         await page
-          .getByLabel(/^Daily budget of /)
+          .getByLabel(/^Limit of /)
           .and(page.locator(':focus'))
           .waitFor();
       });

@@ -3,7 +3,6 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import { anonymous } from '../../api.client.ts';
 import { LOOKS } from '../../browser.ts';
-import { rowOf, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { spendSettled } from '../../events.ts';
@@ -42,23 +41,25 @@ export function describeConsoleBudgets(stage: Stage, console: ReturnType<typeof 
   describe.each(LOOKS)('a budget, at $size size and $theme', (look) => {
     afterEach(() => console.closeAll());
 
-    it('stands beside what is used, held and left of it today, and is found by the name of its agent', async () => {
+    it('stands beside what is spent of it, is found by its name, and is set on the page of its agent', async () => {
       const workspace = await newWorkspace(console.owner());
       const events = ['reader', 'writer'].map((agentId) => spendSettled({ agentId, amountMicros: 1_250_000 }));
       await reportEvents(stage.deployment(), workspace.apiKey, events);
-      const path = `/api/v1/workspaces/${workspace.id}/budgets/agents/reader`;
-      const body = { daily_budget_usd_micros: 5_000_000 };
-      // Fails until the agent is known.
-      await eventually(() => console.owner().expect({ method: 'PUT', path, body }));
-      const { page } = await console.open(look, '/budgets', workspace);
-      await page.getByRole('button', { name: 'Set budget: writer' }).waitFor();
-      await page.getByRole('searchbox', { name: 'Find an agent' }).fill('READ');
-      await page.waitForURL(/agents=READ/);
-      const agents = page.getByRole('table', { name: 'Agents' });
-      await agents.getByRole('row', { name: 'writer' }).waitFor({ state: 'detached' });
-      if (look.size === 'desktop') {
-        await agents.getByRole('row', { name: /^reader \$5\.00 Edit: reader \$1\.25 \$0\.00 \$3\.75/ }).waitFor();
+      for (const agent of ['reader', 'writer']) {
+        const path = `/api/v1/workspaces/${workspace.id}/budgets/agents/${agent}`;
+        const body = { daily_budget_usd_micros: 5_000_000 };
+        // Fails until the agent is known.
+        await eventually(() => console.owner().expect({ method: 'PUT', path, body }));
       }
+      const { page } = await console.open(look, '/budgets', workspace);
+      const sheet = page.getByRole('table', { name: 'All budgets' });
+      await sheet.getByRole('row', { name: 'writer' }).waitFor();
+      await page.getByRole('searchbox', { name: 'Find a budget' }).fill('READ');
+      await page.waitForURL(/find=READ/);
+      await sheet.getByRole('row', { name: 'writer' }).waitFor({ state: 'detached' });
+      const row = sheet.getByRole('row', { name: /^(Select reader )?reader Agent reader may spend \$5\.00 a day/ });
+      await row.getByText('25%').waitFor();
+      if (look.size === 'desktop') await row.getByRole('cell', { name: '$1.25', exact: true }).waitFor();
       const change = page
         .getByRole('table', { name: 'Changes' })
         .getByRole('row', { name: /Agent reader no budget \$5/ });
@@ -67,12 +68,22 @@ export function describeConsoleBudgets(stage: Stage, console: ReturnType<typeof 
         /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC$/,
       );
 
-      await agents.getByRole('link', { name: 'reader' }).click();
+      await sheet.getByRole('link', { name: 'reader' }).click();
       await page.getByText('Today: $1.25 spent, $0.00 held, $3.75 left').waitFor();
-      await page.getByRole('button', { name: 'Edit: reader' }).click();
-      await page.getByLabel('Daily budget of reader, in USD').fill('8');
+      const edit = page.getByRole('button', { name: 'Edit: reader' });
+      const field = page.getByLabel('Daily budget of reader, in USD');
+      await edit.click();
+      await field.fill('8');
       await page.keyboard.press('Enter');
       await page.getByText('Today: $1.25 spent, $0.00 held, $6.75 left').waitFor();
+      await edit.click();
+      await field.fill('');
+      await page.keyboard.press('Enter');
+      await page.getByText('Budget of reader removed').waitFor();
+      await page.getByRole('button', { name: 'Set budget: reader' }).click();
+      await field.fill('7.5');
+      await page.keyboard.press('Enter');
+      await page.getByText('Budget of reader set to $7.50').waitFor();
     });
 
     it('is changed where it stands, by keyboard alone, and the change is taken back', async () => {
@@ -81,14 +92,14 @@ export function describeConsoleBudgets(stage: Stage, console: ReturnType<typeof 
         const path = `/api/v1/workspaces/${console.workspace().id}/budgets/workspace`;
         return (await console.owner().expect<{ daily_budget_usd_micros: number }>({ path })).daily_budget_usd_micros;
       };
-      await page.getByRole('button', { name: 'Edit: End to end' }).press('Enter');
+      await page.getByRole('button', { name: 'Edit: Workspace' }).press('Enter');
       await page.keyboard.press('Control+a');
       await page.keyboard.type('60.000001');
       await page.keyboard.press('Enter');
-      await page.getByText('Budget of End to end set to $60.000001').waitFor();
+      await page.getByText('Budget of Workspace set to $60.000001').waitFor();
       expect(await budgetOfWorkspace()).toBe(60_000_001);
       await page.getByRole('button', { name: 'Undo' }).press('Enter');
-      await page.getByText('Budget of End to end set to $50.00').waitFor();
+      await page.getByText('Budget of Workspace set to $50.00').waitFor();
       expect(await budgetOfWorkspace()).toBe(50_000_000);
       const changes = page.getByRole('table', { name: 'Changes' });
       await changes
@@ -99,30 +110,23 @@ export function describeConsoleBudgets(stage: Stage, console: ReturnType<typeof 
 
     it('that is no amount, or is used up already, is not saved without a word', async () => {
       const { page, expectFit } = await console.open(look, '/budgets');
-      await page.getByRole('button', { name: 'Edit: End to end' }).click();
-      const field = page.getByLabel('Daily budget of End to end, in USD');
-      await field.fill('twelve');
-      await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Enter an amount in US dollars').waitFor();
+      await page.getByRole('button', { name: 'Edit: Workspace' }).click();
+      const field = page.getByLabel('Limit of Workspace, in USD');
+      for (const bad of ['twelve', '']) {
+        await field.fill(bad);
+        await page.getByRole('button', { name: 'Save' }).click();
+        await page.getByText('Enter an amount in US dollars').waitFor();
+      }
       await expectFit();
       await field.fill('1');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('its calls are blocked until the daily reset').waitFor();
+      await page.getByText('calls are blocked until it resets').waitFor();
       await page.getByRole('button', { name: 'Cancel' }).click();
       await page.getByText('$50.00').first().waitFor();
     });
 
-    it('of an agent is set from nothing and removed; of a plan is made, edited, deactivated and deleted with a warning', async () => {
+    it('of a plan is made, edited, deactivated and deleted with a warning', async () => {
       const { page, expectFit } = await console.open(look, '/budgets');
-      await page.getByRole('button', { name: 'Set budget: writer' }).click();
-      await page.getByLabel('Daily budget of writer, in USD').fill('7.5');
-      await page.keyboard.press('Enter');
-      await page.getByText('Budget of writer set to $7.50').waitFor();
-      await page.getByRole('button', { name: 'Edit: writer' }).click();
-      await page.getByLabel('Daily budget of writer, in USD').fill('');
-      await page.keyboard.press('Enter');
-      await page.getByText('Budget of writer removed').waitFor();
-
       await page.getByRole('button', { name: 'New plan' }).click();
       const dialog = page.getByRole('dialog', { name: 'New plan' });
       await expectFit();
@@ -130,36 +134,37 @@ export function describeConsoleBudgets(stage: Stage, console: ReturnType<typeof 
       await dialog.getByLabel('Name').fill(`Research ${look.size}`);
       await dialog.getByLabel('Daily budget in USD').fill('3');
       await dialog.getByRole('button', { name: 'Save' }).click();
-      // In the table of plans, because the history of budgets names a deleted plan by its key.
-      const plans = page.getByRole('table', { name: 'Plans' });
-      const row = plans.getByRole('row').filter({ hasText: `research_${look.size}` });
-      await row.getByText('$3.00').first().waitFor();
+      const sheet = page.getByRole('table', { name: 'All budgets' });
+      const row = sheet.getByRole('row').filter({ hasText: `Plan research_${look.size}` });
+      await row.getByText('$3.00', { exact: true }).waitFor();
       await row.getByRole('button', { name: `Edit: Research ${look.size}` }).click();
-      await row.getByLabel(`Daily budget of Research ${look.size}, in USD`).waitFor();
+      await row.getByLabel(`Limit of Research ${look.size}, in USD`).waitFor();
       await expectFit();
       await page.keyboard.press('Escape');
       await row.getByRole('button', { name: `Edit Research ${look.size}` }).click();
       const form = page.getByRole('dialog', { name: `Edit Research ${look.size}` });
       await form.getByLabel('Name').fill(`Studies ${look.size}`);
       await form.getByLabel('Description').fill('Reading');
-      await form.getByLabel('Daily budget in USD').fill('four');
+      await form.getByLabel('Limit in USD').fill('four');
       await form.getByRole('button', { name: 'Save' }).click();
       await form.getByText('Enter an amount in US dollars').waitFor();
-      await form.getByLabel('Daily budget in USD').fill('4');
+      await form.getByLabel('Limit in USD').fill('4');
+      await form.getByLabel('Active').uncheck();
       await form.getByRole('button', { name: 'Save' }).click();
-      await page.getByText(`Plan Studies ${look.size} saved`).waitFor();
-      await row.getByText(`Studies ${look.size}`).waitFor();
-      await row.getByText('$4.00').first().waitFor();
+      await page.getByText(`Budget Studies ${look.size} saved`).waitFor();
+      await row.getByText('Inactive').waitFor();
+      await row.getByText('$4.00', { exact: true }).waitFor();
       type Plans = { items: { plan_key: string; description: string }[] };
       const path = `/api/v1/workspaces/${console.workspace().id}/budgets/plans`;
       const { items } = await console.owner().expect<Plans>({ path });
       expect(items.find(({ plan_key }) => plan_key === `research_${look.size}`)).toMatchObject({
-        ...{ display_name: `Studies ${look.size}`, description: 'Reading', daily_budget_usd_micros: 4_000_000 },
+        ...{ display_name: `Studies ${look.size}`, description: 'Reading', is_active: false },
+        ...{ daily_budget_usd_micros: 4_000_000 },
       });
-      await row.getByRole('button', { name: 'Deactivate' }).click();
-      await row.getByText('Inactive').waitFor();
-      await row.getByRole('button', { name: /^Delete/ }).click();
-      const warning = page.getByRole('dialog', { name: `Delete plan Studies ${look.size}` });
+      await row.getByRole('button', { name: `Edit Studies ${look.size}` }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+      const warning = page.getByRole('dialog', { name: `Delete budget Studies ${look.size}` });
+      await warning.getByText('This deletes the plan.').waitFor();
       await expectFit();
       await warning.getByRole('button', { name: 'Delete' }).click();
       await row.waitFor({ state: 'detached' });
@@ -187,37 +192,6 @@ export function describeConsoleBudgets(stage: Stage, console: ReturnType<typeof 
       await page.getByRole('table', { name: 'Reservations' }).getByText('$2.50').first().waitFor();
     });
   });
-  describe('a budget', () => {
-    afterEach(() => console.closeAll());
-
-    it('of each of two plans is deactivated, and each can be undone on its own', async () => {
-      const workspace = await newWorkspace(console.owner());
-      const plans = `/api/v1/workspaces/${workspace.id}/budgets/plans`;
-      for (const name of ['Research', 'Support']) {
-        const body = { plan_key: name.toLowerCase(), display_name: name, daily_budget_usd_micros: 3_000_000 };
-        await console.owner().expect({ method: 'POST', path: plans, body, status: 201 });
-      }
-      const active = async () => {
-        type Plans = { items: { plan_key: string; is_active: boolean }[] };
-        const { items } = await console.owner().expect<Plans>({ path: plans });
-        return items.filter(({ is_active }) => is_active).map(({ plan_key }) => plan_key);
-      };
-      const { page } = await console.open(LOOKS[0]!, '/budgets', workspace);
-      await rowOf(page, 'research').getByRole('button', { name: 'Deactivate' }).click();
-      await rowOf(page, 'support').getByRole('button', { name: 'Deactivate' }).click();
-      await rowOf(page, 'research').getByText('Inactive').waitFor();
-      await rowOf(page, 'support').getByText('Inactive').waitFor();
-      expect(await active()).toEqual([]);
-      await undo(page, 'Plan Research deactivated');
-      await page.getByText('Plan Research activated').waitFor();
-      await rowOf(page, 'research').getByText('Inactive').waitFor({ state: 'detached' });
-      expect(await active()).toEqual(['research']);
-      await undo(page, 'Plan Support deactivated');
-      await rowOf(page, 'support').getByText('Inactive').waitFor({ state: 'detached' });
-      expect(await active()).toEqual(['research', 'support']);
-    });
-  });
-
   describe('unreserved spend', () => {
     afterEach(() => console.closeAll());
 

@@ -41,8 +41,9 @@ const DIALOGS: Opened[] = [
   { below: '/blocked', opener: buttonIn('agent-1', /:/), name: 'Blocked call' },
   { below: '/blocked?run=run-1', name: 'Run run-1' },
   { below: '/budgets', opener: button('New plan'), name: 'New plan' },
-  { below: '/budgets', opener: buttonIn('Research', /^Edit Research/), name: 'Edit Research' },
-  { below: '/budgets', opener: buttonIn('Research', /^Delete/), name: 'Delete plan Research' },
+  { below: '/budgets', opener: button('New budget'), name: 'New budget' },
+  { below: '/budgets', opener: buttonIn('Research', 'Edit Research'), name: 'Edit Research' },
+  { below: '/budgets', opener: buttonIn('Per user', 'Edit Per user'), name: 'Edit Per user' },
   { below: '/limits', opener: buttonIn('agent-1', 'Release'), name: 'Release the reservation of agent-1' },
   { below: '/alerts', opener: button('Often'), name: 'Often' },
   { below: '/rules', opener: button('New rule'), name: 'New rule' },
@@ -78,6 +79,10 @@ export function describeConsoleDialogs(stage: Stage, console: ReturnType<typeof 
       (await owner.expect<{ id: string }>({ method: 'POST', path, body, status: 201 })).id;
     const plan = { plan_key: 'research', display_name: 'Research', daily_budget_usd_micros: 5_000_000 };
     await create(`/api/v1/workspaces/${workspace.id}/budgets/plans`, plan);
+    await create(workspace.path('/budgets'), {
+      ...{ name: 'Per user', selector: { model: 'claude-*', labels: { team: 'growth' } }, each: 'label:user' },
+      ...{ period: { kind: 'year', start_month: 4 }, limit_micros: 5_000_000, grace_percent: 10, tell_at: [90] },
+    });
     await invite(owner, workspace, 'member');
     const colleague = { name: 'colleague', password: randomUUID() };
     rememberSecret(colleague.password);

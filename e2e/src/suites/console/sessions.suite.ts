@@ -84,8 +84,8 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       const { page, takeProblems } = await console.begin(LOOKS[0]!);
       await page.clock.install();
       await page.goto(`/w/${console.workspace().slug}/budgets`);
-      await page.getByRole('button', { name: 'Edit: End to end' }).click();
-      const field = page.getByLabel('Daily budget of End to end, in USD');
+      await page.getByRole('button', { name: 'Edit: Workspace' }).click();
+      const field = page.getByLabel('Limit of Workspace, in USD');
       await field.fill('77.25');
       await page.context().clearCookies();
       const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
@@ -124,7 +124,6 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       const member = await newMember(stage.deployment(), console.owner(), console.workspace(), 'member');
       const { page, close } = await console.browser.visit(LOOKS[0]!, member);
       for (const [below, needed] of [
-        ['/budgets', 'owners'],
         ['/alerts', 'admin'],
         ['/rules', 'admin'],
         ['/channels', 'admin'],
@@ -136,7 +135,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       }
       const menu = page.getByRole('navigation', { name: 'Pages' });
       expect(await menu.getByRole('link').allTextContents()).toEqual([
-        ...['Overview', 'Spend', 'Agents', 'Blocked', 'Limits', 'Settings'],
+        ...['Overview', 'Spend', 'Agents', 'Blocked', 'Budgets', 'Limits', 'Settings'],
       ]);
       const actions = page.getByRole('button', { name: /^(New|Add|Rename|Edit|Set|Release)/ });
       expect(await actions.count()).toBe(0);
@@ -152,8 +151,8 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
 
     it('is reported in a banner that disappears automatically, and what is typed meanwhile stays and is saved', async () => {
       const { page, takeProblems } = await console.open(LOOKS[0]!, '/budgets');
-      await page.getByRole('button', { name: 'Edit: End to end' }).click();
-      const field = page.getByLabel('Daily budget of End to end, in USD');
+      await page.getByRole('button', { name: 'Edit: Workspace' }).click();
+      const field = page.getByLabel('Limit of Workspace, in USD');
       const shown = () => page.getByRole('main').innerText();
       await field.fill('88.5');
       await page.getByRole('table', { name: 'Changes' }).waitFor();
@@ -171,9 +170,9 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       await page.getByText('Figures may be out of date.').waitFor({ state: 'detached', timeout: 30_000 });
       expect(await field.inputValue()).toBe('88.75');
       await field.press('Enter');
-      await page.getByText('Budget of End to end set to $88.75').waitFor();
+      await page.getByText('Budget of Workspace set to $88.75').waitFor();
       await page.getByRole('button', { name: 'Undo' }).click();
-      await page.getByText('Budget of End to end set to $50.00').waitFor();
+      await page.getByText('Budget of Workspace set to $50.00').waitFor();
       // Requests to a server that was stopping, down or starting; no faults of the page.
       const outage = /ERR_CONNECTION_|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|\b50[234]\b/;
       expect(takeProblems().filter((problem) => !outage.test(problem))).toEqual([]);
@@ -348,7 +347,7 @@ export function describeConsoleTooManyLogIns(console: ReturnType<typeof useWorks
 
 /** Removes text that changes with time: "5 s ago". */
 function withoutTimes(shown: string): string {
-  return shown.replace(/\d+ (s|min|h) ago/g, 'ago');
+  return shown.replace(/(in )?\d+ (s|min|h|d)\b( ago)?/g, 'then');
 }
 
 /** Simulates Chromium's change of a tab to hidden or visible. */

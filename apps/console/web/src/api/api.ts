@@ -102,13 +102,13 @@ export interface Answer<T> {
   refetch: () => Promise<unknown>;
 }
 
-interface PageOf<Item> {
+export interface PageOf<Item> {
   items: Item[];
   next_cursor: string | null;
 }
 /** The operations with paginated answers. */
-type ReadsPages = { [O in Reads]: ApiAnswer<O> extends PageOf<unknown> ? O : never }[Reads];
-type ItemOf<O extends ReadsPages> = ApiAnswer<O> extends PageOf<infer Item> ? Item : never;
+export type ReadsPages = { [O in Reads]: ApiAnswer<O> extends PageOf<unknown> ? O : never }[Reads];
+export type ItemOf<O extends ReadsPages> = ApiAnswer<O> extends PageOf<infer Item> ? Item : never;
 
 export interface Pages<Item, Page> {
   /** Items of all loaded pages. */
@@ -181,16 +181,23 @@ export function useChange<O extends Changes>(
   changes: readonly Reads[],
 ): UseMutationResult<ApiAnswer<O>, Error, ApiInput<O>> {
   const workspace = useContext(WorkspaceSlug);
-  const client = useQueryClient();
+  const refetch = useRefetch();
   return useMutation<ApiAnswer<O>, Error, ApiInput<O>>({
     mutationFn: (input) => callApi(workspace, operation, input),
-    onSettled: () =>
-      client.invalidateQueries({
-        // Also data outside of workspaces, such as the person's own workspaces.
-        predicate: ({ queryKey }) =>
-          (queryKey[0] === workspace || queryKey[0] === undefined) && changes.includes(queryKey[1] as Reads),
-      }),
+    onSettled: () => refetch(changes),
   });
+}
+
+/** Refetches the answers of these operations that pages have. */
+export function useRefetch(): (operations: readonly Reads[]) => Promise<void> {
+  const workspace = useContext(WorkspaceSlug);
+  const client = useQueryClient();
+  return (operations) =>
+    client.invalidateQueries({
+      // Also data outside of workspaces, such as the person's own workspaces.
+      predicate: ({ queryKey }) =>
+        (queryKey[0] === workspace || queryKey[0] === undefined) && operations.includes(queryKey[1] as Reads),
+    });
 }
 
 export function createQueryClient(): QueryClient {

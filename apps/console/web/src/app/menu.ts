@@ -17,7 +17,7 @@ const MENU = [
   { to: '/w/$slug/spend', name: nav.spend, group: null, needs: 'member' },
   { to: '/w/$slug/agents', name: nav.agents, group: null, needs: 'member' },
   { to: '/w/$slug/blocked', name: nav.blocked, group: null, needs: 'member' },
-  { to: '/w/$slug/budgets', name: nav.budgets, group: nav.control, needs: 'owner' },
+  { to: '/w/$slug/budgets', name: nav.budgets, group: nav.control, needs: 'member' },
   { to: '/w/$slug/limits', name: nav.limits, group: nav.control, needs: 'member' },
   { to: '/w/$slug/alerts', name: nav.alerts, group: nav.alerting, needs: 'admin' },
   { to: '/w/$slug/rules', name: nav.rules, group: nav.alerting, needs: 'admin' },

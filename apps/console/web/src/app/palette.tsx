@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useId, useState } from 'react';
-import { useAllAgents } from '../api/use-all-agents.ts';
+import { useAllAgents } from '../api/use-all.ts';
 import { text } from '../text/index.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import ui from '../ui/ui.module.css';

@@ -19,6 +19,11 @@ export function percent(part: number): string {
   return `${Math.round(pct).toLocaleString(formats.numbers)}%`;
 }
 
+/** As `percent`, but ">999%" for more, which fits everywhere. */
+export function shortPercent(part: number): string {
+  return part < 10 ? percent(part) : `>${percent(9.99)}`;
+}
+
 /** The change from `before` to `now`, in percent of `before`; null if there is nothing to compare with. */
 export function change(now: number, before: number): number | null {
   return before === 0 ? null : (now - before) / before;

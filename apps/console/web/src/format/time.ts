@@ -52,6 +52,11 @@ export function longDay(instant: string | number, zone: string): string {
   return format(instant, zone, { day: 'numeric', month: 'long' });
 }
 
+/** "April" for 3, as JavaScript counts months. */
+export function monthName(month: number): string {
+  return format(Date.UTC(2026, month), 'UTC', { month: 'long' });
+}
+
 /** "22 Nov 2026, 16:02:09"; the zone is shown beside it. */
 export function dateTime(instant: string | number, zone: string): string {
   return format(instant, zone, { ...DATE, ...CLOCK, second: '2-digit' });

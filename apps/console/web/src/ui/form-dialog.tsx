@@ -15,6 +15,10 @@ export interface FormDialogProps {
   children: ReactNode;
   /** The dialog cannot be closed during the request, because the answer is shown only once. */
   waits?: boolean;
+  /** A drawer, for a form of many fields. */
+  side?: boolean;
+  /** What else can be done, such as deleting what is edited. */
+  other?: ReactNode;
 }
 
 /** Fields, and the two buttons at the end of every form dialog. */
@@ -25,6 +29,8 @@ export function FormDialog({
   onClose,
   children,
   waits = false,
+  side = false,
+  other,
 }: FormDialogProps) {
   const [working, setWorking] = useState(false);
   const [error, setError] = useState<unknown>(null);
@@ -41,7 +47,7 @@ export function FormDialog({
     }
   }
   return (
-    <Dialog title={title} stays={stays} onClose={onClose}>
+    <Dialog title={title} side={side} stays={stays} onClose={onClose}>
       <form
         className={ui['stack']}
         onSubmit={(event) => {
@@ -53,6 +59,7 @@ export function FormDialog({
         {children}
         <Problem error={error} />
         <DialogActions>
+          {other}
           <Button onClick={onClose} disabled={stays}>
             {text.common.action.cancel}
           </Button>

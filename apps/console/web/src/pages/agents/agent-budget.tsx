@@ -5,7 +5,8 @@ import { Money } from '../../ui/figures.tsx';
 import { LimitMeter } from '../../ui/limit-meter.tsx';
 import { Card, Loaded } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
-import { BudgetCell } from '../budgets/budget-cell.tsx';
+import { BudgetCell, withUndo } from '../budgets/budget-cell.tsx';
+import { BUDGET_READS } from '../budgets/budget-reads.ts';
 
 const words = text.agents.agent;
 
@@ -14,11 +15,7 @@ export function AgentBudget({ agentId, name }: { agentId: string; name: string }
   const { id: tenant_id } = useWorkspace();
   const mayEdit = useMay('owner');
   const limits = useRead('GET /api/v1/limits', { query: { agent_id: agentId } }, { live: true });
-  const change = useChange('PUT /api/v1/workspaces/{tenant_id}/budgets/agents/{agent_id}', [
-    'GET /api/v1/workspaces/{tenant_id}/budgets/agents',
-    'GET /api/v1/limits',
-    'GET /api/v1/dashboard/top-agents/details',
-  ]);
+  const change = useChange('PUT /api/v1/workspaces/{tenant_id}/budgets/agents/{agent_id}', BUDGET_READS);
   return (
     <Card title={words.budget}>
       <Loaded query={limits} height={mayEdit ? 'calc(48px + var(--control))' : 72}>
@@ -29,14 +26,15 @@ export function AgentBudget({ agentId, name }: { agentId: string; name: string }
               {mayEdit ? (
                 <BudgetCell
                   name={name}
+                  label={text.budgets.dailyField(name)}
                   micros={limit?.daily_budget_usd_micros ?? null}
                   usedMicros={limit && limit.spent_micros + limit.held_micros}
-                  save={(micros) =>
+                  save={withUndo(name, (micros) =>
                     change.mutateAsync({
                       path: { tenant_id, agent_id: agentId },
                       body: { daily_budget_usd_micros: micros },
-                    })
-                  }
+                    }),
+                  )}
                 />
               ) : (
                 <p className={ui['line']}>

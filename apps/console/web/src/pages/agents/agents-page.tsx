@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
-import { useAllAgents } from '../../api/use-all-agents.ts';
+import { useAllAgents } from '../../api/use-all.ts';
 import { useMay } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { percent } from '../../format/numbers.ts';

@@ -13,7 +13,6 @@ import { Facts } from '../../ui/facts.tsx';
 import { At } from '../../ui/figures.tsx';
 import { Loaded } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
-import { BUDGET_SCOPES, type BudgetScope, type BudgetsSearch } from '../budgets/budgets-search.ts';
 import type { BlockedKind } from './blocked-search.ts';
 import { useClose } from './use-close.ts';
 
@@ -36,7 +35,7 @@ const EVENTS: Record<BlockedKind, (eventId: string) => ReactNode> = {
 
 function BudgetEvent({ eventId }: { eventId: string }) {
   const { query } = useSpan();
-  const { slug, id: tenantId } = useWorkspace();
+  const { slug } = useWorkspace();
   const mayEdit = useMay('owner');
   const details = useRead('GET /api/v1/dashboard/budget-blocked/details', { query: { ...query, event_id: eventId } });
   return (
@@ -44,13 +43,13 @@ function BudgetEvent({ eventId }: { eventId: string }) {
       {(data) => {
         if (!('event' in data)) return null;
         const { event } = data;
-        const budget = budgetOf(event, tenantId);
+        const budget = budgetOf(event);
         return (
           <>
             <Explained why={words.budgetWhy(event)} unblock={words.budgetUnblock(event)} />
             {mayEdit && budget !== undefined && (
               <p>
-                <Link to="/w/$slug/budgets" params={{ slug }} search={budget}>
+                <Link to="/w/$slug/budgets" params={{ slug }} search={{ budget }}>
                   {words.toBudget}
                 </Link>
               </p>
@@ -63,16 +62,18 @@ function BudgetEvent({ eventId }: { eventId: string }) {
   );
 }
 
-const BUDGET_OF: Record<BudgetScope, (event: Api.BudgetBlockedEvent, tenantId: string) => BudgetsSearch> = {
-  workspace: (_event, tenantId) => ({ budget: `workspace/${tenantId}` }),
-  agent: ({ agent_id }) => ({ agents: agent_id, budget: `agent/${agent_id}` }),
-  plan: ({ plan_key }) => (plan_key === undefined ? {} : { budget: `plan/${plan_key}` }),
-};
+type DailyScope = Exclude<Api.Limit['scope'], 'budget'>;
 
-/** Where to find the budget that blocked the call; undefined for one that the page of budgets does not have. */
-function budgetOf(event: Api.BudgetBlockedEvent, tenantId: string): BudgetsSearch | undefined {
-  const scope = BUDGET_SCOPES.find((known) => known === event.scope);
-  return scope && BUDGET_OF[scope](event, tenantId);
+const DAILY_IDS: Record<DailyScope, (event: Api.BudgetBlockedEvent) => string | undefined> = {
+  workspace: () => 'bud_workspace',
+  agent: ({ agent_id }) => `bud_agent.${agent_id}`,
+  plan: ({ plan_key }) => plan_key && `bud_plan.${plan_key}`,
+};
+const DAILY_ID_OF = new Map(Object.entries(DAILY_IDS));
+
+/** The budget that blocked the call. Older producers name only the scope of a daily one. */
+function budgetOf(event: Api.BudgetBlockedEvent): string | undefined {
+  return event.budget_id ?? DAILY_ID_OF.get(event.scope)?.(event);
 }
 
 function GuardEvent({ eventId }: { eventId: string }) {

@@ -14,10 +14,12 @@ export interface BudgetCellProps {
   /** Display name of the budget's owner. */
   name: string;
   micros: number | null;
-  /** Spent and reserved today, if known. */
+  /** Label of the field. */
+  label: string;
+  /** Spent and reserved in the period; undefined if unknown, or if a lower limit would block nothing. */
   usedMicros: number | undefined;
-  /** Null removes the budget. */
-  save: (micros: number | null) => Promise<unknown>;
+  /** Saves the new amount, null to remove the budget, and confirms it. */
+  save: (next: number | null, before: number | null) => Promise<unknown>;
   /** Whether the budget may be removed. */
   optional?: boolean;
   /** Scrolls to the budget and focuses it, because a link leads to it. */
@@ -28,7 +30,7 @@ export interface BudgetCellProps {
   kept?: { drafts: Map<string, string>; id: string };
 }
 
-/** A daily budget that is edited in place. */
+/** The limit of a budget, edited in place. */
 export function BudgetCell({ isLedTo = false, onArrived, kept, ...budget }: BudgetCellProps) {
   const { name, micros } = budget;
   const [draft, setOwnDraft] = useState(kept?.drafts.get(kept.id) ?? null);
@@ -76,28 +78,31 @@ export function BudgetCell({ isLedTo = false, onArrived, kept, ...budget }: Budg
   );
 }
 
-interface BudgetFormProps extends Pick<BudgetCellProps, 'name' | 'micros' | 'usedMicros' | 'save' | 'optional'> {
+interface BudgetFormProps extends Pick<
+  BudgetCellProps,
+  'name' | 'label' | 'micros' | 'usedMicros' | 'save' | 'optional'
+> {
   draft: string;
   setDraft: (draft: string) => void;
   stop: () => void;
   autoFocus: boolean;
 }
 
-/** Saves a budget, and offers to undo it. */
+/** Confirms each saved budget of `name`, and offers to undo it. */
+export function withUndo(name: string, save: (micros: number | null) => Promise<unknown>): BudgetCellProps['save'] {
+  return async function store(next, before) {
+    await save(next);
+    toast(next === null ? words.removed(name) : words.saved(name, exactMoney(next)), {
+      undo: () => void store(before, next).catch(toastFailure),
+    });
+  };
+}
+
 function BudgetForm(props: BudgetFormProps) {
-  const { name, micros, usedMicros, save, optional = true, draft, setDraft, stop, autoFocus } = props;
+  const { name, label, micros, usedMicros, save, optional = true, draft, setDraft, stop, autoFocus } = props;
   const [problem, setProblem] = useState<string | null>(null);
   const [warned, setWarned] = useState(false);
   const [working, setWorking] = useState(false);
-
-  async function store(next: number | null, before: number | null): Promise<void> {
-    await save(next);
-    toast(next === null ? words.removed(name) : words.saved(name, exactMoney(next)), {
-      ...((optional || before !== null) && {
-        undo: () => void store(before, next).catch(toastFailure),
-      }),
-    });
-  }
 
   async function onSubmit(event: FormEvent): Promise<void> {
     event.preventDefault();
@@ -111,7 +116,7 @@ function BudgetForm(props: BudgetFormProps) {
     if (next === micros) return stop();
     setWorking(true);
     try {
-      await store(next, micros);
+      await save(next, micros);
       stop();
     } catch (error) {
       setProblem(explain(error).message);
@@ -133,7 +138,7 @@ function BudgetForm(props: BudgetFormProps) {
           className={ui['short']}
           autoFocus={autoFocus}
           inputMode="decimal"
-          aria-label={words.field(name)}
+          aria-label={label}
           aria-invalid={problem !== null}
           value={draft}
           onChange={(event) => {

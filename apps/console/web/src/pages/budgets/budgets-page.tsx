@@ -1,57 +1,37 @@
-import { Link } from '@tanstack/react-router';
-import { useRead } from '../../api/api.ts';
+import { useState } from 'react';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
-import { Card, Loaded, Note, PageHead } from '../../ui/parts.tsx';
+import { Button } from '../../ui/button.tsx';
+import { PageHead } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
-import { AgentBudgets } from './agent-budgets.tsx';
 import { BudgetHistory } from './budget-history.tsx';
-import { PlanBudgets } from './plan-budgets.tsx';
-import { WorkspaceBudget } from './workspace-budget.tsx';
+import { PlanDialog } from './plan-dialog.tsx';
+import { Worksheet } from './worksheet.tsx';
 
 const words = text.budgets;
 
-/** The daily budgets of the workspace, its agents and its plans. */
+/** All budgets. Members read them, owners change them and see who did. */
 export function BudgetsPage() {
-  const { slug, timezone } = useWorkspace();
+  const { timezone } = useWorkspace();
   const mayEdit = useMay('owner');
+  const [creating, setCreating] = useState<'budget' | 'plan' | null>(null);
+  const close = () => setCreating(null);
   return (
     <div className={ui['stack']}>
-      <PageHead title={words.title} line={words.line(timezone)} />
-      {mayEdit ? (
-        <>
-          <WorkspaceBudget />
-          <Lists />
-        </>
-      ) : (
-        <Card>
-          <Note title={text.common.notAllowed.title}>
-            <span>{words.needed}</span>
-            <Link to="/w/$slug/limits" params={{ slug }}>
-              {words.toLimits}
-            </Link>
-          </Note>
-        </Card>
-      )}
+      <PageHead title={words.title} line={words.line(timezone)}>
+        {mayEdit && (
+          <>
+            <Button onClick={() => setCreating('plan')}>{words.plan.create}</Button>
+            <Button look="primary" onClick={() => setCreating('budget')}>
+              {words.create}
+            </Button>
+          </>
+        )}
+      </PageHead>
+      <Worksheet isCreating={creating === 'budget'} onCreated={close}>
+        {mayEdit && <BudgetHistory />}
+      </Worksheet>
+      {creating === 'plan' && <PlanDialog onClose={close} />}
     </div>
-  );
-}
-
-/** Drawn together, because a list that loads later would move those below it. */
-function Lists() {
-  const path = { tenant_id: useWorkspace().id };
-  const agents = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/agents', { path }, { live: true });
-  const plans = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/plans', { path }, { live: true });
-  const limits = useRead('GET /api/v1/limits', { query: {} });
-  return (
-    <Loaded query={agents} with={[plans, limits]} height={640}>
-      {({ items }) => (
-        <>
-          <AgentBudgets agents={items} />
-          <PlanBudgets />
-          <BudgetHistory />
-        </>
-      )}
-    </Loaded>
   );
 }

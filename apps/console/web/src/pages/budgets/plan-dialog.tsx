@@ -1,50 +1,46 @@
 import { useState } from 'react';
-import { type Api, useChange } from '../../api/api.ts';
+import { useChange } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
-import { editableMoney, parseMoney } from '../../format/money.ts';
+import { parseMoney } from '../../format/money.ts';
 import { text } from '../../text/index.ts';
 import { TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { PLAN_READS } from './plan-reads.ts';
+import { BUDGET_READS } from './budget-reads.ts';
 
 const words = text.budgets.plan;
 
-/** Creates a plan, or edits one. */
-export function PlanDialog({ plan, onClose }: { plan: Api.PlanBudget | null; onClose: () => void }) {
+/** Creates a plan, whose daily budget is in the list from then on. */
+export function PlanDialog({ onClose }: { onClose: () => void }) {
   const { id: tenant_id } = useWorkspace();
-  const [key, setKey] = useState(plan?.plan_key ?? '');
-  const [name, setName] = useState(plan?.display_name ?? '');
-  const [description, setDescription] = useState(plan?.description ?? '');
-  const [budget, setBudget] = useState(plan === null ? '' : editableMoney(plan.daily_budget_usd_micros));
+  const [key, setKey] = useState('');
+  const [name, setName] = useState('');
+  const [description, setDescription] = useState('');
+  const [budget, setBudget] = useState('');
   const [tried, setTried] = useState(false);
-  const create = useChange('POST /api/v1/workspaces/{tenant_id}/budgets/plans', PLAN_READS);
-  const update = useChange('PUT /api/v1/workspaces/{tenant_id}/budgets/plans/{plan_key}', PLAN_READS);
+  const create = useChange('POST /api/v1/workspaces/{tenant_id}/budgets/plans', BUDGET_READS);
   const micros = parseMoney(budget);
 
   async function send(): Promise<void> {
     setTried(true);
     if (micros === null) return;
-    const body = { display_name: name, description, daily_budget_usd_micros: micros };
-    if (plan === null) await create.mutateAsync({ path: { tenant_id }, body: { plan_key: key, ...body } });
-    else await update.mutateAsync({ path: { tenant_id, plan_key: plan.plan_key }, body });
-    toast(plan === null ? words.created(name) : words.saved(name));
+    const body = { plan_key: key, display_name: name, description, daily_budget_usd_micros: micros };
+    await create.mutateAsync({ path: { tenant_id }, body });
+    toast(words.created(name));
     onClose();
   }
 
   return (
-    <FormDialog title={plan === null ? words.create : words.edit(plan.display_name)} send={send} onClose={onClose}>
-      {plan === null && (
-        <TextField
-          label={words.key}
-          hint={words.keyHint}
-          required
-          maxLength={64}
-          pattern="[a-z0-9][a-z0-9_\-]*"
-          value={key}
-          onChange={(event) => setKey(event.target.value)}
-        />
-      )}
+    <FormDialog title={words.create} send={send} onClose={onClose}>
+      <TextField
+        label={words.key}
+        hint={words.keyHint}
+        required
+        maxLength={64}
+        pattern="[a-z0-9][a-z0-9_\-]*"
+        value={key}
+        onChange={(event) => setKey(event.target.value)}
+      />
       <TextField
         label={words.name}
         required

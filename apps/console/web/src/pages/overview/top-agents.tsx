@@ -12,7 +12,7 @@ import { Ago, Count, Money } from '../../ui/figures.tsx';
 import { budgetTone, Card, Loaded, Note, Tag } from '../../ui/parts.tsx';
 import { Table } from '../../ui/table.tsx';
 import { allBlockedOf } from '../blocked/blocked-search.ts';
-import { useLimitOf } from '../budgets/use-limits.ts';
+import { usedOf } from '../budgets/risk.ts';
 import { IN_CHART } from './spend-chart.tsx';
 
 const words = text.overview;
@@ -22,8 +22,7 @@ type Row = Api.TopAgents['items'][number];
 /** Share of its budget that an agent has used today. */
 function UsedToday({ limit }: { limit: Api.Limit | undefined }) {
   if (limit === undefined) return text.common.none;
-  const { spent_micros: spent, daily_budget_usd_micros: budget } = limit;
-  return <Tag tone={budgetTone(spent, budget)}>{percent(budget === 0 ? 1 : spent / budget)}</Tag>;
+  return <Tag tone={budgetTone(limit.spent_micros, limit.limit_micros)}>{percent(usedOf(limit))}</Tag>;
 }
 
 export function TopAgents() {
@@ -35,7 +34,10 @@ export function TopAgents() {
     { query: { ...query, by: 'agent', limit: 5 } },
     { live: true },
   );
-  const limitOf = useLimitOf('agent');
+  const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true });
+  const limitOf = new Map(
+    limits.data?.items.filter(({ scope }) => scope === 'agent').map((limit) => [limit.scope_id, limit]),
+  );
   const placeOf = (agentId: string) => breakdown.data?.groups.findIndex(({ key }) => key === agentId) ?? -1;
   const trendOf = (place: number) =>
     place < 0 ? [] : (breakdown.data?.points.map(({ micros }) => micros[place] ?? 0) ?? []);
@@ -63,7 +65,7 @@ export function TopAgents() {
       head: words.column.used,
       align: 'right',
       wide: true,
-      cell: ({ agent_id }) => <UsedToday limit={limitOf(agent_id)} />,
+      cell: ({ agent_id }) => <UsedToday limit={limitOf.get(agent_id)} />,
     },
     {
       key: 'blocked',
