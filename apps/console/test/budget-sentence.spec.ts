@@ -71,6 +71,7 @@ describe('the sentence of a budget', () => {
     quarter: [
       [{ kind: 'quarter', start_month: 1, start_day: 1 }, 'a quarter'],
       [{ kind: 'quarter', start_month: 2, start_day: 1 }, 'a quarter (the first from 1 February)'],
+      [{ kind: 'quarter', start_month: 1, start_day: 15 }, 'a quarter (the first from 15 January)'],
     ],
     year: [
       [{ kind: 'year', start_month: 1, start_day: 1 }, 'a year'],

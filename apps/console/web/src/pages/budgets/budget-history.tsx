@@ -1,4 +1,5 @@
 import { type Api, usePages, useRead } from '../../api/api.ts';
+import { useAllBudgets } from '../../api/use-all.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
 import type { Column } from '../../ui/cells.tsx';
@@ -17,6 +18,8 @@ export function BudgetHistory() {
     query: { limit: 50 },
   });
   const members = useRead('GET /api/v1/members', {});
+  const budgets = useAllBudgets();
+  const nameOfBudget = (id: string) => budgets.data?.find((each) => each.id === id)?.name ?? id;
   const nameOf = (id: string) => members.data?.items.find(({ user_id }) => user_id === id)?.name ?? id;
   const columns: Column<Api.BudgetChange>[] = [
     { key: 'when', head: words.column.when, cell: ({ changed_at }) => <Ago at={changed_at} /> },
@@ -26,7 +29,7 @@ export function BudgetHistory() {
       cell: ({ scope, scope_id }) => (
         <>
           <span className={`${ui['name']} ${ui['word']}`}>{text.limits.scope[scope]}</span>{' '}
-          {scope_id !== tenant_id && <span className={ui['id']}>{scope_id}</span>}
+          {scope_id !== tenant_id && <span className={ui['id']}>{nameOfBudget(scope_id)}</span>}
         </>
       ),
     },
