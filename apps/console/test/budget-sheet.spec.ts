@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Api } from '@tollkeeper/client';
 import { readPasted } from '../web/src/pages/budgets/pasted.ts';
-import { forecastOf, isAtRisk, riskOf, usedOf } from '../web/src/pages/budgets/risk.ts';
+import { findBudgetsAtRisk, forecastOf, riskOf, usedOf } from '../web/src/pages/budgets/risk.ts';
 import { orderOf, rowsOf, valueRowsOf } from '../web/src/pages/budgets/sheet-rows.ts';
 
 const START = Date.parse('2026-03-01T00:00:00.000Z');
@@ -46,13 +46,37 @@ describe('the risk of a budget', () => {
     [{ spent_micros: 0, limit_micros: 0 }, 15, false],
     [{ spent_micros: 9, limit_micros: 0 }, 15, false],
   ])('of %j after %d of 30 days is to be shown: %s', (spent, days, expected) => {
-    expect(isAtRisk(limit(spent), after(days))).toBe(expected);
+    expect(findBudgetsAtRisk([limit(spent)], after(days), 5)).toHaveLength(expected ? 1 : 0);
   });
 
   it('is the larger of what is used and what is forecast', () => {
     expect(riskOf(limit({ spent_micros: 30 }), after(1))).toBe(0.3);
     expect(riskOf(limit({ spent_micros: 30 }), after(15))).toBe(0.6);
     expect([usedOf(limit({ limit_micros: 0 })), riskOf(limit({ limit_micros: 0 }), after(15))]).toEqual([1, 1]);
+  });
+});
+
+describe('the budgets at risk', () => {
+  const limits = [
+    limit({ budget_id: 'calm', spent_micros: 10 }),
+    limit({ budget_id: 'split', value: 'ada', spent_micros: 85 }),
+    limit({ budget_id: 'split', value: 'zoe', spent_micros: 95 }),
+    limit({ budget_id: 'hot', spent_micros: 90 }),
+    limit({ budget_id: 'over', spent_micros: 120 }),
+  ];
+  const found = (most: number) =>
+    findBudgetsAtRisk(limits, after(30), most).map(({ limit: { budget_id, value } }) => [budget_id, value]);
+
+  it('are each once, the highest risk first, and at most as many as there is room for', () => {
+    expect(found(5)).toEqual([
+      ['over', undefined],
+      ['split', 'zoe'],
+      ['hot', undefined],
+    ]);
+    expect(found(2)).toEqual([
+      ['over', undefined],
+      ['split', 'zoe'],
+    ]);
   });
 });
 

@@ -2,6 +2,7 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import type { Page } from 'playwright-core';
 import { type Look, LOOKS } from '../../browser.ts';
+import { cardOf } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { spendSettled } from '../../events.ts';
@@ -186,6 +187,8 @@ export function describeConsoleWorksheet(stage: Stage, console: ReturnType<typeo
       await page.getByText('Limits of 2 budgets restored').waitFor();
       expect(await limits()).toEqual(before);
       expect(await page.getByRole('button', { name: 'Revert last change' }).isDisabled()).toBe(true);
+      const history = page.getByRole('table', { name: 'Changes' });
+      await history.getByRole('row', { name: /Budget Two \$1,300\.00 \$1\.00/ }).waitFor();
     });
 
     it('says how many limits of a column are changed if one is refused, and reverts those', async () => {
@@ -220,6 +223,17 @@ export function describeConsoleWorksheet(stage: Stage, console: ReturnType<typeo
         expect(await page.getByRole('main').getByRole('checkbox').count()).toBe(0);
         await close();
       }
+    });
+
+    it('has its budgets at risk on the overview, each with a link to its row', async () => {
+      const { page } = await console.open(desktop, '', workspace);
+      const attention = cardOf(page, 'Needs attention');
+      const atRisk = attention.getByRole('listitem').filter({ hasText: /Each agent for reader/ });
+      await atRisk.getByText('%').waitFor();
+      expect(await attention.getByText('Calm').count()).toBe(0);
+      await atRisk.getByRole('link').click();
+      await page.waitForURL(/budgets\?.*budget=bud_/);
+      await page.getByRole('button', { name: 'Edit: Each agent' }).and(page.locator(':focus')).waitFor();
     });
 
     it('draws the rows in sight of a long list, and finds those that are not', async () => {

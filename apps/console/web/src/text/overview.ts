@@ -37,7 +37,17 @@ export const overview = {
   blockedMark: (calls: number) => `budget reached, ${counted(calls, CALLS)} blocked`,
   attention: 'Needs attention',
   allAlerts: 'All alerts',
-  quiet: { title: 'No alert is firing', text: 'Alerts appear here when a rule fires, until they are resolved.' },
+  allBudgets: 'All budgets',
+  spentOf: (spent: string, limit: string) => `${spent} of ${limit} spent`,
+  forecastOf: (forecast: string, limit: string) => `Forecast: ${forecast} of ${limit}`,
+  quiet: {
+    title: 'No alert is firing',
+    text: 'Firing alerts appear here, and budgets that are 80% used or whose forecast exceeds the limit.',
+  },
+  noRisk: {
+    title: 'No budget is at risk',
+    text: 'Budgets appear here once they are 80% used, or if their forecast exceeds the limit.',
+  },
   top: 'Top agents',
   allAgents: 'All agents',
   noAgents: {

@@ -45,7 +45,24 @@ export function riskOf(limit: Spent, now: number): number {
 }
 
 /** Whether most of the limit is spent, or its pace exceeds it. A limit of 0 is a decision, not a risk. */
-export function isAtRisk(limit: Spent, now: number): boolean {
+function isAtRisk(limit: Spent, now: number): boolean {
   if (limit.limit_micros === 0) return false;
   return usedOf(limit) >= MUCH || (forecastOf(limit, now) ?? 0) > limit.limit_micros;
+}
+
+export interface BudgetAtRisk {
+  limit: Api.Limit;
+  risk: number;
+  forecast: number | null;
+}
+
+/** At most so many budgets, the highest risk first. A budget with several limits has the one with the highest risk. */
+export function findBudgetsAtRisk(limits: readonly Api.Limit[], now: number, most: number): BudgetAtRisk[] {
+  const found = limits
+    .filter((limit) => isAtRisk(limit, now))
+    .map((limit) => ({ limit, risk: riskOf(limit, now), forecast: forecastOf(limit, now) }))
+    .toSorted((a, b) => b.risk - a.risk);
+  const budgets = new Map<string, BudgetAtRisk>();
+  for (const each of found) if (!budgets.has(each.limit.budget_id)) budgets.set(each.limit.budget_id, each);
+  return [...budgets.values()].slice(0, most);
 }

@@ -1,38 +1,59 @@
 import { Link } from '@tanstack/react-router';
 import { type Api, useRead } from '../../api/api.ts';
-import { useWorkspace } from '../../app/account.tsx';
+import { useMay, useWorkspace } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
 import { Ago } from '../../ui/figures.tsx';
 import { Card, Loaded, Note } from '../../ui/parts.tsx';
 import { AlertStatus, Severity } from '../../ui/severity.tsx';
 import ui from '../../ui/ui.module.css';
 import { useAlertLine } from '../../ui/use-alert-line.ts';
+import { findBudgetsAtRisk } from '../budgets/risk.ts';
+import { BudgetsAtRisk } from './budgets-at-risk.tsx';
 import css from './overview.module.css';
 
 const words = text.overview;
-/** As many as fit beside the chart. */
+/** As many as fit beside the chart: budgets are shorter than alerts. */
+const BUDGETS = 5;
 const FIRING = 4;
+/** The places that budgets leave to firing alerts. */
+const LEFT = 2;
 const LAST = 2;
 
-/** The firing alerts; without any, the latest ones. */
+/** The budgets at risk, then the firing alerts, for those who may read them; without any, the latest ones. */
 export function Attention() {
   const { slug } = useWorkspace();
-  const firing = useRead('GET /api/v1/alerts', { query: { status: 'firing', limit: FIRING } }, { live: true });
-  const last = useRead('GET /api/v1/alerts', { query: { limit: LAST } }, { live: true });
+  const enabled = useMay('admin');
+  const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true });
+  const firing = useRead('GET /api/v1/alerts', { query: { status: 'firing', limit: FIRING } }, { live: true, enabled });
+  const last = useRead('GET /api/v1/alerts', { query: { limit: LAST } }, { live: true, enabled });
+  const fires = firing.data?.items ?? [];
+  const left = Math.min(LEFT, fires.length);
+  const atRisk = findBudgetsAtRisk(limits.data?.items ?? [], limits.dataUpdatedAt, BUDGETS - left);
+  const alerts = fires.length === 0 ? (last.data?.items ?? []) : fires;
   return (
     <Card
       title={words.attention}
       link={
-        <Link to="/w/$slug/alerts" params={{ slug }}>
-          {words.allAlerts}
-        </Link>
+        <span className={ui['row']}>
+          <Link to="/w/$slug/budgets" params={{ slug }}>
+            {words.allBudgets}
+          </Link>
+          {enabled && (
+            <Link to="/w/$slug/alerts" params={{ slug }}>
+              {words.allAlerts}
+            </Link>
+          )}
+        </span>
       }
     >
-      <Loaded query={firing} with={[last]} height={278}>
-        {({ items }) => (
+      <Loaded query={limits} with={enabled ? [firing, last] : []} height={278}>
+        {() => (
           <>
-            {items.length === 0 && <Note title={words.quiet.title}>{words.quiet.text}</Note>}
-            <AlertList alerts={items.length === 0 ? (last.data?.items ?? []) : items} />
+            {fires.length === 0 && atRisk.length === 0 && <Quiet readsAlerts={enabled} />}
+            <div className={css['attention']}>
+              <BudgetsAtRisk atRisk={atRisk} />
+              <AlertList alerts={alerts.slice(0, Math.max(left, FIRING - atRisk.length))} />
+            </div>
           </>
         )}
       </Loaded>
@@ -40,11 +61,16 @@ export function Attention() {
   );
 }
 
+function Quiet({ readsAlerts }: { readsAlerts: boolean }) {
+  const { title, text: why } = readsAlerts ? words.quiet : words.noRisk;
+  return <Note title={title}>{why}</Note>;
+}
+
 function AlertList({ alerts }: { alerts: Api.Alert[] }) {
   const { slug } = useWorkspace();
   const alertLine = useAlertLine();
   return (
-    <ul className={css['attention']}>
+    <ul>
       {alerts.map((alert) => (
         <li key={alert.id}>
           {alert.status === 'firing' ? <Severity severity={alert.severity} /> : <AlertStatus status={alert.status} />}

@@ -1,5 +1,4 @@
 import { useRead } from '../../api/api.ts';
-import { useMay } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import type { Range } from '../../app/span-search.ts';
 import { dates, longDay, relative } from '../../format/time.ts';
@@ -22,7 +21,6 @@ export function OverviewPage() {
   const { range, zone, query } = useSpan();
   const overview = useRead('GET /api/v1/dashboard/overview', { query }, { live: true });
   const now = useNow();
-  const readsAlerts = useMay('admin');
   const window = overview.data?.window;
   const isDay = range === 'today' || range === 'yesterday';
   const day = isDay ? `, ${longDay(window?.start ?? now, zone)}` : '';
@@ -44,7 +42,7 @@ export function OverviewPage() {
         <Kpis overview={overview} />
         <div className={css['two']}>
           <SpendChart />
-          {readsAlerts && <Attention />}
+          <Attention />
         </div>
         <TopAgents />
       </FirstRun>
