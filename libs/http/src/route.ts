@@ -123,7 +123,10 @@ export interface RouteDefinition<
   access: A;
   /** One string field for each `{name}` of the path. */
   params?: P;
-  /** Unknown parameters are ignored, repeated ones refused. */
+  /**
+   * Unknown parameters are ignored, repeated ones refused. If the parameter `label` is a record, then `label.team` is
+   * its member `team`.
+   */
   query?: Q;
   /** Objects in it must be strict: an unknown field is an error, never ignored. */
   body?: B;

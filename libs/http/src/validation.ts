@@ -39,7 +39,7 @@ export async function validate(route: Route, params: unknown, url: string, body:
   const problems = new Problems();
   const valid: ValidRequest = {
     params: check(route.params, params, problems) ?? {},
-    query: check(route.query, readQuery(url, problems), problems) ?? {},
+    query: check(route.query, readQuery(route, url, problems), problems) ?? {},
     body: undefined,
   };
   const { contentType = '', value } = body;
@@ -87,8 +87,11 @@ async function checkList(schema: z.ZodArray, list: readonly unknown[], problems:
   });
 }
 
-/** The query as an object of strings. A repeated parameter is a problem, because its value would be ambiguous. */
-function readQuery(url: string, problems: Problems): Record<string, string> {
+/**
+ * The query as an object of strings, and of objects for parameters with members. A repeated parameter is a problem,
+ * because its value would be ambiguous.
+ */
+function readQuery({ query: schema }: Route, url: string, problems: Problems): Record<string, unknown> {
   const start = url.indexOf('?');
   if (start === -1) return {};
   const text = url.slice(start + 1);
@@ -98,11 +101,23 @@ function readQuery(url: string, problems: Problems): Record<string, string> {
     throw new AppError('invalid_request', 'The query contains percent-encoding that is not valid UTF-8.');
   }
   const query = new Map<string, string>();
+  const members = new Map<string, [string, string][]>();
   const repeated = new Set<string>();
   for (const [name, value] of new URLSearchParams(text)) {
     if (query.has(name)) repeated.add(name);
     query.set(name, value);
+    const dot = name.indexOf('.');
+    const whole = name.slice(0, Math.max(dot, 0));
+    if (!hasMembers(schema?.shape[whole])) continue;
+    const known = members.get(whole);
+    if (known === undefined) members.set(whole, [[name.slice(dot + 1), value]]);
+    else known.push([name.slice(dot + 1), value]);
   }
   for (const name of repeated) problems.add({ path: name.slice(0, 128), message: 'must be given only once' });
-  return Object.fromEntries(query);
+  const objects = Array.from(members, ([whole, pairs]) => [whole, Object.fromEntries(pairs)]);
+  return { ...Object.fromEntries(objects), ...Object.fromEntries(query) };
+}
+
+function hasMembers(schema: unknown): boolean {
+  return schema instanceof z.ZodOptional ? hasMembers(schema.unwrap()) : schema instanceof z.ZodRecord;
 }

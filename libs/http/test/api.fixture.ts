@@ -39,11 +39,21 @@ export const routes: Route[] = [
     query: z.object({
       limit: integerQuery({ min: 1, max: 200, default: 50, description: 'How many' }),
       status: z.string().optional(),
+      label: z.record(z.string(), z.string()).optional(),
     }),
-    responses: { 200: { description: 'The request', schema: z.object({ limit: z.number(), address: z.string() }) } },
+    responses: {
+      200: {
+        description: 'The request',
+        schema: z.object({
+          limit: z.number(),
+          address: z.string(),
+          label: z.record(z.string(), z.string()).optional(),
+        }),
+      },
+    },
     handler: async ({ query, clientAddress }) => ({
       status: 200,
-      body: { limit: query.limit, address: clientAddress },
+      body: { limit: query.limit, address: clientAddress, label: query.label },
     }),
   }),
   defineRoute({

@@ -259,6 +259,15 @@ describe('validation', () => {
     expect(details).toEqual([{ path: 'x'.repeat(128), message: 'must be given only once' }]);
   });
 
+  it('reads parameters with dots as members of a declared one, and ignores others', async () => {
+    const { body } = await http().get('/api/v1/public?label.team=a&label.cost.center=b%3Dc&other.team=d&.=e&limit.x=1');
+    expect(body).toMatchObject({ limit: 50, label: { team: 'a', 'cost.center': 'b=c' } });
+    const { details } = (await http().get('/api/v1/public?label=a&label.team=b')).body;
+    expect(details).toEqual([{ path: 'label', message: 'must be an object' }]);
+    const repeated = (await http().get('/api/v1/public?label.team=a&label.team=b')).body;
+    expect(repeated.details).toEqual([{ path: 'label.team', message: 'must be given only once' }]);
+  });
+
   it.each(['0', '201', '-1', '1.5', '1e2', 'NaN', '', '99999999999999999999'])('refuses limit=%s', async (limit) => {
     expect((await http().get(`/api/v1/public?limit=${limit}`)).status).toBe(400);
   });
