@@ -35,7 +35,8 @@ it('an address keeps what its page knows, and drops the rest', () => {
   expect([parseAgentsSearch({ find: 'a', x: 1 }), parseAgentsSearch({ find: 7 })]).toEqual([{ find: 'a' }, {}]);
   const released = { state: 'released' };
   expect([parseLimitsSearch({ ...released, x: 1 }), parseLimitsSearch({ state: 'gone' })]).toEqual([released, {}]);
-  expect([parseSpendSearch({ by: 'model' }), parseSpendSearch({ by: 'all' })]).toEqual([{ by: 'model' }, {}]);
+  const divided = ['model', 'label:cost.center', 'all', 'label:', 'label:Team'].map((by) => parseSpendSearch({ by }));
+  expect(divided).toEqual([{ by: 'model' }, { by: 'label:cost.center' }, {}, {}, {}]);
 });
 
 it('the first event names the address and the key, and is one line of JSON for curl', () => {

@@ -6,6 +6,7 @@ import { assembleService, type Component, inBackground, type ServesGrpc, type Se
 import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
 import { createBudgetsClient } from './clients/budgets.client.ts';
 import { createDirectory } from './clients/identity.client.ts';
+import { createTrackedLabels } from './clients/tracked-labels.client.ts';
 import type { DashboardConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
 import { createReads } from './domain/reads.ts';
@@ -14,6 +15,7 @@ import { createTallies } from './domain/tallies.ts';
 import { createDashboardHandlers } from './grpc/dashboard.handlers.ts';
 import { createAgentsRoutes } from './http/agents.routes.ts';
 import { createBlockedRoutes } from './http/blocked.routes.ts';
+import { createSelection } from './http/selection.ts';
 import { createSpendRoutes } from './http/spend.routes.ts';
 import { createWindowOf } from './http/window.ts';
 import { rollupSeconds } from './store/rollups/rollup.collection.ts';
@@ -31,13 +33,15 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const base = createServiceBase('dashboard', deps);
   const { config, mongo, connection, logger, clock } = base;
   const stores = createStores(connection, config.RETENTION_SECONDS);
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, base);
+  const trackedLabels = createTrackedLabels(identity, logger);
   const consumer = createGatewayEventsConsumer({
     ...base,
     group: createConsumerGroup({ ...base, name: CONSUMER_GROUP }),
     recorder: stores.recorder,
+    trackedLabels,
   });
 
-  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, base);
   const directory = createDirectory(identity, logger);
   const budgetsPeer = createGrpcClient(budgetsService, config.BUDGETS_GRPC, base);
   const budgets = createBudgetsClient(budgetsPeer, logger);
@@ -45,6 +49,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
     events: config.RETENTION_SECONDS,
     rollups: rollupSeconds(config.RETENTION_SECONDS),
   });
+  const selection = createSelection(trackedLabels);
   const tallies = createTallies(stores);
   const reads = createReads();
   const { events } = stores;
@@ -52,9 +57,9 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const http = createHttpServer({
     ...base,
     routes: [
-      ...createSpendRoutes({ reads, tallies, budgets, directory, windowOf }),
+      ...createSpendRoutes({ reads, tallies, budgets, directory, windowOf, selection }),
       ...createAgentsRoutes({ reads, tallies, events, budgets, directory, windowOf }),
-      ...createBlockedRoutes({ reads, tallies, events, windowOf }),
+      ...createBlockedRoutes({ reads, tallies, events, windowOf, selection }),
     ],
   });
 

@@ -30,6 +30,8 @@ import { createBudgetsStandIn } from './budgets.stand-in.ts';
 export const KATHMANDU_TENANT = provenTenantId('ws_kathmandu');
 /** Has a time zone that the calendar does not know. */
 export const JST_TENANT = provenTenantId('ws_jst');
+/** The labels that workspaces track. */
+const TRACKED = new Map<string, string[]>();
 const TIMEZONES = new Map<string, string>([
   [KATHMANDU_TENANT, 'Asia/Kathmandu'],
   [JST_TENANT, 'JST'],
@@ -185,15 +187,23 @@ function identityStandIn() {
     getWorkspace: async ({ tenantId }) => {
       if (tenantId === 'ws_gone') throw new AppError('not_found', 'No such workspace.');
       const timezone = TIMEZONES.get(tenantId) ?? 'UTC';
-      return { workspace: { id: tenantId, slug: 'demo', name: 'Demo', timezone } };
+      const trackedLabels = TRACKED.get(tenantId) ?? [];
+      return { workspace: { id: tenantId, slug: 'demo', name: 'Demo', timezone, trackedLabels } };
     },
     getAgents: async ({ agentIds }) => ({ agents: agents.filter(({ agentId }) => agentIds.includes(agentId)) }),
     registerAgents: async () => ({}),
   });
 }
 
-export function newTenant(): TenantId {
-  return provenTenantId(newId('ws'));
+/** A new workspace that tracks these labels. */
+export function newTenant(...tracked: string[]): TenantId {
+  const tenantId = provenTenantId(newId('ws'));
+  track(tenantId, tracked);
+  return tenantId;
+}
+
+export function track(tenantId: TenantId, names: string[]): void {
+  TRACKED.set(tenantId, names);
 }
 
 let sequence = 0;

@@ -10,7 +10,11 @@ export interface ReferenceAnswer {
   byAgent: Map<string, Tally>;
   byModel(agentId: string): Map<string | null, Tally>;
   /** All groups, by spend and then by key: the total of each, and its spend in each span within the window. */
-  groups(field: string, spans: TimeSpan[]): { key: string | null; total: Tally; micros: number[] }[];
+  groups(
+    keyOf: (data: DashboardEvent['data']) => string | undefined,
+    spans: TimeSpan[],
+  ): { key: string | null; total: Tally; micros: number[] }[];
+  ofLabel(name: string, value: string, spans: TimeSpan[]): Tally[];
   runsStarted: number;
 }
 
@@ -44,14 +48,18 @@ export function referenceOf(arrivals: DashboardEvent[]): (tenantId: TenantId, sp
         const ofAgent = inside.filter((event) => event.data.agent_id === agentId && event.type === 'spend.settled');
         return sums(Map.groupBy(ofAgent, (event) => event.data.model ?? null));
       },
-      groups(field, spans) {
+      groups(keyOf, spans) {
         const settled = inside.filter((event) => event.type === 'spend.settled');
-        return [...Map.groupBy(settled, (event) => (event.data[field] as string | undefined) ?? null)]
+        return [...Map.groupBy(settled, ({ data }) => keyOf(data) ?? null)]
           .map(([key, group]) => {
             const micros = spans.map((part) => sum(within(group, part)).totalMicros);
             return { key, total: sum(group), micros };
           })
           .sort((a, b) => b.total.totalMicros - a.total.totalMicros || ((a.key ?? '') < (b.key ?? '') ? -1 : 1));
+      },
+      ofLabel(name, value, spans) {
+        const having = inside.filter(({ data }) => data.labels?.[name] === value);
+        return spans.map((part) => sum(within(having, part)));
       },
       runsStarted: firstTimes.filter((time) => time >= span.start && time < span.end).length,
     };

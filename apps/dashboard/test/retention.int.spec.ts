@@ -7,7 +7,7 @@ import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
 import { seriesOf } from '../src/domain/series.ts';
 import { createTallies, sumTallies, WHOLE_WORKSPACE } from '../src/domain/tallies.ts';
-import { MAX_CUSTOM_MS } from '../src/http/window.ts';
+import { MAX_CUSTOM_DAYS, MAX_CUSTOM_MS } from '../src/http/window.ts';
 import { createStores } from '../src/store/stores.ts';
 
 const MINUTE_MS = 60_000;
@@ -108,7 +108,7 @@ describe('with the least retention that can be set', () => {
 
       const { points } = seriesOf(window);
       const totals = await tallies.ofSpans(of, WHOLE_WORKSPACE, points);
-      const groups = (await tallies.breakdown(of, 'agent', points, 1)).groups;
+      const groups = (await tallies.breakdown(of, { by: 'agent' }, points, 1)).groups;
       expect(sumTallies(totals).totalMicros).toBe(number);
       expect(groups.map(({ total }) => total.totalMicros)).toEqual([number]);
       expect((await tallies.byAgent(of, window)).get('planner')?.totalMicros).toBe(number);
@@ -116,6 +116,28 @@ describe('with the least retention that can be set', () => {
       expect(await tallies.runsStarted(of, window)).toBe(1);
     },
   );
+
+  it('the longest span and the one before it are answered from roll-ups of days alone', async () => {
+    const of = provenTenantId('ws_longest');
+    // Near the present, because the server also expires documents, by its own clock.
+    const end = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+    const window = { kind: 'custom', start: end - MAX_CUSTOM_DAYS * DAY_MS, end, timezone: 'UTC' } as const;
+    const before = comparedSpan(window);
+    expect(before).toEqual({ start: end - 2 * MAX_CUSTOM_DAYS * DAY_MS, end: window.start });
+    const times = [before.start, before.end - 1, window.start, window.start + 9.5 * DAY_MS, end - 1];
+    const settled = times.map((time, index): DashboardEvent => {
+      const data = { run_id: 'run-1', agent_id: 'planner', settlement_id: `l${index}`, amount_micros: 1 };
+      return { tenantId: of, source: 'gw', eventId: `l${index}`, type: SPEND_SETTLED, time, data };
+    });
+    await withTransaction(mongo.connection, (session) => recordEvents(stores.recorder, session, settled));
+    await mongo.connection.collection('chunks').deleteMany({ tenantId: of });
+    await mongo.connection.collection<{ _id: string }>('rollups').deleteMany({ _id: /^ws_longest\|hour\|/ });
+
+    const found = await tallies.ofSpans(of, WHOLE_WORKSPACE, [before, window]);
+
+    expect(found.map(({ settlements }) => settlements)).toEqual([2, 3]);
+    expect((await tallies.byAgent(of, window)).get('planner')?.settlements).toBe(3);
+  });
 
   it('the span before 3m is whole from its first whole minute on, and 3m is whole', async () => {
     // Half past a minute near the present, because the server also expires documents, by its own clock.

@@ -136,7 +136,7 @@ describe('the roll-ups of agents with hundreds of models', () => {
 
 describe('the plans of settlements', () => {
   const totals = async (tenantId: TenantId) =>
-    (await tallies.breakdown(tenantId, 'plan', [window], 20)).groups.map(({ key, total }) => [
+    (await tallies.breakdown(tenantId, { by: 'plan' }, [window], 20)).groups.map(({ key, total }) => [
       key,
       total.totalMicros,
       total.settlements,
@@ -195,7 +195,7 @@ describe('a query', () => {
     expect(points.length).toBeGreaterThan(90);
     for (const by of DIMENSIONS) {
       let breakdown: Breakdown | undefined;
-      const read = async () => void (breakdown = await tallies.breakdown(tenantId, by, points, 20));
+      const read = async () => void (breakdown = await tallies.breakdown(tenantId, { by }, points, 20));
       const documents = await documentsRead(mongo.connection, read, ['rollups']);
       expect(documents).toBeGreaterThanOrEqual(90 * ofDay);
       // The two ends are some hours.
@@ -215,7 +215,7 @@ describe('a query', () => {
         await add(Array.from({ length: AGENTS }, (_, agent) => settled(tenantId, agent, at, `model-${agent % 4}`)));
       }
     }
-    expect(rollups.partsOf(tenantId)).toEqual({ agents: 2, days: 1, plans: 1 });
+    expect(rollups.partsOf(tenantId)).toEqual({ agents: 2, days: 1, plans: 1, labels: 1 });
     const span = { start: day, end: day + days.length * DAY_MS };
     for (const [ask, settlements] of [
       [() => tallies.byAgent(tenantId, span), AGENTS * 72],

@@ -3,12 +3,19 @@ import { provenTenantId, RANGE_KINDS, resolveRange, type TenantId, type TimeWind
 import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
 import { useMongo } from '@tollkeeper/testing';
 import fc from 'fast-check';
-import { DIMENSIONS } from '../src/domain/breakdown.ts';
-import { BLOCKED_TYPES, type DashboardEvent, type EventAmount, SPEND_SETTLED } from '../src/domain/event.ts';
+import type { Dimension, Grouping } from '../src/domain/breakdown.ts';
+import {
+  BLOCKED_TYPES,
+  type DashboardEvent,
+  type EventAmount,
+  isKeptWhole,
+  SPEND_SETTLED,
+} from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
 import { seriesOf } from '../src/domain/series.ts';
 import { createTallies, sumTallies, WHOLE_WORKSPACE } from '../src/domain/tallies.ts';
 import { type Measure, MEASURES, type SpendTally } from '../src/domain/tally.ts';
+import { withTracked } from '../src/domain/tracked-labels.ts';
 import { createStores } from '../src/store/stores.ts';
 import { referenceOf } from './reference.ts';
 
@@ -23,7 +30,14 @@ const SPEND_MEASURES = Object.entries<Measure>(MEASURES).flatMap(([name, { of, c
   of !== 'time' && of.type === SPEND_SETTLED && combine === 'sum' ? [name as keyof SpendTally] : [],
 );
 const WIDE = { agents: 30, names: 300, events: 4_000 };
-const FIELDS = { agent: 'agent_id', model: 'model', plan: 'plan_key' };
+const TRACKED = ['team', 'user'];
+const TEAMS = [undefined, 'growth', 'a=b|c'];
+const GROUPS: Record<Dimension, { by: Grouping; keyOf: (data: DashboardEvent['data']) => string | undefined }> = {
+  agent: { by: { by: 'agent' }, keyOf: ({ agent_id }) => agent_id },
+  model: { by: { by: 'model' }, keyOf: ({ model }) => model },
+  plan: { by: { by: 'plan' }, keyOf: ({ plan_key }) => plan_key },
+  label: { by: { by: 'label', name: 'team' }, keyOf: ({ labels }) => labels?.['team'] },
+};
 
 // Half a year in which many zones change their clocks.
 const from = Date.parse('2026-08-01T00:00:00Z');
@@ -68,9 +82,10 @@ const event: fc.Arbitrary<DashboardEvent> = fc
     settlement: fc.integer({ min: 0, max: 5000 }),
     model: fc.constantFrom(...MODELS),
     plan: fc.constantFrom(...PLANS),
+    team: fc.constantFrom(...TEAMS),
     amounts: fc.record(AMOUNT, { requiredKeys: ['amount_micros'] }),
   })
-  .map(({ agent, run, settlement, model, plan, amounts, ...rest }) => {
+  .map(({ agent, run, settlement, model, plan, team, amounts, ...rest }) => {
     const data: DashboardEvent['data'] = { run_id: `r${run}`, agent_id: agent };
     if (rest.type === SPEND_SETTLED) {
       Object.assign(data, {
@@ -84,7 +99,9 @@ const event: fc.Arbitrary<DashboardEvent> = fc
       const amount = amounts[of.amount];
       if (amount !== undefined) data[of.amount] = amount;
     }
-    return { ...rest, data };
+    if (!isKeptWhole(rest.type) || team === undefined) return { ...rest, data };
+    data.labels = { env: 'prod', team };
+    return withTracked({ ...rest, data }, TRACKED);
   });
 
 describe('tallies over roll-ups', () => {
@@ -119,9 +136,10 @@ describe('tallies over roll-ups', () => {
       now: fc.oneof(fc.constantFrom(...NOWS), fc.integer({ min: from + 100 * 86_400_000, max: to })),
       agentId: fc.constantFrom(...AGENTS, wideName('agent', 3)),
       limit: fc.integer({ min: 1, max: 4 }),
+      team: fc.constantFrom('growth', 'a=b|c', wideName('team', 3), 'nobody'),
     });
     await fc.assert(
-      fc.asyncProperty(question, async ({ tenantId, range, ends, zone, now, agentId, limit }) => {
+      fc.asyncProperty(question, async ({ tenantId, range, ends, zone, now, agentId, limit, team }) => {
         const window: TimeWindow =
           range === 'custom'
             ? { kind: range, start: Math.min(...ends), end: Math.max(...ends), timezone: zone }
@@ -138,9 +156,11 @@ describe('tallies over roll-ups', () => {
         );
         expect(await tallies.byModel(tenantId, agentId, window)).toEqual(expected.byModel(agentId));
         expect(await tallies.runsStarted(tenantId, window)).toBe(expected.runsStarted);
-        for (const by of DIMENSIONS) {
+        const label = { scope: 'label', name: 'team', value: team } as const;
+        expect(await tallies.ofSpans(tenantId, label, points)).toEqual(expected.ofLabel('team', team, points));
+        for (const { by, keyOf } of Object.values(GROUPS)) {
           const { groups, others } = await tallies.breakdown(tenantId, by, points, limit);
-          const wanted = expected.groups(FIELDS[by], points);
+          const wanted = expected.groups(keyOf, points);
           expect(groups.map(spendOf)).toEqual(wanted.slice(0, limit).map(spendOf));
           expect(others?.count ?? 0).toBe(Math.max(0, wanted.length - limit));
           const layers = others === undefined ? groups : [...groups, others];
@@ -190,16 +210,20 @@ function wideName(of: string, number: number): string {
 /** Events before the first of {@link NOWS}, with times in mixed order. */
 function wideEvents(): DashboardEvent[] {
   const end = NOWS[0]!;
-  return Array.from({ length: WIDE.events }, (_, number) => ({
-    ...{ tenantId: WIDE_TENANT, source: 'gw', eventId: `wide-${number}`, type: SPEND_SETTLED },
-    time: end - ((number * 7_919) % WIDE.events) * 30_000,
-    data: {
-      ...{ run_id: `r${number % 50}`, settlement_id: `wide-${number}`, amount_micros: number },
-      agent_id: wideName('agent', number % WIDE.agents),
-      model: wideName('model', (number * 31) % WIDE.names),
-      plan_key: wideName('plan', (number * 17) % WIDE.names),
-    },
-  }));
+  return Array.from({ length: WIDE.events }, (_, number) => {
+    const event: DashboardEvent = {
+      ...{ tenantId: WIDE_TENANT, source: 'gw', eventId: `wide-${number}`, type: SPEND_SETTLED },
+      time: end - ((number * 7_919) % WIDE.events) * 30_000,
+      data: {
+        ...{ run_id: `r${number % 50}`, settlement_id: `wide-${number}`, amount_micros: number },
+        agent_id: wideName('agent', number % WIDE.agents),
+        model: wideName('model', (number * 31) % WIDE.names),
+        plan_key: wideName('plan', (number * 17) % WIDE.names),
+        labels: { team: wideName('team', (number * 13) % WIDE.names), user: `user-${number % 5}` },
+      },
+    };
+    return withTracked(event, TRACKED);
+  });
 }
 
 /** A group with the sums that can be divided. */

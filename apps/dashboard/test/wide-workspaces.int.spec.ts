@@ -6,7 +6,9 @@ import { createConnection, mongo as driver } from 'mongoose';
 import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
 import { createTallies, sumTallies, WHOLE_WORKSPACE } from '../src/domain/tallies.ts';
+import { withTracked } from '../src/domain/tracked-labels.ts';
 import { createStores } from '../src/store/stores.ts';
+import { documentsRead } from './documents-read.ts';
 
 const HOUR_MS = 3_600_000;
 const day = Date.parse('2026-11-22T00:00:00.000Z');
@@ -51,16 +53,22 @@ async function bytesWritten(work: () => Promise<unknown>): Promise<number> {
 }
 
 let sequence = 0;
-function settled(tenantId: TenantId, names: { agent: string; model?: string; plan?: string }): DashboardEvent {
+/** `label` is the value of a label that is tracked. */
+function settled(
+  tenantId: TenantId,
+  names: { agent: string; model?: string; plan?: string; label?: string },
+): DashboardEvent {
   const number = ++sequence;
-  const { agent, model, plan } = names;
+  const { agent, model, plan, label } = names;
   const data = {
     ...{ agent_id: agent, run_id: 'r', settlement_id: `s${number}`, amount_micros: 1_000_000 + number },
     ...{ input_tokens: 1_000 + number, output_tokens: 1_000 + number },
     ...(model !== undefined && { model }),
     ...(plan !== undefined && { plan_key: plan }),
+    ...(label !== undefined && { labels: { team: label } }),
   };
-  return { tenantId, source: 'gw', eventId: `e${number}`, type: SPEND_SETTLED, time, data };
+  const event = { tenantId, source: 'gw', eventId: `e${number}`, type: SPEND_SETTLED, time, data };
+  return withTracked(event, ['team']);
 }
 
 const record = (events: DashboardEvent[]) =>
@@ -111,7 +119,7 @@ describe.each([
       expect(byModel.size).toBe(MODELS);
       expect(sumTallies(byModel.values())).toEqual(byAgent.get(agent));
       for (const by of ['model', 'plan'] as const) {
-        const { groups, others } = await tallies.breakdown(tenantId, by, [span], 20);
+        const { groups, others } = await tallies.breakdown(tenantId, { by }, [span], 20);
         expect(groups.length + others!.count).toBe(1_000);
         for (const name of ['totalMicros', 'settlements'] as const) {
           expect([...groups, others!].reduce((sum, { total }) => sum + total[name], 0)).toBe(whole![name]);
@@ -121,15 +129,71 @@ describe.each([
   });
 });
 
+describe('a workspace that tracks five labels with 1,000 long values each', () => {
+  const tenantId = provenTenantId('ws_labels');
+  const NAMES = ['team', 'env', 'user', 'cost.center', 'x'.repeat(32)];
+  const VALUES = 1_000;
+  const valueOf = (label: number, row: number) => longName(`value-${label}`, (row * (label + 1)) % VALUES);
+  function eventOf(row: number): DashboardEvent {
+    const event = settled(tenantId, { agent: `agent-${row % 40}` });
+    const labels = Object.fromEntries(NAMES.map((name, label) => [name, valueOf(label, row)]));
+    return withTracked({ ...event, data: { ...event.data, labels } }, NAMES);
+  }
+  let bytesAtOnce = 0;
+  const EVENTS = 10 * AT_ONCE;
+
+  beforeAll(async () => {
+    for (let row = 0; row < EVENTS; row += AT_ONCE) {
+      const events = Array.from({ length: AT_ONCE }, (_, index) => eventOf(row + index));
+      bytesAtOnce += await bytesWritten(() => record(events));
+    }
+  });
+
+  it('has at most 4 kB written to its roll-ups for an event of many that come at once', () => {
+    expect(bytesAtOnce / EVENTS).toBeLessThanOrEqual(4_000);
+  });
+
+  it('has at most 24 kB more written for each of them when an event comes alone', async () => {
+    const bytes: number[] = [];
+    for (let number = 0; number < 100; number += 1) {
+      bytes.push(await bytesWritten(() => record([eventOf(number * 7_919)])));
+    }
+    bytes.sort((a, b) => a - b);
+    expect(bytes[98]).toBeLessThanOrEqual(64_000 + NAMES.length * 24_000);
+  });
+
+  it('divides spend by each of them, and finds each value from the parts that can hold it', async () => {
+    for (const span of [wholeDay, hoursAlone, quartersAlone]) {
+      const [whole] = await tallies.ofSpans(tenantId, WHOLE_WORKSPACE, [span]);
+      for (const [label, name] of NAMES.entries()) {
+        const { groups } = await tallies.breakdown(tenantId, { by: 'label', name }, [span], 2 * VALUES);
+        expect(groups.reduce((sum, { total }) => sum + total.totalMicros, 0)).toBe(whole!.totalMicros);
+        const { key, total } = groups[label]!;
+        const [tally] = await tallies.ofSpans(tenantId, { scope: 'label', name, value: key! }, [span]);
+        expect(tally).toMatchObject({ totalMicros: total.totalMicros, settlements: total.settlements });
+      }
+    }
+    const { labels } = stores.recorder.rollupPartsOf(tenantId);
+    const ofUser = { scope: 'label', name: 'user', value: valueOf(2, 7) } as const;
+    const read = () => tallies.ofSpans(tenantId, ofUser, [wholeDay]);
+    expect(labels).toBeGreaterThan(5);
+    // The document of the workspace, the list of parts and one part.
+    expect(await documentsRead(connection, read, ['rollups'])).toBeLessThanOrEqual(3);
+  });
+});
+
 describe('the names that settlements of a day are divided by', () => {
   const OTHER = '';
 
-  async function groupsOf(tenantId: TenantId, by: 'model' | 'plan', span: TimeSpan) {
-    const { groups } = await tallies.breakdown(tenantId, by, [span], 2_000);
+  const GROUPINGS = { model: { by: 'model' }, plan: { by: 'plan' }, label: { by: 'label', name: 'team' } } as const;
+  const KINDS = ['model', 'plan', 'label'] as const;
+
+  async function groupsOf(tenantId: TenantId, by: (typeof KINDS)[number], span: TimeSpan) {
+    const { groups } = await tallies.breakdown(tenantId, GROUPINGS[by], [span], 2_000);
     return new Map(groups.map(({ key, total }) => [key, total.settlements]));
   }
 
-  it.each(['model', 'plan'] as const)(
+  it.each(KINDS)(
     'are 1,000 of a kind: every further %s counts as other, in the day and its hours alike',
     async (by) => {
       const tenantId = provenTenantId(`ws_names_${by}`);
@@ -149,8 +213,8 @@ describe('the names that settlements of a day are divided by', () => {
         await record([of(1_001), of(998)]),
       ];
       expect(results.map(({ others }) => others)).toEqual([
-        [{ tenantId, kind: by, settlements: 1 }],
-        [{ tenantId, kind: by, settlements: 1 }],
+        [{ tenantId, kind: by, events: 1 }],
+        [{ tenantId, kind: by, events: 1 }],
       ]);
       for (const span of [wholeDay, hoursAlone, quartersAlone]) {
         const groups = await groupsOf(tenantId, by, span);

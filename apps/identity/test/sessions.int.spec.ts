@@ -19,7 +19,7 @@ describe('sessions', () => {
         user: {
           ...{ id: userId, login_name: email, email, email_verified: false, name: email.split('@')[0] },
         },
-        workspaces: [{ id: tenantId, slug, name: 'Research', role: 'owner', timezone: 'UTC' }],
+        workspaces: [{ id: tenantId, slug, name: 'Research', role: 'owner', timezone: 'UTC', tracked_labels: [] }],
       });
       const me = await identity.call('get', '/api/v1/auth/me', { as: { ...caller, tenantId: null, role: null } });
       expect(me.body).toEqual(response.body);

@@ -36,9 +36,10 @@ describe('workspaces', () => {
     const response = await create(owner, { slug: `n-${owner.slug}`, name: ' New ' });
     expect(response.status).toBe(201);
     const { id } = response.body as { id: string };
-    expect(response.body).toEqual({ id, slug: `n-${owner.slug}`, name: 'New', role: 'owner', timezone: 'UTC' });
+    const named = { id, slug: `n-${owner.slug}`, name: 'New', timezone: 'UTC' };
+    expect(response.body).toEqual({ ...named, role: 'owner', tracked_labels: [] });
     expect(await identity.client().getWorkspace({ tenantId: id })).toEqual({
-      workspace: { id, slug: `n-${owner.slug}`, name: 'New', timezone: 'UTC' },
+      workspace: { ...named, trackedLabels: [] },
     });
   });
 
@@ -75,7 +76,29 @@ describe('workspaces', () => {
       name: 'Renamed',
       role: 'owner',
       timezone: 'Asia/Kathmandu',
+      tracked_labels: [],
     });
+  });
+
+  it('change the labels that they track, and other services and the audit log see it', async () => {
+    const owner = await identity.newOwner();
+    const { tenantId } = owner;
+    const tracked = ['team', 'cost.center'];
+    expect((await update(owner, { tracked_labels: tracked })).body).toMatchObject({ tracked_labels: tracked });
+    expect((await update(owner, { name: 'Renamed' })).body).toMatchObject({ tracked_labels: tracked });
+    expect((await identity.client().getWorkspace({ tenantId })).workspace?.trackedLabels).toEqual(tracked);
+    expect((await update(owner, { tracked_labels: [] })).body).toMatchObject({ tracked_labels: [] });
+    const [, first, , last] = await identity.audited(tenantId, 4);
+    expect(first?.changes).toEqual([{ field: 'tracked_labels', from: null, to: tracked }]);
+    expect(last?.changes).toEqual([{ field: 'tracked_labels', from: tracked, to: null }]);
+  });
+
+  it('that an earlier release stored track no labels', async () => {
+    const { tenantId, slug, caller } = await identity.newOwner();
+    await identity.collection('workspaces').updateOne({ slug }, { $unset: { trackedLabels: '' } });
+    const { body } = await identity.call('get', PATH, { as: caller });
+    expect(body.items).toMatchObject([{ id: tenantId, tracked_labels: [] }]);
+    expect((await identity.client().getWorkspace({ tenantId })).workspace?.trackedLabels).toEqual([]);
   });
 
   it('have their time zone in the spelling of IANA', async () => {
@@ -91,6 +114,9 @@ describe('workspaces', () => {
     ['an offset for a time zone', { timezone: '+01:00' }, 'timezone'],
     ['a blank name', { name: '  ' }, 'name'],
     ['another slug', { slug: 'other' }, 'slug'],
+    ['a sixth tracked label', { tracked_labels: ['a', 'b', 'c', 'd', 'e', 'f'] }, 'tracked_labels'],
+    ['a label that is tracked twice', { tracked_labels: ['team', 'team'] }, 'tracked_labels'],
+    ['a tracked label that no label can be', { tracked_labels: ['team', 'Team'] }, 'tracked_labels[1]'],
   ])('are not changed by %s', async (_case, body, path) => {
     const response = await update(await identity.newOwner(), body);
     expect(response.status).toBe(400);

@@ -18,7 +18,7 @@ import type { UnaryHandlers } from './unary.ts';
 
 type Handlers = UnaryHandlers<IdentityServiceDefinition>;
 
-const workspace = { id: 'ws_1', slug: 'demo', name: 'Demo', timezone: 'UTC' };
+const workspace = { id: 'ws_1', slug: 'demo', name: 'Demo', timezone: 'UTC', trackedLabels: [] };
 const callerTokenSecret = 'a-caller-token-secret-of-enough-bytes';
 const config = { HOST: '127.0.0.1', GRPC_PORT: 0, CALLER_TOKEN_SECRET: callerTokenSecret };
 const lines: string[] = [];

@@ -1,4 +1,9 @@
-import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC_OPTIONS, type GatewayEventRecord } from '@tollkeeper/contracts';
+import {
+  decodeGatewayEvent,
+  GATEWAY_EVENTS_TOPIC_OPTIONS,
+  MAX_TRACKED_LABELS,
+  type GatewayEventRecord,
+} from '@tollkeeper/contracts';
 import type { ConsumerGroup, GroupConsumer } from '@tollkeeper/event-log';
 import { roomFor, type Clock, type TenantId } from '@tollkeeper/kernel';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
@@ -7,6 +12,7 @@ import type { ClientSession } from 'mongoose';
 import { isKeptWhole, type DashboardEvent } from '../domain/event.ts';
 import { MAX_NAMES, type OtherNames } from '../domain/names.ts';
 import { createWriteCounter, recordEvents, type EventRecorder } from '../domain/record-events.ts';
+import { withTracked, type TrackedLabels } from '../domain/tracked-labels.ts';
 
 /** The consumer group of the replicas. Offsets are stored under this name. */
 export const CONSUMER_GROUP = 'dashboard';
@@ -18,15 +24,18 @@ const LINGER_MS = 100;
 /** Milliseconds between two log lines about a workspace with too many names, and how many workspaces are remembered. */
 const WARN_EVERY_MS = 60_000;
 const MAX_WARNED = 1_000;
+const NAMED: Record<OtherNames['kind'], string> = { model: 'models', plan: 'plans', label: 'values of a label' };
 
 /** Counts the events of the log exactly once. */
 export function createGatewayEventsConsumer(deps: {
   group: ConsumerGroup;
   recorder: EventRecorder<ClientSession>;
+  trackedLabels: TrackedLabels;
   metrics: Metrics;
   logger: Logger;
   clock: Clock;
 }): GroupConsumer {
+  const { trackedLabels } = deps;
   const eventsTotal = deps.metrics.counter({
     name: 'dashboard_events_total',
     help: 'Events read from the log, by outcome',
@@ -34,7 +43,7 @@ export function createGatewayEventsConsumer(deps: {
   });
   const overLimitTotal = deps.metrics.counter({
     name: 'dashboard_names_over_limit_total',
-    help: 'Settlements counted as "other" because the workspace named too many models or plans in a day',
+    help: 'Events counted as "other" because the workspace named too many models, plans or values of a label in a day',
     labelNames: ['kind'],
   });
   const warned = new LRUCache<TenantId, true>({
@@ -42,11 +51,11 @@ export function createGatewayEventsConsumer(deps: {
     perf: { now: deps.clock },
   });
 
-  function warn({ tenantId, kind, settlements }: OtherNames): void {
-    overLimitTotal.inc({ kind }, settlements);
+  function warn({ tenantId, kind, events }: OtherNames): void {
+    overLimitTotal.inc({ kind }, events);
     if (warned.has(tenantId)) return;
     warned.set(tenantId, true);
-    const reason = `its settlements name more than ${MAX_NAMES} ${kind}s in a day`;
+    const reason = `its events name more than ${MAX_NAMES} ${NAMED[kind]} in a day`;
     deps.logger.warn({ tenant_id: tenantId, reason }, 'a workspace uses too many names; the rest are counted as one');
   }
 
@@ -55,14 +64,27 @@ export function createGatewayEventsConsumer(deps: {
     maxRecords: MAX_RECORDS,
     lingerMs: LINGER_MS,
     decode: ({ value }) => toDashboardEvent(decodeGatewayEvent(value)),
-    documents: () => createWriteCounter(deps.recorder, deps.clock()),
-    apply: (session, events) => recordEvents(deps.recorder, session, events),
+    documents() {
+      const count = createWriteCounter(deps.recorder, deps.clock());
+      return (event) => count(withTracked(event, trackedLabels.lastKnown(event.tenantId) ?? mostTracked(event)));
+    },
+    applyAhead: (events) =>
+      trackedLabels.refresh(new Set(events.flatMap(({ tenantId, data }) => (data.labels ? [tenantId] : [])))),
+    apply(session, events) {
+      const tracked = events.map((event) => withTracked(event, trackedLabels.lastKnown(event.tenantId) ?? []));
+      return recordEvents(deps.recorder, session, tracked);
+    },
     applied({ counted, others }, events) {
       eventsTotal.inc({ outcome: 'counted' }, counted);
       eventsTotal.inc({ outcome: 'duplicate' }, events.length - counted);
       others.forEach(warn);
     },
   });
+}
+
+/** The most labels of the event that a workspace can track. */
+function mostTracked({ data }: DashboardEvent): string[] {
+  return Object.keys(data.labels ?? {}).slice(0, MAX_TRACKED_LABELS);
 }
 
 /** For event types that the dashboard does not show, only the counted fields are stored. */

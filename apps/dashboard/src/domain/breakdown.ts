@@ -1,11 +1,15 @@
 import { UNLIMITED, type ReadMeter } from './reads.ts';
 import { addTally, emptyTally, type SpendTally, type Tally } from './tally.ts';
 
-/** What spend can be divided by. */
+/** What spend can be divided by, besides labels, which workspaces name. */
 export const DIMENSIONS = ['agent', 'model', 'plan'] as const;
-export type Dimension = (typeof DIMENSIONS)[number];
+export type Grouping = { by: (typeof DIMENSIONS)[number] } | { by: 'label'; name: string };
+export type Dimension = Grouping['by'];
 
-/** An agent, a model or a plan; `OTHER` for names beyond the limit. Null for settlements that name none. */
+/**
+ * An agent, a model, a plan, or the value of a label; `OTHER` for names beyond the limit. Null for settlements that
+ * name none.
+ */
 export type GroupKey = string | null;
 
 /** The spend of one group, or of several. */
@@ -27,8 +31,8 @@ export interface Breakdown {
 export type AddSpend = (key: GroupKey, span: number, tally: Tally) => void;
 
 /**
- * Most groups that a read keeps apart. Senders choose the names of models and plans, so nothing else bounds the memory
- * that a breakdown takes. Further groups count among the others.
+ * Most groups that a read keeps apart. Senders choose the names of models, plans and values, so nothing else bounds the
+ * memory that a breakdown takes. Further groups count among the others.
  */
 export const MAX_GROUPS = 10_000;
 /** Approximate heap bytes of a group, without its spans. */

@@ -12,7 +12,12 @@ export interface DashboardEvent {
   /** Event time, epoch milliseconds. */
   time: number;
   data: EventData;
+  /** The labels that the workspace tracked when the event was counted: name and value. Absent without any. */
+  tracked?: readonly TrackedLabel[];
 }
+
+/** A label of an event that its workspace tracks. In roll-ups, the value may be `OTHER`. */
+export type TrackedLabel = readonly [name: string, value: string];
 
 export interface EventData {
   run_id?: string;

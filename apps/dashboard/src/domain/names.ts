@@ -1,16 +1,16 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import { SPEND_SETTLED, type DashboardEvent } from './event.ts';
+import { SPEND_SETTLED, type DashboardEvent, type TrackedLabel } from './event.ts';
 import { periodStart } from './rollup.ts';
 
-/** Names that senders choose freely in settlements, and that have rows in roll-ups. */
+/** Names that senders choose freely, and that have rows in roll-ups. */
 export const NAME_KINDS = ['model', 'plan'] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 const FIELD = { model: 'model', plan: 'plan_key' } as const;
 
 /**
- * Most models, and most plans, with rows of their own in a workspace's roll-ups of a UTC day: the first ones that
- * settlements of the day name. Further ones count as {@link OTHER}, in the day and in all its hours. So a sender that
- * makes up names gets a bounded number of rows.
+ * Most models, most plans, and most values of a label, with rows of their own in a workspace's roll-ups of a UTC day:
+ * the first ones that events of the day name. Further ones count as {@link OTHER}, in the day and in all its hours. So
+ * a sender that makes up names gets a bounded number of rows.
  */
 export const MAX_NAMES = 1_000;
 /** Stands for all further names. No event has this name, since names are not empty. */
@@ -21,34 +21,39 @@ export interface NamesOfDay extends Record<NameKind, Set<string>> {
   tenantId: TenantId;
   /** Epoch milliseconds. */
   day: number;
+  /** If present, `model` has the values of this label instead of models, as in its rows, and there are no plans. */
+  label?: string;
 }
 
-/** How many settlements of a workspace count as {@link OTHER}. */
+/** How many events of a workspace count as {@link OTHER}. */
 export interface OtherNames {
   tenantId: TenantId;
-  kind: NameKind;
-  settlements: number;
+  kind: NameKind | 'label';
+  events: number;
 }
 
 export function namesOf(events: readonly DashboardEvent[]): NamesOfDay[] {
   const all: NamesOfDay[] = [];
   const byTenant = new Map<TenantId, NamesOfDay[]>();
   for (const event of events) {
-    const { tenantId, time } = event;
+    const { tenantId, time, tracked = [] } = event;
     const day = periodStart('day', time);
-    for (const kind of NAME_KINDS) {
-      const name = nameIn(event, kind);
-      if (name === undefined) continue;
+    const add = (kind: NameKind, name: string, label?: string): void => {
       let days = byTenant.get(tenantId);
       if (days === undefined) byTenant.set(tenantId, (days = []));
-      let named = days.find((known) => known.day === day);
+      let named = days.find((known) => known.day === day && known.label === label);
       if (named === undefined) {
-        named = { tenantId, day, model: new Set(), plan: new Set() };
+        named = { tenantId, day, ...(label !== undefined && { label }), model: new Set(), plan: new Set() };
         days.push(named);
         all.push(named);
       }
       named[kind].add(name);
+    };
+    for (const kind of NAME_KINDS) {
+      const name = nameIn(event, kind);
+      if (name !== undefined) add(kind, name);
     }
+    for (const [label, value] of tracked) add('model', value, label);
   }
   return all;
 }
@@ -59,21 +64,29 @@ export function withOther(
   further: readonly NamesOfDay[],
 ): { events: DashboardEvent[]; others: OtherNames[] } {
   if (further.length === 0) return { events, others: [] };
-  const days = new Map(further.map((names) => [dayKey(names.tenantId, names.day), names]));
+  const days = new Map(further.map(({ tenantId, day, label, ...names }) => [dayKey(tenantId, day, label), names]));
   const others = new Map<string, OtherNames>();
+  const count = (tenantId: TenantId, kind: OtherNames['kind']): void => {
+    const key = `${tenantId}|${kind}`;
+    const { events: before } = others.get(key) ?? { events: 0 };
+    others.set(key, { tenantId, kind, events: before + 1 });
+  };
   const renamed = events.map((event) => {
-    const { tenantId, time } = event;
+    const { tenantId, time, tracked = [] } = event;
     const names = days.get(dayKey(tenantId, time));
     const kinds = names === undefined ? [] : NAME_KINDS.filter((kind) => names[kind].has(nameIn(event, kind) ?? OTHER));
-    if (kinds.length === 0) return event;
+    const isOther = ([label, value]: TrackedLabel): boolean =>
+      days.get(dayKey(tenantId, time, label))?.model.has(value) === true;
+    const labels = tracked.filter(isOther);
+    if (kinds.length + labels.length === 0) return event;
     const data = { ...event.data };
     for (const kind of kinds) {
       data[FIELD[kind]] = OTHER;
-      const key = `${tenantId}|${kind}`;
-      const { settlements } = others.get(key) ?? { settlements: 0 };
-      others.set(key, { tenantId, kind, settlements: settlements + 1 });
+      count(tenantId, kind);
     }
-    return { ...event, data };
+    labels.forEach(() => count(tenantId, 'label'));
+    const asCounted = tracked.map((label): TrackedLabel => (labels.includes(label) ? [label[0], OTHER] : label));
+    return { ...event, data, ...(tracked.length > 0 && { tracked: asCounted }) };
   });
   return { events: renamed, others: [...others.values()] };
 }
@@ -82,6 +95,6 @@ function nameIn({ type, data }: DashboardEvent, kind: NameKind): string | undefi
   return type === SPEND_SETTLED ? data[FIELD[kind]]?.toWellFormed() : undefined;
 }
 
-function dayKey(tenantId: TenantId, time: number): string {
-  return `${tenantId}|${periodStart('day', time)}`;
+function dayKey(tenantId: TenantId, time: number, label = ''): string {
+  return `${tenantId}|${periodStart('day', time)}|${label}`;
 }

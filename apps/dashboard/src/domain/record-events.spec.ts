@@ -31,7 +31,7 @@ function createRecorder(starts = new Map<string, number>()) {
     },
     addNames: async () => [],
     addToRollups: async (_session, deltas) => void (documents += deltas.length),
-    rollupPartsOf: () => ({ agents: 1, days: 1, plans: 1 }),
+    rollupPartsOf: () => ({ agents: 1, days: 1, plans: 1, labels: 1 }),
   };
   return { recorder, starts, documents: () => documents };
 }
@@ -44,7 +44,7 @@ async function written(events: DashboardEvent[], knownStarts: Map<string, number
 }
 
 function counted(events: DashboardEvent[]): number {
-  const count = createWriteCounter({ rollupPartsOf: () => ({ agents: 1, days: 1, plans: 1 }) }, now);
+  const count = createWriteCounter({ rollupPartsOf: () => ({ agents: 1, days: 1, plans: 1, labels: 1 }) }, now);
   return events.reduce((sum, event) => sum + count(event), 0);
 }
 
@@ -65,7 +65,7 @@ describe('what a transaction is expected to write', () => {
   it('has the roll-ups that a moved start may leave up to ten minutes from now, as late as any event may be', () => {
     const midnight = Date.parse('2026-11-22T00:00:00.000Z');
     const ofTwoRuns = (at: number) => {
-      const count = createWriteCounter({ rollupPartsOf: () => ({ agents: 1, days: 1, plans: 1 }) }, at);
+      const count = createWriteCounter({ rollupPartsOf: () => ({ agents: 1, days: 1, plans: 1, labels: 1 }) }, at);
       return [settled(1, at - 1, 'planner'), settled(2, at - 1, 'planner')].map(count);
     };
     // Each event writes itself and its run. The first also writes its day and hour, and both again for the run's start.
@@ -108,7 +108,7 @@ describe('what a transaction is expected to write', () => {
   });
 
   it('is as much for an event that comes again, and less for its like', () => {
-    const count = createWriteCounter({ rollupPartsOf: () => ({ agents: 1, days: 1, plans: 1 }) }, now);
+    const count = createWriteCounter({ rollupPartsOf: () => ({ agents: 1, days: 1, plans: 1, labels: 1 }) }, now);
     const first = settled(1, now - 1);
     const like = { ...first, eventId: 'e2', data: { ...first.data, settlement_id: 's2' } };
     // The event, the start of its run, its day and hour, and both again for the run's start.

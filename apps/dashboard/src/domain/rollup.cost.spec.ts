@@ -17,30 +17,40 @@ function event(data: DashboardEvent['data'], at = time, tenant = tenantId): Dash
 
 describe('the roll-ups that events rewrite', () => {
   it('are the day and the hour of the first event, and none for others of the same hour', () => {
-    const count = createRollupCounter(() => ({ agents: 1, days: 1, plans: 1 }));
+    const count = createRollupCounter(() => ({ agents: 1, days: 1, plans: 1, labels: 1 }));
     const events = [event({ agent_id: 'a' }), event({ agent_id: 'b' }, time - 1), event({})];
     expect(events.map(count)).toEqual([2 * PART, 0, 0]);
   });
 
   it('are one more of each other hour, and two of another day or workspace', () => {
-    const count = createRollupCounter(() => ({ agents: 1, days: 1, plans: 1 }));
+    const count = createRollupCounter(() => ({ agents: 1, days: 1, plans: 1, labels: 1 }));
     const events = [event({}), event({}, time - HOUR_MS), event({}, time - DAY_MS), event({}, time, otherTenant)];
     expect(events.map(count)).toEqual([2, 1, 2, 2].map((rollups) => rollups * PART));
   });
 
   it('are three further parts for each agent where it is not known how many parts there are', () => {
-    const count = createRollupCounter(() => ({ agents: Infinity, days: Infinity, plans: Infinity }));
+    const count = createRollupCounter(() => ({ agents: Infinity, days: Infinity, plans: Infinity, labels: Infinity }));
     const events = ['a', 'b', 'a'].map((agent) => event({ agent_id: agent }));
     expect(events.map(count)).toEqual([5, 3, 0].map((rollups) => rollups * PART));
   });
 
   it('are a further part for each row of an agent and each plan, up to as many as there are', () => {
-    const count = createRollupCounter(() => ({ agents: 3, days: 2, plans: 1 }));
+    const count = createRollupCounter(() => ({ agents: 3, days: 2, plans: 1, labels: 1 }));
     const rows = [1, 2, 2, 3, 4].map((number) => event({ agent_id: 'a', model: `m${number}`, plan_key: `p${number}` }));
     // The day, the hour and their parts; then one less of `days`; finally none.
     expect(rows.map(count)).toEqual([2 + 3, 3, 0, 2, 0].map((parts) => parts * PART));
-    const ofPlans = createRollupCounter(() => ({ agents: 1, days: 1, plans: 2 }));
+    const ofPlans = createRollupCounter(() => ({ agents: 1, days: 1, plans: 2, labels: 1 }));
     expect(rows.map(ofPlans)).toEqual([2 + 2, 2, 0, 0, 0].map((parts) => parts * PART));
+    const ofLabels = createRollupCounter(() => ({ agents: 1, days: 1, plans: 1, labels: 3 }));
+    const labelled = ['a', 'b', 'b', 'c'].map((user) => ({
+      ...event({}),
+      tracked: [
+        ['team', 'x'],
+        ['user', user],
+      ] as const,
+    }));
+    // The day, the hour and the parts of two labels; then those of each new value, up to as many as there are.
+    expect(labelled.map(ofLabels)).toEqual([2 + 4, 2, 0, 0].map((parts) => parts * PART));
   });
 });
 

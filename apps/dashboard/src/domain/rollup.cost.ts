@@ -27,8 +27,8 @@ export function createRollupCounter(partsOf: (tenantId: TenantId) => PartCounts)
     return true;
   }
 
-  return ({ tenantId, type, time, data }) => {
-    const { agents, days, plans } = partsOf(tenantId);
+  return ({ tenantId, type, time, data, tracked = [] }) => {
+    const { agents, days, plans, labels } = partsOf(tenantId);
     let documents = 0;
     for (const period of PERIODS) {
       const key = `${tenantId}|${period}|${periodStart(period, time)}`;
@@ -41,6 +41,9 @@ export function createRollupCounter(partsOf: (tenantId: TenantId) => PartCounts)
         if (HAS_WHOLE_DAY[period] && days > 1 && touchesPart(`${key}|days`, row, days)) documents += 1;
       }
       if (data.plan_key !== undefined && plans > 1 && touchesPart(`${key}|plans`, data.plan_key, plans)) documents += 1;
+      for (const [name, value] of labels > 1 ? tracked : []) {
+        if (touchesPart(`${key}|labels`, `${name}|${value}`, labels)) documents += 1;
+      }
     }
     return documents * PART_COST;
   };

@@ -34,12 +34,14 @@ describe('what events add to roll-ups', () => {
         agents: new Map([[rowKey(agent), { ...agent, slots: new Map([[23, tally]]) }]]),
         days: new Map([[rowKey(agent), { ...agent, slots: new Map([[WHOLE_DAY, tally]]) }]]),
         plans: new Map(),
+        labels: new Map(),
       },
       {
         ...{ tenantId, period: 'hour', start: 20 * DAY_MS - HOUR_MS, workspace: new Map([[59, workspace]]) },
         agents: new Map([[rowKey(agent), { ...agent, slots: new Map([[3, tally]]) }]]),
         days: new Map(),
         plans: new Map(),
+        labels: new Map(),
       },
     ]);
   });

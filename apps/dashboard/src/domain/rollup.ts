@@ -6,12 +6,12 @@ import { addTally, emptyTally, tallyOf, type Tally } from './tally.ts';
 
 /**
  * The spans of UTC that have roll-ups. A roll-up cuts its span into slots: a day into hours, an hour into minutes for
- * the workspace and into quarters for its agents and plans.
+ * the workspace and into quarters for its agents, plans and labels.
  */
 export const PERIODS = ['day', 'hour'] as const;
 export type Period = (typeof PERIODS)[number];
 
-/** What a slot counts: everything in the workspace, or a row: what an agent did or what was settled under a plan. */
+/** What a slot counts: everything in the workspace, or a row: an agent, a plan, or a value of a label. */
 export type Level = 'workspace' | 'rows';
 
 export const PERIOD_MS: Record<Period, number> = { day: 86_400_000, hour: 3_600_000 };
@@ -22,7 +22,7 @@ const SLOT_MS: Record<Period, Record<Level, number>> = {
 };
 
 /**
- * The slot of a day that counts the whole day of an agent or a plan, beside its hours. A plan has it first in its row.
+ * The slot of a day that counts the whole day of a row, beside its hours. Plans and labels have it first in their rows.
  * Agents have it in separate rows, because all agents over three months are the most that a query reads.
  */
 export const WHOLE_DAY = 24;
@@ -31,9 +31,9 @@ export const HAS_WHOLE_DAY: Record<Period, boolean> = { day: true, hour: false }
 
 /**
  * The rows of a roll-up: `agents` by hour or quarter of an hour; `days`, agents by whole day, only in a day; and
- * `plans` with all of these slots.
+ * `plans` and `labels` with all of these slots.
  */
-export const ROW_KINDS = ['agents', 'days', 'plans'] as const;
+export const ROW_KINDS = ['agents', 'days', 'plans', 'labels'] as const;
 export type RowKind = (typeof ROW_KINDS)[number];
 
 /** The kind of agent rows from which a piece of `grain` is read. */
@@ -63,12 +63,13 @@ export interface WorkspaceSlot {
 }
 
 /**
- * What an agent did, or what was settled under a plan. Each event is in one row, so the rows of an agent add up to all
- * it did. Rows with a `model` count its settlements: those of a named model, or those that name none (null). The row
- * without `model` counts the events that settle nothing. Plans are not divided by model.
+ * What an agent did, what was settled under a plan, or the events with a value of a label. Each event is in one row of
+ * agents, so the rows of an agent add up to all it did. Rows with a `model` count its settlements: those of a named
+ * model, or those that name none (null). The row without `model` counts the events that settle nothing. Plans are not
+ * divided by model. In rows of labels, the value of the label is in place of the model.
  */
 export interface Row {
-  /** The agent, or the plan. */
+  /** The agent, the plan, or the label. */
   name: string;
   model: string | null | undefined;
   /** By slot number, from 0. */
@@ -83,6 +84,7 @@ export interface RollupDelta extends RollupKey {
   /** In a day: the same events, in the slot {@link WHOLE_DAY}. */
   days: Map<string, Row>;
   plans: Map<string, Row>;
+  labels: Map<string, Row>;
 }
 
 export function periodStart(period: Period, time: number): number {
@@ -126,8 +128,8 @@ function createRollupDeltas(): {
       const key = `${tenantId}|${period}|${start}`;
       let delta = deltas.get(key);
       if (delta === undefined) {
-        const nothing = { workspace: new Map(), agents: new Map(), days: new Map(), plans: new Map() };
-        delta = { tenantId, period, start, ...nothing };
+        const rows = { agents: new Map(), days: new Map(), plans: new Map(), labels: new Map() };
+        delta = { tenantId, period, start, workspace: new Map(), ...rows };
         deltas.set(key, delta);
       }
       return delta;
@@ -156,24 +158,21 @@ function rowSlots(rows: Map<string, Row>, row: Pick<Row, 'name' | 'model'>): Map
 export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): RollupDelta[] {
   const deltas = createRollupDeltas();
   for (const event of events) {
-    const { tenantId, time } = event;
+    const { tenantId, time, tracked = [] } = event;
     const tally = tallyOf(event);
     const row = rowOf(event);
     const plan = event.type === SPEND_SETTLED ? event.data.plan_key : undefined;
     for (const period of PERIODS) {
       const delta = deltas.at(tenantId, period, time);
       addTally(workspaceSlot(delta, time).tally, tally);
-      const { agents, days, plans, start } = delta;
+      const { agents, days, plans, labels, start } = delta;
       const slot = slotOf(period, 'rows', start, time);
       if (row !== undefined) {
         addToSlot(rowSlots(agents, row), slot, tally);
         if (HAS_WHOLE_DAY[period]) addToSlot(rowSlots(days, row), WHOLE_DAY, tally);
       }
-      if (plan !== undefined) {
-        const slots = rowSlots(plans, { name: plan, model: undefined });
-        if (HAS_WHOLE_DAY[period]) addToSlot(slots, WHOLE_DAY, tally);
-        addToSlot(slots, slot, tally);
-      }
+      if (plan !== undefined) addWithDay(rowSlots(plans, { name: plan, model: undefined }), period, slot, tally);
+      for (const [name, model] of tracked) addWithDay(rowSlots(labels, { name, model }), period, slot, tally);
     }
   }
   for (const { tenantId, from, to } of starts) {
@@ -183,6 +182,12 @@ export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): Roll
     }
   }
   return deltas.all();
+}
+
+/** Adds to a row that also counts its whole day. */
+function addWithDay(slots: Map<number, Tally>, period: Period, slot: number, tally: Tally): void {
+  if (HAS_WHOLE_DAY[period]) addToSlot(slots, WHOLE_DAY, tally);
+  addToSlot(slots, slot, tally);
 }
 
 export function addToSlot(slots: Map<number, Tally>, slot: number, tally: Tally): void {

@@ -1,13 +1,14 @@
 import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
-import { createBreakdown, type AddSpend, type Breakdown, type Dimension } from './breakdown.ts';
+import { createBreakdown, type AddSpend, type Breakdown, type Grouping } from './breakdown.ts';
 import { AGENT_GRAINS, GRAINS, type Grain } from './grain.ts';
 import { OTHER } from './names.ts';
 import { planReads, type ReadPlan } from './read-plan.ts';
 import { UNLIMITED, type ReadMeter } from './reads.ts';
 import { addTally, addTallyTo, emptyTally, holdTally, type Tally } from './tally.ts';
 
-/** Whose events to tally: those of a whole workspace, or of one agent. */
-export type Subject = { scope: 'workspace' } | { scope: 'agent'; agentId: string };
+/** Whose events to tally: those of a whole workspace, of one agent, or with one value of a tracked label. */
+export type Subject =
+  { scope: 'workspace' } | { scope: 'agent'; agentId: string } | { scope: 'label'; name: string; value: string };
 
 export const WHOLE_WORKSPACE: Subject = { scope: 'workspace' };
 
@@ -25,7 +26,7 @@ export interface TallyStore {
     meter: ReadMeter,
   ): Promise<Map<string | null, Tally>>;
   /** Passes all settlements of the workspace to `add`, by group and the plan's span index. */
-  divideSpend(tenantId: TenantId, by: Dimension, plan: ReadPlan, add: AddSpend, meter: ReadMeter): Promise<void>;
+  divideSpend(tenantId: TenantId, by: Grouping, plan: ReadPlan, add: AddSpend, meter: ReadMeter): Promise<void>;
 }
 
 /** Counts a part of the runs whose first event lies in the plan's spans. */
@@ -48,12 +49,16 @@ export interface Tallies {
    * What was settled in each of the spans, divided into the `limit` largest groups and all others. The spans follow one
    * another without gap or overlap.
    */
-  breakdown(tenantId: TenantId, by: Dimension, spans: TimeSpan[], limit: number, meter?: ReadMeter): Promise<Breakdown>;
+  breakdown(tenantId: TenantId, by: Grouping, spans: TimeSpan[], limit: number, meter?: ReadMeter): Promise<Breakdown>;
   runsStarted(tenantId: TenantId, span: TimeSpan, meter?: ReadMeter): Promise<number>;
 }
 
 /** The grains from which a subject is read. */
-const GRAINS_OF: Record<Subject['scope'], readonly Grain[]> = { workspace: GRAINS, agent: AGENT_GRAINS };
+const GRAINS_OF: Record<Subject['scope'], readonly Grain[]> = {
+  workspace: GRAINS,
+  agent: AGENT_GRAINS,
+  label: AGENT_GRAINS,
+};
 
 /** A roll-up distinguishes as many models of an agent. */
 const MAX_MODELS = 1_000;

@@ -25,6 +25,7 @@ import {
   toWindow,
 } from './bodies.ts';
 import { agentDetailsSchema, rangeQuery, settlementSchema, topAgentsSchema } from './schemas.ts';
+import { withoutLabel } from './selection.ts';
 import type { WindowOf } from './window.ts';
 
 const TAG = 'Dashboard';
@@ -59,7 +60,7 @@ function listRoute({ reads, tallies, directory, windowOf }: AgentsDeps): Route {
     }),
     responses: { 200: { description: 'The agents', schema: topAgentsSchema } },
     async handler({ caller: { tenantId }, query, signal }) {
-      const window = await windowOf(tenantId, query);
+      const window = await windowOf(tenantId, withoutLabel(query));
       const { top, workspace } = await reads.run({ tenantId, kind: 'top-agents', signal }, async (meter) => {
         const [byAgent, [sum]] = await Promise.all([
           tallies.byAgent(tenantId, window, meter),
@@ -95,7 +96,7 @@ function detailsRoute({ reads, tallies, events, budgets, directory, windowOf }: 
     responses: { 200: { description: 'The agent', schema: agentDetailsSchema } },
     async handler({ caller: { tenantId }, query, signal }) {
       const agentId = query.agent_id;
-      const window = await windowOf(tenantId, query);
+      const window = await windowOf(tenantId, withoutLabel(query));
       const { points } = seriesOf(window);
       const [{ values, models, total, recent }, names, budget] = await Promise.all([
         reads.run({ tenantId, kind: 'agent', signal }, async (meter) => {

@@ -5,10 +5,11 @@ import { z } from 'zod';
 import { BLOCKED_TYPES, eventKey, SPEND_SETTLED, type BlockedType } from '../domain/event.ts';
 import type { EventCursor, EventReader } from '../domain/event.reader.ts';
 import type { Reads } from '../domain/reads.ts';
-import { WHOLE_WORKSPACE, type Subject, type Tallies } from '../domain/tallies.ts';
+import type { Tallies } from '../domain/tallies.ts';
 import type { SumOf } from '../domain/tally.ts';
 import { toFullEvent, toItem, toWindow } from './bodies.ts';
 import { blockedSchemas, budgetBlockedFields, guardBlockedFields, rangeQuery } from './schemas.ts';
+import { withoutLabel, type Selection } from './selection.ts';
 import type { WindowOf } from './window.ts';
 
 /** Most blocked calls, and most settlements, of a run in an answer. */
@@ -19,6 +20,7 @@ interface BlockedDeps {
   tallies: Tallies;
   events: EventReader;
   windowOf: WindowOf;
+  selection: Selection;
 }
 
 /** Calls that a budget or a guard blocked: lists, and one event or one run in detail. */
@@ -60,7 +62,7 @@ type Kind = (typeof KINDS)[BlockedType];
 type Schemas = ReturnType<typeof blockedSchemas>;
 
 function listRoute(deps: BlockedDeps, type: BlockedType, kind: Kind, schemas: Schemas): Route {
-  const { reads, tallies, events, windowOf } = deps;
+  const { reads, tallies, events, windowOf, selection } = deps;
   const { path, name, what, measure } = kind;
   return defineRoute({
     method: 'get',
@@ -76,11 +78,10 @@ function listRoute(deps: BlockedDeps, type: BlockedType, kind: Kind, schemas: Sc
       cursor: z.string().max(1024).optional().meta({ description: 'The `next_cursor` of the previous page' }),
     }),
     responses: { 200: { description: 'A page', schema: schemas.list } },
-    async handler({ caller: { tenantId }, query, signal }) {
+    async handler({ caller: { tenantId }, query: { label, ...query }, signal }) {
       const after = query.cursor === undefined ? undefined : placeOf(query.cursor);
+      const subject = await selection.subjectOf(tenantId, { label, agent_id: query.agent_id });
       const window = await windowOf(tenantId, query);
-      const subject: Subject =
-        query.agent_id === undefined ? WHOLE_WORKSPACE : { scope: 'agent', agentId: query.agent_id };
       const [[tally], found] = await reads.run({ tenantId, kind: type, signal }, (meter) =>
         Promise.all([
           tallies.ofSpans(tenantId, subject, [window], meter),
@@ -122,7 +123,7 @@ function detailsRoute(deps: BlockedDeps, type: BlockedType, kind: Kind, schemas:
       }),
     responses: { 200: { description: 'The event, or the run', schema: schemas.details } },
     async handler({ caller: { tenantId }, query, signal }) {
-      const window = toWindow(await windowOf(tenantId, query));
+      const window = toWindow(await windowOf(tenantId, withoutLabel(query)));
       if (query.event_id !== undefined) {
         const event = await events.findBlocked(tenantId, type, query.event_id);
         if (event === null) throw new AppError('not_found', `This workspace has no ${type} event with that event_id.`);

@@ -1,4 +1,14 @@
-import { identifier, limitOfBudget, micros, planKey, timestamp, timezone } from '@tollkeeper/contracts';
+import {
+  identifier,
+  LABEL_NAME,
+  labelName,
+  labelValue,
+  limitOfBudget,
+  micros,
+  planKey,
+  timestamp,
+  timezone,
+} from '@tollkeeper/contracts';
 import { RANGE_KINDS } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { DIMENSIONS } from '../domain/breakdown.ts';
@@ -17,6 +27,13 @@ const blockedCallFields = { budget_blocked: count, guard_blocked: count } satisf
 >;
 const percent = z.number().min(0).meta({ description: 'Percent with 2 decimals' });
 
+/** What spend can be divided by. */
+export const by = z
+  .union([z.enum(DIMENSIONS), z.templateLiteral(['label:', labelName])], {
+    error: `must be ${DIMENSIONS.join(', ')}, or label: and the name of a label that the workspace tracks`,
+  })
+  .meta({ description: 'Dimension to group spend by; a tracked label as `label:team`', example: 'agent' });
+
 /** The query parameters of every drilldown. */
 export const rangeQuery = {
   range: z
@@ -32,6 +49,22 @@ export const rangeQuery = {
   }),
   to: timestamp.optional().meta({ description: 'End of the span that starts at `from`, exclusive. Default: now' }),
   timezone: timezone.optional().meta({ description: 'IANA time zone name. Default: the time zone of the workspace' }),
+  label: z
+    .record(labelName, labelValue, {
+      error: ({ code }) => (code === 'invalid_key' ? LABEL_NAME : 'must be given as label.NAME=VALUE'),
+    })
+    .optional()
+    .meta({
+      description:
+        'Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked',
+      param: { style: 'form', explode: true },
+      override: {
+        type: 'object',
+        patternProperties: { '^label\\.[a-z][a-z0-9_.-]{0,31}$': { type: 'string', minLength: 1, maxLength: 128 } },
+        additionalProperties: false,
+        propertyNames: undefined,
+      },
+    }),
 };
 
 const windowSchema = z
@@ -133,12 +166,13 @@ export const breakdownSchema = z
   .object({
     window: windowSchema,
     interval: intervalSchema,
-    by: z.enum(DIMENSIONS),
+    by,
     groups: z
       .array(
         z.object({
           key: z.string().nullable().meta({
-            description: 'The `agent_id`, the model or the `plan_key`. Null for settlements that name none',
+            description:
+              'The `agent_id`, the model, the `plan_key` or the value of the label. Null for settlements that name none, and for those from before the label was tracked',
           }),
           display_name: z.string().optional().meta({ description: 'Of agents' }),
           ...otherMark,

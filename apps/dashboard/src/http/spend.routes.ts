@@ -1,7 +1,7 @@
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { comparedSpan } from '@tollkeeper/kernel';
 import { z } from 'zod';
-import { DIMENSIONS, type Dimension } from '../domain/breakdown.ts';
+import type { Dimension } from '../domain/breakdown.ts';
 import type { Budgets } from '../domain/budget.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { Reads } from '../domain/reads.ts';
@@ -19,12 +19,13 @@ import {
   toTimestamp,
   toWindow,
 } from './bodies.ts';
-import { breakdownSchema, overviewSchema, rangeQuery, seriesSchema, spendSchema } from './schemas.ts';
+import { breakdownSchema, by, overviewSchema, rangeQuery, seriesSchema, spendSchema } from './schemas.ts';
+import { withoutLabel, type Selection } from './selection.ts';
 import type { WindowOf } from './window.ts';
 
 const TAG = 'Dashboard';
 /** Whether keys of the dimension also have a display name. */
-const HAS_DISPLAY_NAME: Record<Dimension, boolean> = { agent: true, model: false, plan: false };
+const HAS_DISPLAY_NAME: Record<Dimension, boolean> = { agent: true, model: false, plan: false, label: false };
 
 interface SpendDeps {
   reads: Reads;
@@ -32,6 +33,7 @@ interface SpendDeps {
   budgets: Budgets;
   directory: Directory;
   windowOf: WindowOf;
+  selection: Selection;
 }
 
 /** Spend and blocked calls of the whole workspace. */
@@ -50,7 +52,7 @@ function overviewRoute({ reads, tallies, budgets, windowOf }: SpendDeps): Route 
     query: z.object(rangeQuery),
     responses: { 200: { description: 'The overview', schema: overviewSchema } },
     async handler({ caller: { tenantId }, query, signal }) {
-      const window = await windowOf(tenantId, query);
+      const window = await windowOf(tenantId, withoutLabel(query));
       const before = { start: window.start - (window.end - window.start), end: window.start };
       const likewise = comparedSpan(window);
       const [{ previous, current, comparison, activeAgents, runs }, budget] = await Promise.all([
@@ -87,21 +89,23 @@ function overviewRoute({ reads, tallies, budgets, windowOf }: SpendDeps): Route 
   });
 }
 
-function spendRoute({ reads, tallies, budgets, windowOf }: SpendDeps): Route {
+function spendRoute({ reads, tallies, budgets, windowOf, selection }: SpendDeps): Route {
   return defineRoute({
     method: 'get',
     path: '/api/v1/dashboard/spend',
     operationId: 'getSpend',
     tag: TAG,
     summary: 'Spend of the workspace',
+    description: 'With a label, `budget_used_pct` is the share of the budget of the whole workspace.',
     access: 'member',
     query: z.object(rangeQuery),
     responses: { 200: { description: 'The spend', schema: spendSchema } },
-    async handler({ caller: { tenantId }, query, signal }) {
-      const window = await windowOf(tenantId, query);
+    async handler({ caller: { tenantId }, query: { label, ...span }, signal }) {
+      const subject = await selection.subjectOf(tenantId, { label });
+      const window = await windowOf(tenantId, span);
       const [[tally], budget] = await Promise.all([
-        reads.run({ tenantId, kind: 'spend', signal }, (meter) =>
-          tallies.ofSpans(tenantId, WHOLE_WORKSPACE, [window], meter),
+        reads.run({ tenantId, kind: `spend of ${subject.scope}`, signal }, (meter) =>
+          tallies.ofSpans(tenantId, subject, [window], meter),
         ),
         budgets.ofWorkspace(tenantId),
       ]);
@@ -111,7 +115,7 @@ function spendRoute({ reads, tallies, budgets, windowOf }: SpendDeps): Route {
   });
 }
 
-function seriesRoute({ reads, tallies, windowOf }: SpendDeps): Route {
+function seriesRoute({ reads, tallies, windowOf, selection }: SpendDeps): Route {
   return defineRoute({
     method: 'get',
     path: '/api/v1/dashboard/spend/series',
@@ -122,11 +126,12 @@ function seriesRoute({ reads, tallies, windowOf }: SpendDeps): Route {
     access: 'member',
     query: z.object(rangeQuery),
     responses: { 200: { description: 'The series', schema: seriesSchema } },
-    async handler({ caller: { tenantId }, query, signal }) {
-      const window = await windowOf(tenantId, query);
+    async handler({ caller: { tenantId }, query: { label, ...span }, signal }) {
+      const subject = await selection.subjectOf(tenantId, { label });
+      const window = await windowOf(tenantId, span);
       const { interval, points } = seriesOf(window);
-      const values = await reads.run({ tenantId, kind: 'series', signal }, (meter) =>
-        tallies.ofSpans(tenantId, WHOLE_WORKSPACE, points, meter),
+      const values = await reads.run({ tenantId, kind: `series of ${subject.scope}`, signal }, (meter) =>
+        tallies.ofSpans(tenantId, subject, points, meter),
       );
       return {
         status: 200,
@@ -140,30 +145,31 @@ function seriesRoute({ reads, tallies, windowOf }: SpendDeps): Route {
   });
 }
 
-function breakdownRoute({ reads, tallies, directory, windowOf }: SpendDeps): Route {
+function breakdownRoute({ reads, tallies, directory, windowOf, selection }: SpendDeps): Route {
   return defineRoute({
     method: 'get',
     path: '/api/v1/dashboard/spend/breakdown',
     operationId: 'getSpendBreakdown',
     tag: TAG,
-    summary: 'Spend of the workspace over time, by agent, model or plan',
+    summary: 'Spend of the workspace over time, by agent, model, plan or label',
     description: 'The points are those of `/spend/series`, and the groups and the others add up to its spend.',
     access: 'member',
     query: z.object({
       ...rangeQuery,
-      by: z.enum(DIMENSIONS).meta({ description: 'Dimension to group spend by' }),
+      by,
       limit: integerQuery({ min: 1, max: 20, default: 5, description: 'Maximum number of groups in the response' }),
     }),
     responses: { 200: { description: 'The breakdown', schema: breakdownSchema } },
     async handler({ caller: { tenantId }, query: { by, limit, ...range }, signal }) {
-      const window = await windowOf(tenantId, range);
+      const grouping = await selection.groupingOf(tenantId, by);
+      const window = await windowOf(tenantId, withoutLabel(range));
       const { interval, points } = seriesOf(window);
       const { groups, others } = await reads.run({ tenantId, kind: 'breakdown', signal }, (meter) =>
-        tallies.breakdown(tenantId, by, points, limit, meter),
+        tallies.breakdown(tenantId, grouping, points, limit, meter),
       );
       const layers = others === undefined ? groups : [...groups, others];
       const whole = { totalMicros: layers.reduce((sum, { total }) => sum + total.totalMicros, 0) };
-      const hasDisplayName = HAS_DISPLAY_NAME[by];
+      const hasDisplayName = HAS_DISPLAY_NAME[grouping.by];
       const agentIds = hasDisplayName ? groups.flatMap(({ key }) => key ?? []) : [];
       const names = await directory.displayNames(tenantId, agentIds);
       return {

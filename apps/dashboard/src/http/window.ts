@@ -14,6 +14,8 @@ interface SpanQuery {
   from?: string;
   to?: string;
   timezone?: string;
+  /** Has been taken out: see `selection.ts`. */
+  label?: never;
 }
 
 /** The window of a query. */

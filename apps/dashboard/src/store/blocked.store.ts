@@ -1,7 +1,14 @@
 import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
 import { driverCollection } from '@tollkeeper/mongo';
 import { Schema, type ClientSession, type Connection, type mongo } from 'mongoose';
-import { BLOCKED_TYPES, eventKey, type BlockedType, type DashboardEvent, type EventData } from '../domain/event.ts';
+import {
+  BLOCKED_TYPES,
+  eventKey,
+  type BlockedType,
+  type DashboardEvent,
+  type EventData,
+  type TrackedLabel,
+} from '../domain/event.ts';
 import type { EventReader } from '../domain/event.reader.ts';
 import type { RawRead, ReadPlan } from '../domain/read-plan.ts';
 import type { ReadMeter } from '../domain/reads.ts';
@@ -18,6 +25,8 @@ interface BlockedDocument {
   time: Date;
   /** As received. */
   data: EventData;
+  /** The tracked labels, such as `team=growth`; absent without any. */
+  labels?: string[];
 }
 
 export interface BlockedStore extends TallyStore, Pick<EventReader, 'listBlocked' | 'findBlocked' | 'hasAgent'> {
@@ -31,6 +40,7 @@ export interface BlockedStore extends TallyStore, Pick<EventReader, 'listBlocked
 // The count comes last, so that it can be summed from these indexes alone.
 const BY_TIME = { tenantId: 1, type: 1, time: -1, _id: -1, 'data.count': 1 } as const;
 const BY_AGENT = { tenantId: 1, type: 1, 'data.agent_id': 1, time: -1, _id: -1, 'data.count': 1 } as const;
+const BY_LABEL = { tenantId: 1, type: 1, labels: 1, time: -1, _id: -1, 'data.count': 1 } as const;
 const BY_RUN = { tenantId: 1, 'data.run_id': 1, type: 1, time: 1, _id: 1 } as const;
 /** What the server counts. Each measure is counted for events of every type, but belongs to one type. */
 const COUNTED = (Object.entries(MEASURES) as [keyof Tally, Measure][]).filter(([, { of }]) => isOfBlocked(of));
@@ -50,11 +60,13 @@ const blockedSchema = (retentionSeconds: number): Schema<BlockedDocument> => {
       type: { type: String, required: true },
       time: { type: Date, required: true },
       data: { type: Schema.Types.Mixed, required: true },
+      labels: { type: [String], default: undefined },
     },
     { collection: 'blocked_events', versionKey: false },
   );
   schema.index(BY_TIME);
   schema.index(BY_AGENT);
+  schema.index(BY_LABEL, { partialFilterExpression: { labels: { $exists: true } } });
   schema.index(BY_RUN);
   schema.index({ time: 1 }, { expireAfterSeconds: retentionSeconds });
   return schema;
@@ -170,6 +182,8 @@ function lookupOf(subject: Subject): { filter: object; index: Record<string, 1 |
       return { filter: {}, index: BY_TIME };
     case 'agent':
       return { filter: { 'data.agent_id': subject.agentId }, index: BY_AGENT };
+    case 'label':
+      return { filter: { labels: labelText([subject.name, subject.value]) }, index: BY_LABEL };
   }
 }
 
@@ -178,8 +192,14 @@ function within({ start, end }: TimeSpan): { $gte: Date; $lt: Date } {
 }
 
 function fromEvent(event: DashboardEvent): BlockedDocument {
-  const { tenantId, eventId, source, type, time, data } = event;
-  return { _id: eventKey(event), tenantId, eventId, source, type, time: new Date(time), data };
+  const { tenantId, eventId, source, type, time, data, tracked } = event;
+  const labels = tracked && { labels: tracked.map(labelText) };
+  return { _id: eventKey(event), tenantId, eventId, source, type, time: new Date(time), data, ...labels };
+}
+
+/** No name of a label contains '='. */
+function labelText([name, value]: TrackedLabel): string {
+  return `${name}=${value}`;
 }
 
 function toEvent({ tenantId, source, eventId, type, time, data }: BlockedDocument): DashboardEvent {

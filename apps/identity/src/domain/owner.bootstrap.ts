@@ -64,6 +64,6 @@ async function draft(deps: BootstrapDeps, { email, name, password, workspace }: 
   const user = await draftUser(deps, { email: email.toLowerCase(), name, password });
   const { timezone = 'UTC', ...named } = workspace;
   const { createdAt } = user;
-  const drafted: Workspace = { id: provenTenantId(newId('ws')), ...named, timezone, createdAt };
+  const drafted: Workspace = { id: provenTenantId(newId('ws')), ...named, timezone, trackedLabels: [], createdAt };
   return { user, workspace: drafted };
 }

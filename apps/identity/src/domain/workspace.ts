@@ -8,6 +8,8 @@ export interface Workspace {
   name: string;
   /** IANA name of the time zone that defines the workspace's days. */
   timezone: string;
+  /** Names of the labels by which the dashboard divides spend. */
+  trackedLabels: readonly string[];
   createdAt: Date;
 }
 
@@ -18,11 +20,15 @@ export interface WorkspaceOfUser {
 }
 
 /** The fields of a workspace that the audit log records. */
-export const AUDITED_WORKSPACE: AuditedFields<Pick<Workspace, 'slug' | 'name' | 'timezone'>> = {
+export const AUDITED_WORKSPACE: AuditedFields<Pick<Workspace, 'slug' | 'name' | 'timezone' | 'trackedLabels'>> = {
   slug: (workspace) => workspace.slug,
   name: (workspace) => workspace.name,
   timezone: (workspace) => workspace.timezone,
+  tracked_labels: ({ trackedLabels }) => (trackedLabels.length === 0 ? null : trackedLabels),
 };
+
+/** What owners change. A field that is absent stays as it is. */
+export type WorkspaceChange = Partial<Pick<Workspace, 'name' | 'timezone' | 'trackedLabels'>>;
 
 /** Changes are written to the audit trail in their transaction. */
 export interface WorkspaceStore {
@@ -35,5 +41,5 @@ export interface WorkspaceStore {
    */
   create(workspace: Workspace, ownerId: string, cause: Cause): Promise<boolean>;
   /** Changes the given fields. Null if there is no such workspace. */
-  update(tenantId: TenantId, change: { name?: string; timezone?: string }, cause: Cause): Promise<Workspace | null>;
+  update(tenantId: TenantId, change: WorkspaceChange, cause: Cause): Promise<Workspace | null>;
 }

@@ -1,6 +1,6 @@
 import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
-import type { Workspace, WorkspaceOfUser, WorkspaceStore } from './workspace.ts';
+import type { Workspace, WorkspaceChange, WorkspaceOfUser, WorkspaceStore } from './workspace.ts';
 
 interface NewWorkspace {
   slug: string;
@@ -18,7 +18,7 @@ export interface WorkspaceUseCases {
    */
   create(userId: string, workspace: NewWorkspace, cause: Cause): Promise<Workspace>;
   /** Throws `not_found`. */
-  update(tenantId: TenantId, change: { name?: string; timezone?: string }, cause: Cause): Promise<Workspace>;
+  update(tenantId: TenantId, change: WorkspaceChange, cause: Cause): Promise<Workspace>;
 }
 
 export function createWorkspaceUseCases(deps: { workspaces: WorkspaceStore; clock: Clock }): WorkspaceUseCases {
@@ -31,7 +31,8 @@ export function createWorkspaceUseCases(deps: { workspaces: WorkspaceStore; cloc
     },
 
     async create(userId, { slug, name, timezone }, cause) {
-      const workspace = { id: provenTenantId(newId('ws')), slug, name, timezone, createdAt: new Date(clock()) };
+      const id = provenTenantId(newId('ws'));
+      const workspace = { id, slug, name, timezone, trackedLabels: [], createdAt: new Date(clock()) };
       if (await workspaces.create(workspace, userId, cause)) return workspace;
       const details = [{ path: 'slug', message: 'is taken; choose another' }];
       throw new AppError('conflict', `A workspace with the slug ${slug} already exists. Choose another slug.`, {

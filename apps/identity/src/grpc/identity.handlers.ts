@@ -31,8 +31,8 @@ export function createIdentityHandlers({ auth, workspaces, agents, agentStore }:
     },
 
     async getWorkspace({ tenantId }) {
-      const { id, slug, name, timezone } = await workspaces.get(tenantId);
-      return { workspace: { id, slug, name, timezone } };
+      const { id, slug, name, timezone, trackedLabels } = await workspaces.get(tenantId);
+      return { workspace: { id, slug, name, timezone, trackedLabels: [...trackedLabels] } };
     },
 
     async getAgents({ tenantId, agentIds, withLabels }) {

@@ -1,4 +1,4 @@
-import { displayName, timezone, workspaceRole } from '@tollkeeper/contracts';
+import { displayName, timezone, trackedLabels, workspaceRole } from '@tollkeeper/contracts';
 import { z } from 'zod';
 import { isCommonPassword } from './common-passwords.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../domain/password.hasher.ts';
@@ -70,7 +70,14 @@ export const slug = z
   .meta({ description: 'Identifies the workspace in URLs; never changes', example: 'research' });
 
 export const workspaceSchema = z
-  .object({ id: z.string(), slug: z.string(), name: z.string(), role: workspaceRole, timezone: z.string() })
+  .object({
+    id: z.string(),
+    slug: z.string(),
+    name: z.string(),
+    role: workspaceRole,
+    timezone: z.string(),
+    tracked_labels: trackedLabels,
+  })
   .meta({ id: 'Workspace', description: 'A workspace, with the role of the caller' });
 
 export const accountSchema = z
@@ -90,5 +97,6 @@ export function toAccountBody({ user, workspaces }: Account): z.infer<typeof acc
 export const workspaceFields = { name: displayName, timezone };
 
 export function toWorkspaceBody({ workspace, role }: WorkspaceOfUser): z.infer<typeof workspaceSchema> {
-  return { id: workspace.id, slug: workspace.slug, name: workspace.name, role, timezone: workspace.timezone };
+  const { id, slug: key, name, timezone: zone, trackedLabels: tracked } = workspace;
+  return { id, slug: key, name, role, timezone: zone, tracked_labels: [...tracked] };
 }

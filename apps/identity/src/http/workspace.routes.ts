@@ -1,3 +1,4 @@
+import { trackedLabels } from '@tollkeeper/contracts';
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import type { WorkspaceUseCases } from '../domain/workspace.use-cases.ts';
@@ -6,9 +7,12 @@ import { slug, toWorkspaceBody, workspaceFields, workspaceSchema } from './schem
 const TAG = 'Workspaces';
 
 const changes = z
-  .strictObject(workspaceFields)
+  .strictObject({ ...workspaceFields, tracked_labels: trackedLabels })
   .partial()
-  .refine((body) => Object.values(body).some((value) => value !== undefined), 'must have name, timezone or both');
+  .refine(
+    (body) => Object.values(body).some((value) => value !== undefined),
+    'must have name, timezone or tracked_labels',
+  );
 
 export function createWorkspaceRoutes(workspaces: WorkspaceUseCases): Route[] {
   return [
@@ -49,13 +53,15 @@ export function createWorkspaceRoutes(workspaces: WorkspaceUseCases): Route[] {
       path: '/api/v1/workspace',
       operationId: 'updateWorkspace',
       tag: TAG,
-      summary: 'Change the name or the time zone of the workspace',
-      description: 'The dashboard uses a new time zone immediately; daily budgets use it from their next day.',
+      summary: 'Change the name, the time zone or the tracked labels of the workspace',
+      description:
+        'The dashboard uses a new time zone immediately; daily budgets use it from their next day. Tracked labels are replaced as a whole, and count for events that are received 5 seconds later or after that.',
       access: 'owner',
       body: changes,
       responses: { 200: { description: 'The workspace as it is now', schema: workspaceSchema } },
-      handler: async ({ caller, body, cause }) => {
-        const workspace = await workspaces.update(caller.tenantId, body, cause);
+      handler: async ({ caller, body: { tracked_labels: tracked, ...named }, cause }) => {
+        const change = { ...named, ...(tracked !== undefined && { trackedLabels: tracked }) };
+        const workspace = await workspaces.update(caller.tenantId, change, cause);
         return { status: 200, body: toWorkspaceBody({ workspace, role: caller.role }) };
       },
     }),

@@ -27,6 +27,8 @@ export interface StoredWorkspace {
   slug: string;
   name: string;
   timezone: string;
+  /** Release 0.1.0 stored workspaces without it. */
+  trackedLabels?: readonly string[];
   createdAt: Date;
   /** Rises with every change of a membership, so that two changes conflict even if they concern different members. */
   memberRevision: number;
@@ -127,7 +129,15 @@ sessionSchema.index({ userId: 1 });
 sessionSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
 const workspaceSchema = new Schema<StoredWorkspace>(
-  { _id: text, slug: text, name: text, timezone: text, createdAt: date, memberRevision: { type: Number, default: 0 } },
+  {
+    _id: text,
+    slug: text,
+    name: text,
+    timezone: text,
+    trackedLabels: { type: [String], default: undefined },
+    createdAt: date,
+    memberRevision: { type: Number, default: 0 },
+  },
   { collection: 'workspaces', versionKey: false },
 );
 workspaceSchema.index({ slug: 1 }, { unique: true });

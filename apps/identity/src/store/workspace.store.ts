@@ -57,6 +57,6 @@ export function createWorkspaceStore(models: IdentityModels, trail: AuditTrail):
   };
 }
 
-function toWorkspace({ _id, slug, name, timezone, createdAt }: StoredWorkspace): Workspace {
-  return { id: _id, slug, name, timezone, createdAt };
+function toWorkspace({ _id, slug, name, timezone, trackedLabels = [], createdAt }: StoredWorkspace): Workspace {
+  return { id: _id, slug, name, timezone, trackedLabels, createdAt };
 }

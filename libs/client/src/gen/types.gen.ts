@@ -66,6 +66,10 @@ export type Workspace = {
     name: string;
     role: WorkspaceRole;
     timezone: string;
+    /**
+     * Labels by which the dashboard divides and filters spend, at most 5. The values of a label count from the time it is tracked, or tracked again
+     */
+    tracked_labels: Array<string>;
 };
 
 export type Session = {
@@ -397,13 +401,16 @@ export type SpendPoint = {
 export type SpendBreakdown = {
     window: Window;
     interval: '1s' | '5s' | '15s' | '1min' | '1h' | '1d';
-    by: 'agent' | 'model' | 'plan';
+    /**
+     * Dimension to group spend by; a tracked label as `label:team`
+     */
+    by: 'agent' | 'model' | 'plan' | string;
     /**
      * Those that spent most, by spend, then by `key`
      */
     groups: Array<{
         /**
-         * The `agent_id`, the model or the `plan_key`. Null for settlements that name none
+         * The `agent_id`, the model, the `plan_key` or the value of the label. Null for settlements that name none, and for those from before the label was tracked
          */
         key: string | null;
         /**
@@ -2587,6 +2594,10 @@ export type UpdateWorkspaceData = {
          * IANA time zone name
          */
         timezone?: string;
+        /**
+         * Labels by which the dashboard divides and filters spend, at most 5. The values of a label count from the time it is tracked, or tracked again
+         */
+        tracked_labels?: Array<string>;
     };
     path?: never;
     query?: never;
@@ -3077,6 +3088,12 @@ export type GetOverviewData = {
          * IANA time zone name. Default: the time zone of the workspace
          */
         timezone?: string;
+        /**
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         */
+        label?: {
+            [key: string]: string;
+        };
     };
     url: '/api/v1/dashboard/overview';
 };
@@ -3119,6 +3136,12 @@ export type GetSpendData = {
          * IANA time zone name. Default: the time zone of the workspace
          */
         timezone?: string;
+        /**
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         */
+        label?: {
+            [key: string]: string;
+        };
     };
     url: '/api/v1/dashboard/spend';
 };
@@ -3161,6 +3184,12 @@ export type GetSpendSeriesData = {
          * IANA time zone name. Default: the time zone of the workspace
          */
         timezone?: string;
+        /**
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         */
+        label?: {
+            [key: string]: string;
+        };
     };
     url: '/api/v1/dashboard/spend/series';
 };
@@ -3204,9 +3233,15 @@ export type GetSpendBreakdownData = {
          */
         timezone?: string;
         /**
-         * Dimension to group spend by
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
          */
-        by: 'agent' | 'model' | 'plan';
+        label?: {
+            [key: string]: string;
+        };
+        /**
+         * Dimension to group spend by; a tracked label as `label:team`
+         */
+        by: 'agent' | 'model' | 'plan' | string;
         /**
          * Maximum number of groups in the response
          */
@@ -3254,6 +3289,12 @@ export type ListTopAgentsData = {
          */
         timezone?: string;
         /**
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         */
+        label?: {
+            [key: string]: string;
+        };
+        /**
          * Maximum number of agents in the response
          */
         limit?: number;
@@ -3300,6 +3341,12 @@ export type GetAgentDetailsData = {
          */
         timezone?: string;
         /**
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         */
+        label?: {
+            [key: string]: string;
+        };
+        /**
          * 1–128 characters of `A-Z a-z 0-9 . _ : -`
          */
         agent_id: string;
@@ -3345,6 +3392,12 @@ export type ListBudgetBlockedData = {
          * IANA time zone name. Default: the time zone of the workspace
          */
         timezone?: string;
+        /**
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         */
+        label?: {
+            [key: string]: string;
+        };
         /**
          * Only calls of this agent
          */
@@ -3414,6 +3467,12 @@ export type GetBudgetBlockedDetailsData = {
          */
         timezone?: string;
         /**
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         */
+        label?: {
+            [key: string]: string;
+        };
+        /**
          * 1–128 characters of `A-Z a-z 0-9 . _ : -`
          */
         event_id?: string;
@@ -3476,6 +3535,12 @@ export type ListGuardBlockedData = {
          * IANA time zone name. Default: the time zone of the workspace
          */
         timezone?: string;
+        /**
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         */
+        label?: {
+            [key: string]: string;
+        };
         /**
          * Only calls of this agent
          */
@@ -3544,6 +3609,12 @@ export type GetGuardBlockedDetailsData = {
          * IANA time zone name. Default: the time zone of the workspace
          */
         timezone?: string;
+        /**
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         */
+        label?: {
+            [key: string]: string;
+        };
         /**
          * 1–128 characters of `A-Z a-z 0-9 . _ : -`
          */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { issueMessage, toErrorDetails } from '../validation.ts';
-import { auditedLabels, labels, mergeLabels } from './labels.ts';
+import { auditedLabels, labels, mergeLabels, trackedLabels } from './labels.ts';
 
 const problemsOf = (input: unknown) => {
   const result = labels.safeParse(input, { error: issueMessage });
@@ -38,6 +38,16 @@ describe('labels', () => {
   ])('are refused with a problem that names the label: %j', (input, problem) => {
     expect(problemsOf(input)).toEqual([problem]);
   });
+});
+
+it.each([
+  [['team', 'cost.center', 'a', 'b', 'c'], []],
+  [['a', 'b', 'c', 'd', 'e', 'f'], [{ path: '', message: 'must be at most 5 names' }]],
+  [['team', 'team'], [{ path: '', message: 'must not name a label twice' }]],
+  [['team', 'Team'], [{ path: '[1]', message: NAME }]],
+])('tracked labels are at most five different names: %j', (input, problems) => {
+  const { error } = trackedLabels.safeParse(input, { error: issueMessage });
+  expect(toErrorDetails(error?.issues ?? [])).toEqual(problems);
 });
 
 it('labels are a list in the audit log, and no labels are nothing', () => {

@@ -29,6 +29,20 @@ export const labels = z
     example: { team: 'growth', env: 'prod' },
   });
 
+/** Maximum number of labels that a workspace tracks. */
+export const MAX_TRACKED_LABELS = 5;
+
+/** The names of the labels whose spend the dashboard keeps apart. */
+export const trackedLabels = z
+  .array(labelName)
+  .max(MAX_TRACKED_LABELS, `must be at most ${MAX_TRACKED_LABELS} names`)
+  .refine((names) => new Set(names).size === names.length, 'must not name a label twice')
+  .meta({
+    description: `Labels by which the dashboard divides and filters spend, at most ${MAX_TRACKED_LABELS}. The values of a label count from the time it is tracked, or tracked again`,
+    uniqueItems: true,
+    example: ['team', 'env'],
+  });
+
 /** The labels in the form of a field of the audit log, ordered by name; null for none. */
 export function auditedLabels(labels: Labels): readonly string[] | null {
   const texts = Object.entries(labels).map(([name, value]) => `${name}=${value}`);

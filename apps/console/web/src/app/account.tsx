@@ -18,6 +18,11 @@ export function useWorkspace(): Workspace {
   return workspace;
 }
 
+/** The labels that the workspace tracks. Identity services of earlier releases do not know them. */
+export function useTrackedLabels(): readonly string[] {
+  return (useWorkspace() as Partial<Workspace>).tracked_labels ?? [];
+}
+
 /** Whether `role` is at least `needed`. */
 export function mayWith(role: Role, needed: Role): boolean {
   return RANK[role] >= RANK[needed];

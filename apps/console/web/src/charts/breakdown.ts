@@ -1,5 +1,6 @@
 import type { Api } from '../api/api.ts';
 import { text } from '../text/index.ts';
+import { wordsOf } from './division.ts';
 import { colourOf, REST_COLOUR } from './colours.ts';
 import type { Series } from './stacked-bars.tsx';
 
@@ -22,5 +23,5 @@ export function keyOf({ key, other }: Group): string {
 }
 
 export function nameOf({ key, display_name, other }: Group, by: Api.SpendBreakdown['by']): string {
-  return display_name ?? key ?? (other ? text.spend.other : text.spend.none[by]);
+  return display_name ?? key ?? (other ? text.spend.other : wordsOf(by).none);
 }

@@ -7,8 +7,11 @@ export const settings = {
   zone: 'Time zone',
   zoneHint: 'Daily budgets reset at midnight in this time zone. A change applies to budgets from their next day on.',
   zoneBad: 'Unknown time zone. Enter a name such as Europe/Zurich.',
+  labels: 'Tracked labels',
+  labelsHint:
+    'Up to 5 labels to group and filter spend by, separated by commas, such as “team, env”. Spend counts from the time a label is tracked.',
   saved: 'Settings saved',
-  readOnly: 'Only owners can change the name and the time zone.',
+  readOnly: 'Only owners can change these settings.',
   password: {
     title: 'Your password',
     current: 'Current password',

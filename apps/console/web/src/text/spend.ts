@@ -1,7 +1,13 @@
 export const spend = {
   title: 'Spend',
   line: (from: string, to: string, zone: string) => `${from} to ${to}, ${zone}`,
-  by: { label: 'Group by', whole: 'Total', agent: 'Agent', model: 'Model', plan: 'Plan' },
+  by: { label: 'Group by', whole: 'Total' },
+  division: {
+    agent: { name: 'Agent', groups: 'Agents', none: 'no agent reported' },
+    model: { name: 'Model', groups: 'Models', none: 'no model reported' },
+    plan: { name: 'Plan', groups: 'Plans', none: 'no plan reported' },
+  },
+  label: (name: string) => ({ name, groups: `Values of ${name}`, none: `no ${name} reported, or not tracked yet` }),
   total: 'Spend',
   settlements: 'Settlements',
   each: 'Per settlement',
@@ -9,11 +15,8 @@ export const spend = {
   tokensIn: 'in',
   tokensOut: 'out',
   chart: 'Spend over time',
-  groups: { agent: 'Agents', model: 'Models', plan: 'Plans' },
-  none: { agent: 'no agent reported', model: 'no model reported', plan: 'no plan reported' },
   other: 'other (beyond the first 1,000 of a day)',
   column: {
-    name: { agent: 'Agent', model: 'Model', plan: 'Plan' },
     spend: 'Spend',
     share: 'Share',
     trend: 'Trend',

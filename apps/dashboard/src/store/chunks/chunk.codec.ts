@@ -23,6 +23,11 @@ type Value = string | number;
 
 const LABEL = 'labels.';
 
+/** The field of a label. */
+export function labelField(name: string): string {
+  return LABEL + name;
+}
+
 /** Packs events of one workspace, which must be in the order of their times. */
 export function packEvents(events: readonly DashboardEvent[]): Uint8Array {
   const shapes = new Map<string, { index: number; fields: string[] }>();
@@ -37,7 +42,7 @@ export function packEvents(events: readonly DashboardEvent[]): Uint8Array {
     };
     for (const field in data) {
       const value = data[field];
-      if (typeof value === 'object') for (const name in value) add(LABEL + name, value[name]!);
+      if (typeof value === 'object') for (const name in value) add(labelField(name), value[name]!);
       else if (value !== undefined) add(field, value);
     }
     const name = fields.join('\n');
@@ -73,7 +78,7 @@ export function packEvents(events: readonly DashboardEvent[]): Uint8Array {
 export interface WhichEvents {
   /** Returns only the events in this span. */
   span?: TimeSpan;
-  /** The fields to return in `data`; a label is `labels.` and its name. */
+  /** The fields to return in `data`; a label by its {@link labelField}. */
   fields?: readonly string[];
   /** If false, source and id are left empty. */
   ids?: boolean;

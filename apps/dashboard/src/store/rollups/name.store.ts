@@ -15,20 +15,25 @@ export interface NameStore {
    * Call it in the transaction that adds to the roll-ups.
    */
   add(session: ClientSession | undefined, named: readonly NamesOfDay[]): Promise<NamesOfDay[]>;
-  /** The models stored for these days, by {@link hashOfName}. */
-  models(
-    session: ClientSession,
-    tenantId: TenantId,
-    days: ReadonlySet<number>,
-    meter: ReadMeter,
-  ): Promise<ReadonlyMap<number, string>>;
+  /** The models stored for these days, or the values of a label, by {@link hashOfName}. */
+  models(session: ClientSession, of: ModelsOf, meter: ReadMeter): Promise<ReadonlyMap<number, string>>;
+}
+
+interface ModelsOf {
+  tenantId: TenantId;
+  days: ReadonlySet<number>;
+  label: string | undefined;
 }
 
 /**
  * The hashes of the first names of a workspace's day, in the order of their events; or a piece of the models' names.
+ * The values of a label have documents of their own, in which they are in place of the models.
  */
 interface NamesDocument extends Partial<Record<NameKind, mongo.Binary>> {
-  /** Such as `ws_1|2026-11-22`, or `ws_1|2026-11-22|0` for a piece of the models. */
+  /**
+   * Such as `ws_1|2026-11-22`, or `ws_1|2026-11-22|0` for a piece of the models. For the values of a label,
+   * `ws_1|2026-11-22|label:team` and `ws_1|2026-11-22|label:team|0`.
+   */
   _id: string;
   tenantId: TenantId;
   /** Start of the day. In a piece of the models, start of the next day, since the rows of all hours need the names. */
@@ -95,12 +100,12 @@ export function createNameStore(connection: Connection, expireAfterSeconds: numb
       if (writes.length > 0) await names.bulkWrite(writes, session && { session });
       return further;
     },
-    async models(session, tenantId, days, meter) {
+    async models(session, { tenantId, days, label }, meter) {
       const byHash = new Map<number, string>();
       if (days.size === 0) return byHash;
-      // '}' is the character after '|'.
+      // The number of a piece follows. ':' is the character after all digits.
       const pieces = [...days].map((day) => ({
-        _id: { $gt: `${keyOf(tenantId, day)}|`, $lt: `${keyOf(tenantId, day)}}` },
+        _id: { $gt: `${keyOf(tenantId, day, label)}|`, $lt: `${keyOf(tenantId, day, label)}|:` },
       }));
       const known = new Set<string>();
       for await (const { models = [] } of names.find({ $or: pieces }, { session, projection: { models: 1 } })) {
@@ -116,18 +121,19 @@ export function createNameStore(connection: Connection, expireAfterSeconds: numb
   };
 }
 
-function keyOf(tenantId: TenantId, day: number): string {
-  return `${tenantId}|${new Date(day).toISOString().slice(0, 10)}`;
+function keyOf(tenantId: TenantId, day: number, label: string | undefined): string {
+  const ofDay = `${tenantId}|${new Date(day).toISOString().slice(0, 10)}`;
+  return label === undefined ? ofDay : `${ofDay}|label:${label}`;
 }
 
-interface AskedDay extends Pick<NamesOfDay, 'tenantId' | 'day'> {
+interface AskedDay extends Pick<NamesOfDay, 'tenantId' | 'day' | 'label'> {
   _id: string;
   /** The requested names by their hashes. */
   asked: Record<NameKind, Map<number, string>>;
 }
 
-function toAsked({ tenantId, day, model, plan }: NamesOfDay): AskedDay {
-  return { _id: keyOf(tenantId, day), tenantId, day, asked: { model: byHash(model), plan: byHash(plan) } };
+function toAsked({ model, plan, ...of }: NamesOfDay): AskedDay {
+  return { _id: keyOf(of.tenantId, of.day, of.label), ...of, asked: { model: byHash(model), plan: byHash(plan) } };
 }
 
 /** Whether each name is one of the `held`, or no more names may be added. */
@@ -138,9 +144,9 @@ function isDecided(held: Hashes, asked: AskedDay['asked']): boolean {
 }
 
 /** The names of the day plus the requested ones, while there is room; `left` are the others. */
-function take({ tenantId, day, asked }: AskedDay, before: Hashes): { after: Hashes; left: NamesOfDay } {
+function take({ _id, asked, ...of }: AskedDay, before: Hashes): { after: Hashes; left: NamesOfDay } {
   const after = { model: new Set(before.model), plan: new Set(before.plan) };
-  const left: NamesOfDay = { tenantId, day, model: new Set(), plan: new Set() };
+  const left: NamesOfDay = { ...of, model: new Set(), plan: new Set() };
   for (const kind of NAME_KINDS) {
     for (const [hash, name] of asked[kind]) {
       if (after[kind].size < MAX_NAMES) after[kind].add(hash);

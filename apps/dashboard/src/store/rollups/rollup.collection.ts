@@ -1,5 +1,6 @@
 import { driverCollection } from '@tollkeeper/mongo';
 import { Schema, type ClientSession, type Connection, type mongo } from 'mongoose';
+import { ROW_KINDS } from '../../domain/rollup.ts';
 import type { RollupDocument } from './rollup.document.ts';
 
 export type RollupCollection = mongo.Collection<RollupDocument>;
@@ -19,17 +20,16 @@ export function rollupSeconds(retentionSeconds: number): number {
  * Roll-ups by hour and day, kept for `retentionSeconds` after their start, but at least {@link MIN_RETENTION_SECONDS}.
  */
 export function createRollupCollection(connection: Connection, retentionSeconds: number): RollupCollection {
+  const rows = Object.fromEntries(ROW_KINDS.map((kind) => [kind, Schema.Types.Buffer]));
   const schema = new Schema<RollupDocument>(
     {
       _id: { type: String, required: true },
       tenantId: { type: String, required: true },
       start: { type: Date, required: true },
       workspace: Schema.Types.Buffer,
-      agents: Schema.Types.Buffer,
-      days: Schema.Types.Buffer,
-      plans: Schema.Types.Buffer,
+      ...rows,
       divided: { type: [String], default: undefined },
-      starts: { agents: Schema.Types.Buffer, days: Schema.Types.Buffer, plans: Schema.Types.Buffer },
+      starts: rows,
     },
     { collection: 'rollups', versionKey: false },
   );

@@ -22,6 +22,8 @@ export interface RollupDocument {
   days?: mongo.Binary;
   /** Packed: what was settled under the plans of this part. */
   plans?: mongo.Binary;
+  /** Packed: the events with the values of tracked labels in this part. */
+  labels?: mongo.Binary;
   /** In the workspace's document: the kinds whose rows are divided and so lie elsewhere. */
   divided?: RowKind[];
   /**

@@ -7,8 +7,8 @@ import { PERIOD_OF, rowKindOf, slotsOf, type Level, type WorkspaceSlot } from '.
 import type { NameStore } from './name.store.ts';
 import { readWorkspace, type PackedRow } from './rollup.codec.ts';
 import { findRollups, type RollupCollection } from './rollup.collection.ts';
-import { bytesOf, workspaceKey } from './rollup.document.ts';
-import { createReadRows, type Piece } from './rollup.rows.ts';
+import { bytesOf, workspaceKey, type RollupDocument } from './rollup.document.ts';
+import { createReadRows, type Piece, type RowsOf } from './rollup.rows.ts';
 
 /**
  * Reads the roll-ups of a plan. Rows are read on one snapshot, so no transaction is seen in part, and no roll-up is
@@ -23,16 +23,20 @@ export interface RollupReader {
     meter: ReadMeter,
     each: (row: PackedRow, piece: Piece) => void,
   ): Promise<void>;
-  /** The rows of plans, and the workspace's slots of the same time. */
-  readPlans(
+  /** The rows of plans or of labels, and the workspace's slots of the same time. */
+  readGroups(
     tenantId: TenantId,
     plan: ReadPlan,
+    groups: Groups,
     meter: ReadMeter,
     each: (row: PackedRow, piece: Piece) => void,
-    eachOfWorkspace: (slot: WorkspaceSlot, span: number) => void,
+    eachOfWorkspace?: (slot: WorkspaceSlot, span: number) => void,
   ): Promise<void>;
   readWorkspaces(tenantId: TenantId, plan: ReadPlan, each: (slot: WorkspaceSlot, span: number) => void): Promise<void>;
 }
+
+/** The rows of all plans, or of one label or one of its values. */
+export type Groups = { kind: 'plans'; of?: undefined } | { kind: 'labels'; of: RowsOf };
 
 export function createRollupReader(
   connection: Connection,
@@ -48,17 +52,17 @@ export function createRollupReader(
       onSnapshot(async (session) => {
         for (const kind of ['agents', 'days'] as const) {
           const grains = GRAINS.filter((grain) => rowKindOf(grain) === kind);
-          await readRows(session, kind, piecesOf(tenantId, plan, 'rows', grains), agentId, meter, each);
+          const of = agentId === undefined ? undefined : { name: agentId };
+          await readRows(session, kind, piecesOf(tenantId, plan, 'rows', grains), of, meter, each);
         }
       }),
-    readPlans(tenantId, plan, meter, each, eachOfWorkspace) {
+    readGroups(tenantId, plan, { kind, of }, meter, each, eachOfWorkspace) {
       const ofWorkspace = piecesOf(tenantId, plan, 'workspace');
       const pieces = piecesOf(tenantId, plan, 'rows');
-      return onSnapshot((session) =>
-        readRows(session, 'plans', pieces, undefined, meter, each, ({ _id, workspace }) =>
-          eachSlot(workspace, ofWorkspace.get(_id)!, eachOfWorkspace),
-        ),
-      );
+      const eachWorkspace =
+        eachOfWorkspace &&
+        (({ _id, workspace }: RollupDocument) => eachSlot(workspace, ofWorkspace.get(_id)!, eachOfWorkspace));
+      return onSnapshot((session) => readRows(session, kind, pieces, of, meter, each, eachWorkspace));
     },
     async readWorkspaces(tenantId, plan, each) {
       const pieces = piecesOf(tenantId, plan, 'workspace');

@@ -29,7 +29,7 @@ export interface RollupWriter {
 
 /** Workspaces whose number of parts is remembered. */
 const KNOWN_WORKSPACES = 10_000;
-const UNKNOWN_PARTS: PartCounts = { agents: Infinity, days: Infinity, plans: Infinity };
+const UNKNOWN_PARTS: PartCounts = { agents: Infinity, days: Infinity, plans: Infinity, labels: Infinity };
 
 export function createRollupWriter(rollups: RollupCollection): RollupWriter {
   const hashOf = createRowHash();

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { useChange } from '../../api/api.ts';
-import { useMay, useWorkspace } from '../../app/account.tsx';
+import { useMay, useTrackedLabels, useWorkspace } from '../../app/account.tsx';
 import { PasswordForm } from '../../app/password-form.tsx';
 import { isZone } from '../../app/span-search.ts';
 import { text } from '../../text/index.ts';
@@ -65,12 +65,16 @@ function WorkspaceForm() {
   const mayEdit = useMay('owner');
   const [name, setName] = useState(workspace.name);
   const [timezone, setTimezone] = useState(workspace.timezone);
+  const before = useTrackedLabels().join(', ');
+  const [labels, setLabels] = useState(before);
   const save = useChange('PATCH /api/v1/workspace', ['GET /api/v1/auth/me', 'GET /api/v1/limits']);
   const known = isZone(timezone);
 
   function onSubmit(event: FormEvent): void {
     event.preventDefault();
-    if (known) save.mutate({ body: { name, timezone } }, { onSuccess: () => toast(words.saved) });
+    // An identity service of an earlier release does not know this field.
+    const tracked = labels === before ? {} : { tracked_labels: namesIn(labels) };
+    if (known) save.mutate({ body: { name, timezone, ...tracked } }, { onSuccess: () => toast(words.saved) });
   }
 
   return (
@@ -95,6 +99,13 @@ function WorkspaceForm() {
         onChange={({ target }) => setTimezone(target.value)}
       />
       <Zones />
+      <TextField
+        label={words.labels}
+        hint={words.labelsHint}
+        readOnly={!mayEdit}
+        value={labels}
+        onChange={({ target }) => setLabels(target.value)}
+      />
       <Problem error={save.error} />
       {mayEdit ? (
         <Button type="submit" look="primary" busy={save.isPending && text.common.action.saving}>
@@ -105,4 +116,9 @@ function WorkspaceForm() {
       )}
     </form>
   );
+}
+
+/** The names in a list with commas or spaces. */
+function namesIn(list: string): string[] {
+  return list.split(/[\s,]+/).filter((name) => name !== '');
 }

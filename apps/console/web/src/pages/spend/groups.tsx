@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
 import { useSpan } from '../../app/span.ts';
 import { keyOf, nameOf } from '../../charts/breakdown.ts';
+import { wordsOf, type Division } from '../../charts/division.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
 import { percent } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
@@ -16,17 +17,15 @@ const words = text.spend;
 
 type Group = Api.SpendBreakdown['groups'][number] & { trend: number[] };
 
-const NAMES: Record<Api.SpendBreakdown['by'], (group: Group) => ReactNode> = {
-  agent: (group) =>
-    group.key === null ? name(group, 'agent') : <AgentLink id={group.key} name={group.display_name} />,
-  model: (group) => name(group, 'model'),
-  plan: (group) => name(group, 'plan'),
-};
+/** Only agents have pages of their own. */
+function nameCell(group: Group, by: Division): ReactNode {
+  if (by === 'agent' && group.key !== null) return <AgentLink id={group.key} name={group.display_name} />;
+  return <span className={ui['name']}>{nameOf(group, by)}</span>;
+}
 
-const name = (group: Group, by: Api.SpendBreakdown['by']) => <span className={ui['name']}>{nameOf(group, by)}</span>;
-
-/** The agents, models or plans with the highest spend, with the trend of each. */
-export function Groups({ by }: { by: Api.SpendBreakdown['by'] }) {
+/** The agents, models, plans or values of a label with the highest spend, with the trend of each. */
+export function Groups({ by }: { by: Division }) {
+  const { name, groups: title } = wordsOf(by);
   const { query } = useSpan();
   const breakdown = useRead(
     'GET /api/v1/dashboard/spend/breakdown',
@@ -36,8 +35,8 @@ export function Groups({ by }: { by: Api.SpendBreakdown['by'] }) {
   const columns: Column<Group>[] = [
     {
       key: 'name',
-      head: words.column.name[by],
-      cell: (group) => NAMES[by](group),
+      head: name,
+      cell: (group) => nameCell(group, by),
     },
     { key: 'spend', head: words.column.spend, align: 'right', cell: (row) => <Money micros={row.total_micros} /> },
     { key: 'share', head: words.column.share, align: 'right', cell: (row) => percent(row.share_pct / 100) },
@@ -63,14 +62,14 @@ export function Groups({ by }: { by: Api.SpendBreakdown['by'] }) {
     },
   ];
   return (
-    <Card title={words.groups[by]}>
+    <Card title={title}>
       <Loaded query={breakdown} height={320}>
         {({ groups, points }) =>
           groups.length === 0 ? (
             <Note title={words.empty.title}>{words.empty.text}</Note>
           ) : (
             <Table
-              label={words.groups[by]}
+              label={title}
               columns={columns}
               rows={groups.map((group, index) => ({
                 ...group,

@@ -1,9 +1,11 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type Answer, type Api, useRead } from '../../api/api.ts';
+import { useTrackedLabels } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { seriesOf } from '../../charts/breakdown.ts';
 import { colourOf } from '../../charts/colours.ts';
+import { divisionsOf, wordsOf, type Division } from '../../charts/division.ts';
 import { SpendBars } from '../../charts/spend-bars.tsx';
 import { ChartSpace } from '../../charts/stacked-bars.tsx';
 import { dateTime } from '../../format/time.ts';
@@ -13,7 +15,6 @@ import { Card, Loaded, PageHead, Segments, Unknown } from '../../ui/parts.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
 import ui from '../../ui/ui.module.css';
 import { Groups } from './groups.tsx';
-import { DIVISIONS } from './spend-search.ts';
 
 const words = text.spend;
 
@@ -30,7 +31,7 @@ export function SpendPage() {
         <SpanBar />
       </PageHead>
       <Totals spend={spend} />
-      <Division />
+      <GroupBy />
       {by === undefined ? <Whole /> : <Divided by={by} />}
       <Groups by={by ?? 'agent'} />
     </div>
@@ -76,16 +77,16 @@ function TotalTokens({ input, output }: { input: number; output: number }) {
   );
 }
 
-function Division() {
+function GroupBy() {
   const { by } = useSearch({ from: '/account/w/$slug/spend' });
   const navigate = useNavigate({ from: '/w/$slug/spend' });
-  const options = ['whole', ...DIVISIONS] as const;
+  const divisions = divisionsOf(useTrackedLabels());
   return (
     <div>
       <Segments
         label={words.by.label}
         value={by ?? 'whole'}
-        options={options.map((each) => [each, words.by[each]] as const)}
+        options={[['whole', words.by.whole], ...divisions.map((each) => [each, wordsOf(each).name] as const)]}
         onChange={(next) =>
           void navigate({
             to: '.',
@@ -118,7 +119,7 @@ function Whole() {
   );
 }
 
-function Divided({ by }: { by: Api.SpendBreakdown['by'] }) {
+function Divided({ by }: { by: Division }) {
   const { query } = useSpan();
   const breakdown = useRead(
     'GET /api/v1/dashboard/spend/breakdown',
@@ -130,7 +131,7 @@ function Divided({ by }: { by: Api.SpendBreakdown['by'] }) {
       <Loaded query={breakdown} height={<ChartSpace height={300} named />}>
         {(data) => (
           <SpendBars
-            label={`${words.chart}: ${words.by[by]}`}
+            label={`${words.chart}: ${wordsOf(by).name}`}
             height={300}
             interval={data.interval}
             series={seriesOf(data)}

@@ -1,11 +1,10 @@
-export const DIVISIONS = ['agent', 'model', 'plan'] as const;
+import { isDivision, type Division } from '../../charts/division.ts';
 
 /** The dimension that spend is divided by; the total without one. */
 export interface SpendSearch {
-  by?: (typeof DIVISIONS)[number];
+  by?: Division;
 }
 
 export function parseSpendSearch({ by }: Record<string, unknown>): SpendSearch {
-  const found = DIVISIONS.find((division) => division === by);
-  return found === undefined ? {} : { by: found };
+  return isDivision(by) ? { by } : {};
 }

@@ -12,6 +12,10 @@ export interface Workspace {
    * IANA name of the time zone in which the days of the workspace begin.
    */
   'timezone'?: (string);
+  /**
+   * Names of the labels whose spend the dashboard keeps apart, at most 5.
+   */
+  'trackedLabels'?: (string)[];
 }
 
 export interface Workspace__Output {
@@ -25,4 +29,8 @@ export interface Workspace__Output {
    * IANA name of the time zone in which the days of the workspace begin.
    */
   'timezone': (string);
+  /**
+   * Names of the labels whose spend the dashboard keeps apart, at most 5.
+   */
+  'trackedLabels': (string)[];
 }
