@@ -3,4 +3,5 @@ export { createDashboard, type DashboardDeps, type DashboardService } from './da
 // For tools that fill a dashboard without the log. They make the same documents, with the same functions.
 export { toDashboardEvent } from './consumers/gateway-events.consumer.ts';
 export { recordEvents } from './domain/record-events.ts';
+export { withTracked } from './domain/tracked-labels.ts';
 export { createStores } from './store/stores.ts';

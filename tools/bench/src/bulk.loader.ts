@@ -1,8 +1,8 @@
-import { createStores, recordEvents, toDashboardEvent } from '@tollkeeper/dashboard';
+import { createStores, recordEvents, toDashboardEvent, withTracked } from '@tollkeeper/dashboard';
 import type { TenantId } from '@tollkeeper/kernel';
 import { ensureIndexes } from '@tollkeeper/mongo';
 import { createConnection } from 'mongoose';
-import { generateBatches, type GeneratedTraffic } from './event.generator.ts';
+import { generateBatches, LABELS, type GeneratedTraffic } from './event.generator.ts';
 
 export interface BulkTarget {
   uri: string;
@@ -31,10 +31,11 @@ export async function loadInBulk(
     // The look-up of known starts of runs needs an index.
     await ensureIndexes(Object.values(connection.models));
     const fresh = { ...recorder, knownIdentities: async () => new Set<string>() };
+    const tracked = Object.keys(LABELS);
     let loaded = 0;
     for (const events of generateBatches(traffic, BATCH)) {
       const receivedAt = new Date().toISOString();
-      const batch = events.map((event) => toDashboardEvent({ tenantId, receivedAt, event }));
+      const batch = events.map((event) => withTracked(toDashboardEvent({ tenantId, receivedAt, event }), tracked));
       loaded += (await recordEvents(fresh, undefined, batch)).counted;
       onProgress(loaded);
     }

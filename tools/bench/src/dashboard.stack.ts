@@ -19,6 +19,8 @@ export interface DashboardStack {
   readonly logger: Logger;
   readonly tenantId: TenantId;
   readonly retentionSeconds: number;
+  /** Makes identity know these workspaces, and that they track these labels. */
+  track(tenantIds: readonly TenantId[], names: readonly string[]): Promise<void>;
   /** Opens and starts an event log in a database of that name. */
   openLog(database: string): Promise<EventLog>;
   /** Creates a dashboard service that uses `clock`, without starting it. */
@@ -94,11 +96,10 @@ export async function startDashboardStack(): Promise<DashboardStack> {
     tenantId,
     retentionSeconds: configOf('any').RETENTION_SECONDS,
     openLog,
+    track: (tenantIds, trackedLabels) => track(mongod.uri, tenantIds, trackedLabels),
     createDashboard: (database, eventLog, clock) =>
       createDashboard({
-        config: configOf(database),
-        eventLog,
-        logger,
+        ...{ config: configOf(database), eventLog, logger },
         metrics: createMetrics(database),
         ...(clock && { clock }),
       }),
@@ -126,6 +127,19 @@ async function storedBytes(uri: string, database: string): Promise<number> {
     await client.db('admin').command({ fsync: 1 });
     const { storageSize, indexSize } = await client.db(database).stats();
     return Number(storageSize) + Number(indexSize);
+  } finally {
+    await client.close();
+  }
+}
+
+async function track(uri: string, tenantIds: readonly TenantId[], trackedLabels: readonly string[]): Promise<void> {
+  const client = await new mongo.MongoClient(uri).connect();
+  try {
+    const workspaces = client.db('tollkeeper_identity').collection<{ _id: TenantId }>('workspaces');
+    for (const _id of tenantIds) {
+      const made = { slug: _id, name: _id, timezone: 'UTC', createdAt: new Date(), memberRevision: 0 };
+      await workspaces.updateOne({ _id }, { $set: { trackedLabels }, $setOnInsert: made }, { upsert: true });
+    }
   } finally {
     await client.close();
   }

@@ -4,6 +4,7 @@ import { markdownTable } from '@tollkeeper/testing/markdown-table';
 import { loadInBulk } from './bulk.loader.ts';
 import { measureConsumer } from './consumer.rate.ts';
 import { startDashboardStack, type DashboardStack } from './dashboard.stack.ts';
+import { LABELS } from './event.generator.ts';
 import { describeMachine } from './machine.ts';
 import { percentile, whole } from './statistics.ts';
 import { measureVisible } from './visible.latency.ts';
@@ -15,6 +16,7 @@ const { values } = parseArgs({
     queries: { type: 'string', default: '1000' },
     records: { type: 'string', default: '200000' },
     agents: { type: 'string', default: '50' },
+    labels: { type: 'string', default: '0' },
     'random-ids': { type: 'boolean', default: false },
   },
 });
@@ -22,10 +24,16 @@ const sizes = [Number(values.small), Number(values.large)];
 const queries = Number(values.queries);
 const records = Number(values.records);
 const agents = Number(values.agents);
+/** Labels of each event. They are tracked where queries are measured; the consumer is measured without and with it. */
+const labels = Number(values.labels);
 
-const PATHS = ['spend?', 'spend/series?', 'top-agents?', 'top-agents/details?agent_id=agent-7&'].map(
-  (question) => `/api/v1/dashboard/${question}range=3m`,
-);
+const PATHS = [
+  'spend?',
+  'spend/series?',
+  'top-agents?',
+  'top-agents/details?agent_id=agent-7&',
+  ...(labels === 0 ? [] : ['spend/breakdown?by=label:team&', 'spend?label.team=team-1&']),
+].map((question) => `/api/v1/dashboard/${question}range=3m`);
 /** The consumer's own batch size, and a smaller one. */
 const BATCHES = [5_000, 1_000];
 const DAY_MS = 86_400_000;
@@ -57,6 +65,7 @@ async function reportQueries(stack: DashboardStack): Promise<void> {
   // The last second of a quarter of an hour is the most expensive time for queries: both ends of the window are read
   // from raw events.
   const now = Math.floor(Date.now() / QUARTER_MS) * QUARTER_MS - 1_000;
+  await stack.track([stack.tenantId], Object.keys(LABELS).slice(0, labels));
   const sized: Sized[] = [];
   for (const count of sizes) sized.push(await openSized(stack, count, now));
   for (const { dashboard } of sized) await dashboard.start();
@@ -88,7 +97,7 @@ async function openSized(stack: DashboardStack, count: number, now: number): Pro
   const startedAt = performance.now();
   let shown = 0;
   // A day more than the longest three months, so that the window's far end is full too.
-  const traffic = { count, start: now - 93 * DAY_MS, end: now, agents, randomIds: values['random-ids'] };
+  const traffic = { count, start: now - 93 * DAY_MS, end: now, agents, labels, randomIds: values['random-ids'] };
   await loadInBulk({ ...stack, database }, stack.tenantId, traffic, (loaded) => {
     if (loaded - shown < count / 20) return;
     shown = loaded;
@@ -128,11 +137,11 @@ function queryRow(path: string, sized: Sized[]): string[] {
     const [small = NaN, large = NaN] = sized.map(({ times }) => percentile(times.get(path) ?? [], percent));
     return [small.toFixed(1), large.toFixed(1), (large / small).toFixed(2)];
   });
-  return [path.replace('/api/v1/dashboard', '').replace(/\?.*/, ''), ...cells];
+  return [path.replace('/api/v1/dashboard', '').replace(/[?&]range=3m/, ''), ...cells];
 }
 
 async function reportConsumer(stack: DashboardStack): Promise<void> {
-  const { parsed, counted } = await measureConsumer(stack, { count: records, agents, batches: BATCHES });
+  const { parsed, counted } = await measureConsumer(stack, { count: records, agents, labels, batches: BATCHES });
   console.log(
     `\n- ${whole(records)} events of 16 workspaces of ${whole(agents)} agents in one hour, in the log before the start; six partitions, one consumer process\n`,
   );
@@ -141,8 +150,8 @@ async function reportConsumer(stack: DashboardStack): Promise<void> {
       ['consumer', 'events/s', 'of the bare consumer', 'µs of it', 'µs of mongod'],
       [
         ['bare consumer that parses', whole(parsed), '100 %', '', ''],
-        ...counted.map(({ eventsPerSecond, cpuMicros, mongodMicros }, index) => [
-          `dashboard: decode, count exactly once, batches of ${whole(BATCHES[index]!)}`,
+        ...counted.map(({ batch, tracked, eventsPerSecond, cpuMicros, mongodMicros }) => [
+          `dashboard: decode, count exactly once, batches of ${whole(batch)}${tracked > 0 ? `, ${tracked} labels tracked` : ''}`,
           whole(eventsPerSecond),
           `${Math.round((eventsPerSecond / parsed) * 100)} %`,
           cpuMicros.toFixed(1),

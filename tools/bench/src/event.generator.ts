@@ -10,8 +10,12 @@ export interface GeneratedTraffic {
   randomIds?: boolean;
   /** Number of agents, by default 50, with runs in turn. */
   agents?: number;
+  /** How many of {@link LABELS} the events have; none by default. */
+  labels?: number;
 }
 
+/** Labels by name, with their numbers of values. */
+export const LABELS = { team: 10, env: 3, user: 1_000, feature: 50, customer: 200 };
 const DEFAULT_AGENTS = 50;
 const CALLS_PER_RUN = 10;
 const MODELS = ['small', 'medium', 'large', 'frontier'];
@@ -21,11 +25,14 @@ const MODELS = ['small', 'medium', 'large', 'frontier'];
  * gives the same event, and the ten events of a run are consecutive.
  */
 export function generateEvent(traffic: GeneratedTraffic, index: number): GatewayEvent {
-  const { count, start, end, randomIds, agents = DEFAULT_AGENTS } = traffic;
+  const { count, start, end, randomIds, agents = DEFAULT_AGENTS, labels = 0 } = traffic;
   const run = Math.floor(index / CALLS_PER_RUN);
   const agent = run % agents;
   const idOf = (name: string): string => (randomIds ? randomId(name) : name);
-  const ids = { run_id: idOf(`run-${run}`), agent_id: `agent-${agent}` };
+  const ids = {
+    ...{ run_id: idOf(`run-${run}`), agent_id: `agent-${agent}` },
+    ...(labels > 0 && { labels: labelsOf(index, labels) }),
+  };
   const base = {
     specversion: '1.0',
     id: idOf(`evt-${index}`),
@@ -57,6 +64,11 @@ export function generateEvent(traffic: GeneratedTraffic, index: number): Gateway
       output_tokens: (index * 17) % 900,
     },
   };
+}
+
+function labelsOf(index: number, count: number): Record<string, string> {
+  const named = Object.entries(LABELS).slice(0, count);
+  return Object.fromEntries(named.map(([name, values]) => [name, `${name}-${(index * 7_919) % values}`]));
 }
 
 /** Deterministic by name. */
