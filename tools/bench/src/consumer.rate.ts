@@ -19,8 +19,8 @@ export interface ConsumerCost {
 }
 
 /**
- * The dashboard's consumer with each of the batch sizes, without and with tracked labels, and a consumer that only parses events, over the same full log
- * of six partitions.
+ * The dashboard's consumer with each of the batch sizes, without and with tracked labels, and a consumer that only
+ * parses events, over the same full log of six partitions.
  */
 export async function measureConsumer(
   stack: DashboardStack,

@@ -146,11 +146,19 @@ function workspaceSlot({ workspace, period, start }: RollupDelta, time: number):
   return held;
 }
 
+/** A row that an event adds to. Its key is made once for all roll-ups. */
+interface KeyedRow extends Pick<Row, 'name' | 'model'> {
+  key: string;
+}
+
+function keyed(name: string, model: Row['model']): KeyedRow {
+  return { key: rowKey({ name, model }), name, model };
+}
+
 /** The additions to a row of `rows`, by slot number. */
-function rowSlots(rows: Map<string, Row>, row: Pick<Row, 'name' | 'model'>): Map<number, Tally> {
-  const key = rowKey(row);
+function rowSlots(rows: Map<string, Row>, { key, name, model }: KeyedRow): Map<number, Tally> {
   let known = rows.get(key);
-  if (known === undefined) rows.set(key, (known = { ...row, slots: new Map() }));
+  if (known === undefined) rows.set(key, (known = { name, model, slots: new Map() }));
   return known.slots;
 }
 
@@ -161,7 +169,9 @@ export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): Roll
     const { tenantId, time, tracked = [] } = event;
     const tally = tallyOf(event);
     const row = rowOf(event);
-    const plan = event.type === SPEND_SETTLED ? event.data.plan_key : undefined;
+    const { plan_key: name } = event.data;
+    const plan = event.type === SPEND_SETTLED && name !== undefined ? keyed(name, undefined) : undefined;
+    const values = tracked.map(([label, value]) => keyed(label, value));
     for (const period of PERIODS) {
       const delta = deltas.at(tenantId, period, time);
       addTally(workspaceSlot(delta, time).tally, tally);
@@ -171,9 +181,12 @@ export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): Roll
         addToSlot(rowSlots(agents, row), slot, tally);
         if (HAS_WHOLE_DAY[period]) addToSlot(rowSlots(days, row), WHOLE_DAY, tally);
       }
-      if (plan !== undefined) addWithDay(rowSlots(plans, { name: plan, model: undefined }), period, slot, tally);
-      for (const [name, model] of tracked) addWithDay(rowSlots(labels, { name, model }), period, slot, tally);
+      if (plan !== undefined) addToSlot(rowSlots(plans, plan), slot, tally);
+      for (const value of values) addToSlot(rowSlots(labels, value), slot, tally);
     }
+  }
+  for (const { period, plans, labels } of deltas.all()) {
+    if (HAS_WHOLE_DAY[period]) for (const rows of [plans, labels]) addWholeDays(rows);
   }
   for (const { tenantId, from, to } of starts) {
     for (const period of PERIODS) {
@@ -184,10 +197,13 @@ export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): Roll
   return deltas.all();
 }
 
-/** Adds to a row that also counts its whole day. */
-function addWithDay(slots: Map<number, Tally>, period: Period, slot: number, tally: Tally): void {
-  if (HAS_WHOLE_DAY[period]) addToSlot(slots, WHOLE_DAY, tally);
-  addToSlot(slots, slot, tally);
+/** Puts the sum of all slots of each row before them, in rows that also count their whole day. */
+function addWholeDays(rows: Map<string, Row>): void {
+  for (const row of rows.values()) {
+    const whole = emptyTally();
+    for (const tally of row.slots.values()) addTally(whole, tally);
+    row.slots = new Map([[WHOLE_DAY, whole], ...row.slots]);
+  }
 }
 
 export function addToSlot(slots: Map<number, Tally>, slot: number, tally: Tally): void {
@@ -196,7 +212,7 @@ export function addToSlot(slots: Map<number, Tally>, slot: number, tally: Tally)
   else addTally(held, tally);
 }
 
-function rowOf({ type, data }: DashboardEvent): Pick<Row, 'name' | 'model'> | undefined {
+function rowOf({ type, data }: DashboardEvent): KeyedRow | undefined {
   if (data.agent_id === undefined) return undefined;
-  return { name: data.agent_id, model: type === SPEND_SETTLED ? (data.model?.toWellFormed() ?? null) : undefined };
+  return keyed(data.agent_id, type === SPEND_SETTLED ? (data.model?.toWellFormed() ?? null) : undefined);
 }

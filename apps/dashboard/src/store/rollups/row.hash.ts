@@ -9,6 +9,7 @@ const NAME_BYTES = NAME_BITS / 8;
 /** Two names of a day have the same hash, and would count as one, less often than disks fail silently. */
 export const HASH_BYTES = HASH_BITS / 8;
 const REMEMBERED = 10_000;
+const hashes = new LRUCache<string, number>(roomFor(REMEMBERED));
 
 /** The model of a row as it is stored: its name, or {@link hashOfName}. */
 export type StoredModel = Row['model'] | number;
@@ -26,9 +27,11 @@ export function hashOfRow({ name, model }: StoredRow): number {
   return leastHashOf(name) + hash('sha256', `${name}|${key ?? ''}`, 'buffer').readUIntBE(0, ROW_BYTES);
 }
 
-/** Identifies the name of a model or a plan among those of a day. */
+/** Identifies the name of a model, a plan or a value among those of a day. */
 export function hashOfName(name: string): number {
-  return hash('sha256', name, 'buffer').readUIntBE(0, HASH_BYTES);
+  let known = hashes.get(name);
+  if (known === undefined) hashes.set(name, (known = hash('sha256', name, 'buffer').readUIntBE(0, HASH_BYTES)));
+  return known;
 }
 
 /** {@link hashOfRow} with a cache, since live events touch the same rows in each batch. */
