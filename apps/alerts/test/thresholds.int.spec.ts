@@ -12,9 +12,12 @@ const SECOND = 1000;
 /** An event some seconds ago: spend of `scopeId` reached `percent` of its budget. */
 const reached = (ago: number, percent: number, scope: string, scopeId: string, ofBudget: Body = {}) =>
   event(clock.now - ago * SECOND, 'budget.threshold_reached', {
-    ...{ run_id: undefined, agent_id: undefined, scope, scope_id: scopeId, percent },
+    ...{ run_id: undefined, agent_id: undefined, scope, scope_id: scopeId },
+    ...percentOf(percent),
     ...{ spent_micros: percent, daily_budget_usd_micros: 100, ...ofBudget },
   });
+/** Above 100, as the enforcer says it. */
+const percentOf = (percent: number): Body => (percent > 100 ? { percent: 100, reached_percent: percent } : { percent });
 const ruleAt = (percents: number[] | undefined, changes: Body = {}): Body => ({
   name: `At ${percents?.join(' and ') ?? 'any'}`,
   rule_config: {
@@ -60,7 +63,7 @@ describe('a rule about thresholds of budgets', () => {
     expect(await report(tenantId, ...within)).toEqual(['At 120 and 200']);
     expect(await report(tenantId, reached(40, 200, 'budget', 'bud_1', ofBudget))).toHaveLength(2);
     const budget = {
-      ...{ scope: 'budget', scope_id: 'bud_1', percent: 200, spent_micros: 200, daily_budget_usd_micros: 100 },
+      ...{ scope: 'budget', scope_id: 'bud_1', ...percentOf(200), spent_micros: 200, daily_budget_usd_micros: 100 },
       ...ofBudget,
     };
     const [newest, older] = await stack.alerts(tenantId);

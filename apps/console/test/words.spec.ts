@@ -91,7 +91,12 @@ describe('the sentence of an alert', () => {
     ],
     [{ scope: 'team', scope_id: 'red' }, 'The team red reached 120% of its limit'],
   ])('names the budget and its period, and says "daily" only of a day: %j', (named, line) => {
-    const amounts = { percent: 120, spent_micros: 12_000_000, daily_budget_usd_micros: 10_000_000 };
+    const amounts = {
+      percent: 100,
+      reached_percent: 120,
+      spent_micros: 12_000_000,
+      daily_budget_usd_micros: 10_000_000,
+    };
     const budget = { scope: 'budget', scope_id: 'bud_1', ...amounts, ...named } as Api.Alert['budget'];
     expect(alert({ budget, event_count: 1, threshold: 1 })).toBe(`${line} ($12.00 of $10.00)`);
   });

@@ -155,7 +155,8 @@ describe('the first page', () => {
     const stores = createStores(connection, 2_000_000_000);
     const eventLog = createMongoEventLog({ connection, logger, metrics });
     const group = createConsumerGroup({ name: CONSUMER_GROUP, eventLog, connection, metrics, logger });
-    const base = { recorder: stores.recorder, metrics, logger, clock: () => noon };
+    const trackedLabels = { of: async () => [], refresh: async () => undefined, lastKnown: () => [] };
+    const base = { recorder: stores.recorder, trackedLabels, metrics, logger, clock: () => noon };
     const consumer = createGatewayEventsConsumer({ ...base, group });
     const deps = { reader: stores.settlements, reads: createReads(), caughtUp: consumer.caughtUp };
     const list = createSettlementList({ ...deps, logWaitMs: 200 });

@@ -1,6 +1,7 @@
 import { createAuditTrail } from '@tollkeeper/audit-trail';
 import {
   budgetsService,
+  dashboardService,
   encodeGatewayEvent,
   GATEWAY_EVENTS_TOPIC,
   identityService,
@@ -22,22 +23,29 @@ import {
 import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
 import { createAgentRegistrar } from './clients/agent.registrar.ts';
 import { createBudgetSource } from './clients/budget.source.ts';
+import { createSettlementSource } from './clients/settlement.source.ts';
 import { createLimitSource } from './clients/limit.source.ts';
 import { createTimezoneSource } from './clients/timezone.source.ts';
 import type { EnforcerConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
+import { createBudgetFiller } from './domain/budget.filler.ts';
 import { createDenialReporter, type DenialReporter } from './domain/denial.reporter.ts';
 import type { Reservations } from './domain/enforcement.ts';
 import { createLimits } from './domain/limit.use-cases.ts';
 import { createReservations } from './domain/reservation.use-cases.ts';
 import { createThresholdReporter } from './domain/threshold.reporter.ts';
 import type { AppendEvents } from './domain/workspace.appends.ts';
-import { createDecisionTelemetry, createOverQuota, createThresholdTelemetry } from './enforcer.telemetry.ts';
+import {
+  createDecisionTelemetry,
+  createFillTelemetry,
+  createOverQuota,
+  createThresholdTelemetry,
+} from './enforcer.telemetry.ts';
 import { createEnforcerHandlers, MAX_REQUEST_BYTES } from './grpc/enforcer.handlers.ts';
 import { createLimitRoutes } from './http/limit.routes.ts';
 import { createReservationRoutes } from './http/reservation.routes.ts';
 import { createKeyAccess } from './key.access.ts';
-import { createLedgers } from './ledger/ledgers.ts';
+import { createLedgers, type Ledgers } from './ledger/ledgers.ts';
 import { createJournalStore } from './store/journal.store.ts';
 import { createSnapshotStore } from './store/snapshot.store.ts';
 
@@ -68,14 +76,16 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   const keys = createGrpcClient(keysService, config.KEYS_GRPC, { ...base, deadlineMs: KEY_DEADLINE_MS });
   const budgets = createGrpcClient(budgetsService, config.BUDGETS_GRPC, base);
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, base);
+  const dashboard = createGrpcClient(dashboardService, config.DASHBOARD_GRPC, base);
   const limitSource = createLimitSource({ budgets, logger, metrics, now });
   const budgetSource = createBudgetSource({ budgets, logger, now });
 
-  const ledgers = createLedgers({
+  const ledgers: Ledgers = createLedgers({
     journal,
     snapshots: createSnapshotStore(connection),
     ...createTimezoneSource(identity, logger),
     budgetBytes: config.LEDGER_BUDGET_BYTES,
+    onInexact: (tenantId) => filler.wake(tenantId),
     metrics,
     clock,
     now,
@@ -100,6 +110,12 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   });
   const limits = createLimits({ ...common, grants: journal });
   const thresholds = createThresholdReporter({ ...common, ...createThresholdTelemetry({ logger, now }) });
+  const filler = createBudgetFiller({
+    ...common,
+    ...createFillTelemetry({ metrics, logger, now }),
+    settlements: createSettlementSource(dashboard),
+    thresholds,
+  });
   const consumer = createGatewayEventsConsumer({
     ...common,
     thresholds,
@@ -122,7 +138,9 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   });
   // Not required to be ready: reservations are decided without the log, and without the peers on cached data.
   const reporters = [toComponent(denials, logger), { name: 'threshold-reporter', ...thresholds }];
-  const parts = [mongo, trail.outbox, keys, budgets, identity, ledgers, ...reporters, inBackground(consumer, logger)];
+  const filling = { name: 'budget-filler', start: async () => undefined, stop: filler.stop };
+  const peers = [keys, budgets, identity, dashboard];
+  const parts = [mongo, trail.outbox, ...peers, ledgers, ...reporters, filling, inBackground(consumer, logger)];
   const service = assembleService({ ...base, parts, grpc, http });
   return Object.assign(service, { reservations });
 }

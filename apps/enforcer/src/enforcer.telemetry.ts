@@ -2,6 +2,7 @@ import { createSparingWarner, type Logger, type Metrics } from '@tollkeeper/runt
 import type { DenialReporterDeps } from './domain/denial.reporter.ts';
 import type { ReservationDeps } from './domain/reservation.use-cases.ts';
 import type { UsedUp } from './domain/reserve.ts';
+import type { BudgetFillerDeps } from './domain/budget.filler.ts';
 import type { ThresholdReporterDeps } from './domain/threshold.reporter.ts';
 
 /** What a workspace may not exceed: the quota of `calls`, or a maximum named by the domain. */
@@ -68,5 +69,26 @@ export function createThresholdTelemetry({
   return {
     onLimitsUnknown: (tenant_id, err) => warnOfLimits({ err, tenant_id }),
     onUnreportedThresholds: (tenant_id, err) => warnOfFailure({ err, tenant_id }),
+  };
+}
+
+/** Counts the pages of settlements that were filled into budgets. A failed one is tried again every two seconds. */
+export function createFillTelemetry({
+  metrics,
+  logger,
+  now,
+}: Pick<DecisionTelemetryDeps, 'metrics' | 'logger' | 'now'>): Pick<BudgetFillerDeps, 'onPage' | 'onFailure'> {
+  const pages = metrics.counter({
+    name: 'enforcer_fill_pages_total',
+    help: 'Pages of settlements that were read to fill budgets made in the middle of their period, by outcome',
+    labelNames: ['outcome'],
+  });
+  const warn = createSparingWarner(logger, now, 'budgets cannot be filled with earlier spend; retrying');
+  return {
+    onPage: (outcome) => pages.inc({ outcome }),
+    onFailure(tenant_id, err) {
+      pages.inc({ outcome: 'failed' });
+      warn({ err, tenant_id });
+    },
   };
 }

@@ -27,6 +27,7 @@ import supertest from 'supertest';
 import { createEnforcer, enforcerConfig, type EnforcerService } from '../src/index.ts';
 import { CONSUMER_GROUP } from '../src/consumers/gateway-events.consumer.ts';
 import { createBudgetsStandIn } from './budgets.stand-in.ts';
+import { createDashboardStandIn } from './dashboard.stand-in.ts';
 import { createGrpcCaller, type Rpc } from './grpc.caller.ts';
 import { createIdentityStandIn } from './identity.stand-in.ts';
 
@@ -72,6 +73,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
   const logDatabase = logMongo.newDatabase();
   const budgets = createBudgetsStandIn(logger);
   const identity = createIdentityStandIn(logger);
+  const dashboard = createDashboardStandIn(logger);
   const issued = createKeysStandIn();
   const keys = Object.assign(createPeers(logger, [issued.service]), issued);
   /** `stalls` has the workspaces whose appends wait, and what they wait for. */
@@ -104,7 +106,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
       KEYS_GRPC: keys.address,
       BUDGETS_GRPC: budgets.address,
       IDENTITY_GRPC: identity.address,
-      DASHBOARD_GRPC: '127.0.0.1:1',
+      DASHBOARD_GRPC: dashboard.address,
     });
     const time = { clock: () => clock.now, now: () => clock.now + waitedMs };
     const service = createEnforcer({ config, logger, metrics, eventLog: watched(eventLog), ...time });
@@ -126,7 +128,11 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
         log.appends += 1;
         await Promise.all([eventLog.append(topic, records), new Promise((resolve) => setTimeout(resolve, APPEND_MS))]);
         if (topic !== GATEWAY_EVENTS_TOPIC) return;
-        for (const { value } of records) log.appended.push(decodeGatewayEvent(value));
+        for (const { value } of records) {
+          const record = decodeGatewayEvent(value);
+          log.appended.push(record);
+          dashboard.add(record);
+        }
       },
     };
   }
@@ -139,7 +145,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
   }
 
   beforeAll(async () => {
-    await Promise.all([budgets.start(), identity.start(), keys.start()]);
+    await Promise.all([budgets.start(), identity.start(), dashboard.start(), keys.start()]);
     for (let i = 0; i < replicas; i += 1) running.push(await startReplica());
     document = (await supertest(running[0]!.service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
   });
@@ -148,10 +154,11 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     Object.assign(log, { down: false, hangs: false });
     budgets.state.down = false;
     identity.state.down = false;
+    dashboard.state.down = false;
   });
   afterAll(async () => {
     await Promise.all(running.map(stopReplica));
-    await Promise.all([budgets.stop(), identity.stop(), keys.stop()]);
+    await Promise.all([budgets.stop(), identity.stop(), dashboard.stop(), keys.stop()]);
   });
 
   /** Advances the monotonic clock, so that the service asks a failed peer again. */
@@ -260,6 +267,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
         const receivedAt = new Date(clock.now).toISOString();
         const record = encodeGatewayEvent({ tenantId, receivedAt, event });
         await running[0]!.eventLog.append(GATEWAY_EVENTS_TOPIC, [record]);
+        dashboard.add(decodeGatewayEvent(record.value));
       },
       /** The events of the workspace that the service has appended to the log. */
       events: (type?: string): GatewayEvent[] =>
@@ -272,6 +280,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
   return {
     budgets,
     identity,
+    dashboard,
     keys,
     clock,
     log,

@@ -150,20 +150,31 @@ export class ReferencePeriods {
   }
 
   /** Where spend of a time counts. What is over is forgotten three days later, a step as soon as it has left. */
-  enter(of: OfBudgets, at: number, timezone: string, now: number): CountedIn[] {
-    return of.flatMap(([budget, value]) => {
+  enter(of: OfBudgets, at: number, timezone: string, now: number): void {
+    for (const [budget] of of) {
       const { meter, period } = budget;
       const span = this.at(budget, at, timezone);
-      if (span === null) return [];
+      if (span === null) continue;
       const until = period.kind === 'rolling' ? span.start + period.seconds * 1000 : span.end + 72 * HOUR;
       const periods = this.open.get(meter) ?? [];
       if (!periods.some(({ start }) => start === span.start)) {
-        if (until <= now) return [];
+        if (until <= now) continue;
         this.open.set(meter, [...periods, { ...span, until }]);
         this.begin(span.start);
       }
-      return [{ meter, value, start: span.start }];
-    });
+    }
+  }
+
+  forget(meter: string): void {
+    this.open.delete(meter);
+  }
+
+  /** The start of the period or step of a time that counts in the current period; null if it does not. */
+  placeIn(period: BudgetPeriod, at: number, current: Span): number | null {
+    if (period.kind !== 'rolling') return at >= current.start && at < current.end ? current.start : null;
+    const step = (period.seconds / 60) * 1000;
+    const start = Math.floor(at / step) * step;
+    return start <= current.start && start >= current.end - period.seconds * 1000 ? start : null;
   }
 
   /** The start of the newest period that is open and has begun. */

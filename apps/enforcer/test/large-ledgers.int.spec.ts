@@ -18,7 +18,7 @@ import { createJournalStore } from '../src/store/journal.store.ts';
 import { createSnapshotStore, PART_ITEMS } from '../src/store/snapshot.store.ts';
 import { UNKNOWN } from './calls.ts';
 import { largeLedger } from './large.ledgers.ts';
-import { NO_BUDGET } from './memory.stores.ts';
+import { ALONE } from './memory.stores.ts';
 
 const mongo = useMongo();
 const { logger } = testLogger();
@@ -113,7 +113,7 @@ it('others have their turns while a long journal is read', async () => {
   }
   const read = countByTurn();
   const ledger = createWorkspaceLedger(tenantId, {
-    ...{ ...common, snapshots, memory: NO_BUDGET, metrics: createLedgerMetrics(createMetrics('fold')) },
+    ...{ ...common, snapshots, ...ALONE, metrics: createLedgerMetrics(createMetrics('fold')) },
     journal: {
       ...journal,
       async *readAfter(...args) {
@@ -189,7 +189,7 @@ it('a snapshot is read whole while other replicas replace it', async () => {
 it('ledgers stay within their budget, and each workspace decides right after its ledger was released', async () => {
   const metrics = createMetrics('budget');
   const budgetBytes = 2_000_000;
-  const ledgers = createLedgers({ ...common, snapshots, budgetBytes, metrics, now: () => performance.now() });
+  const ledgers = createLedgers({ ...common, snapshots, budgetBytes, metrics, ...ALONE });
   const held = async () => (await metrics.registry.getSingleMetric('enforcer_ledger_bytes')!.get()).values[0]!.value;
   const tenants = Array.from({ length: 8 }, (_, index) => provenTenantId(`ws_budget_${index}`));
   const limitsOf = (scopeId: TenantId): Limit[] => [{ scope: 'workspace', scopeId, limitMicros: 1_000 + 3 }];

@@ -17,7 +17,7 @@ import { createWorkspaceLedger, type WorkspaceLedger } from '../src/ledger/works
 import { createJournalStore, type JournalStore } from '../src/store/journal.store.ts';
 import { createSnapshotStore, type SnapshotStore } from '../src/store/snapshot.store.ts';
 import { UNKNOWN } from './calls.ts';
-import { NO_BUDGET } from './memory.stores.ts';
+import { ALONE } from './memory.stores.ts';
 
 const mongo = useBreakableMongo();
 const { logger, lines } = testLogger();
@@ -58,7 +58,7 @@ afterAll(async () => {
 
 function replica(tenantId: TenantId): WorkspaceLedger {
   const timezoneOf = async () => 'UTC';
-  const deps = { journal, snapshots, timezoneOf, memory: NO_BUDGET, metrics, clock: () => NOW, logger };
+  const deps = { journal, snapshots, timezoneOf, ...ALONE, metrics, clock: () => NOW, logger };
   return createWorkspaceLedger(tenantId, deps);
 }
 const limitOf = (scopeId: TenantId, limitMicros: number): Limit[] => [{ scope: 'workspace', scopeId, limitMicros }];

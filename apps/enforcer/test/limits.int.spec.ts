@@ -99,6 +99,7 @@ describe('the limits', () => {
       ...limit,
       resets_at,
       period: { kind: 'day', start, end: resets_at },
+      ...{ state: 'exact', filled_percent: 100 },
       limit_micros: limit.daily_budget_usd_micros,
       remaining_micros: limit.daily_budget_usd_micros - limit.spent_micros - limit.held_micros,
       overspend_micros: limit.spent_micros > 0 ? { ...none, above_hold: 10 } : none,

@@ -1,6 +1,7 @@
 import { type AccountKey, type Day, type Hold, keysOf, type Op } from '../src/domain/journal.ts';
 import type { Account } from '../src/domain/ledger.ts';
 import type { MeterPeriod } from '../src/domain/ledger.accounts.ts';
+import type { Fill, Meter } from '../src/domain/metering.ts';
 import { createLedger } from '../src/domain/ledger.state.ts';
 import type { PlacedGrant } from '../src/domain/reservation.list.ts';
 import type { LedgerMemory } from '../src/ledger/ledger.memory.ts';
@@ -11,7 +12,7 @@ import type { SnapshotStore } from '../src/store/snapshot.store.ts';
 export function createMemoryJournal(): JournalStore {
   const entries = new Map<string, { seq: number; text: string }[]>();
   const ids = new Set<string>();
-  const byKey = new Map<string, string>();
+  const byKey = new Map<string, { seq: number; text: string }>();
   const of = (tenantId: string) => entries.get(tenantId) ?? [];
 
   return {
@@ -23,7 +24,7 @@ export function createMemoryJournal(): JournalStore {
       if (ids.has(id)) return 'behind';
       if (keyed.some(([key]) => byKey.has(key))) return 'repeated';
       ids.add(id);
-      for (const [key, op] of keyed) byKey.set(key, op);
+      for (const [key, text] of keyed) byKey.set(key, { seq: entry.seq, text });
       const all = [...of(tenantId), { seq: entry.seq, text: JSON.stringify(entry) }];
       entries.set(
         tenantId,
@@ -36,8 +37,8 @@ export function createMemoryJournal(): JournalStore {
     },
     async find(tenantId, keys) {
       const found = keys.flatMap((key) => {
-        const op = byKey.get(`${tenantId}/${key}`);
-        return op === undefined ? [] : [[key, JSON.parse(op) as Op] as const];
+        const found = byKey.get(`${tenantId}/${key}`);
+        return found === undefined ? [] : [[key, { seq: found.seq, op: JSON.parse(found.text) as Op }] as const];
       });
       return new Map(found);
     },
@@ -67,12 +68,16 @@ export function createMemorySnapshots(): SnapshotStore {
       const ledger = createLedger();
       const snapshot = stored.get(tenantId);
       if (snapshot === undefined) return { seq: 0, ledger };
-      const { days, periods, holds, accounts } = JSON.parse(snapshot.text) as {
+      const { days, periods, holds, accounts, version, meters, fill } = JSON.parse(snapshot.text) as {
+        version: number;
+        meters: [string, Meter][];
+        fill: Fill | null;
         days: Day[];
         periods: MeterPeriod[];
         holds: Hold[];
         accounts: [AccountKey, Account][];
       };
+      ledger.setMetering({ version, meters: new Map(meters), fill });
       for (const day of days) ledger.addDay(day);
       for (const { meter, ...period } of periods) ledger.addPeriod(meter, period);
       for (const [key, account] of accounts) Object.assign(ledger.account(key)!, account);
@@ -81,12 +86,14 @@ export function createMemorySnapshots(): SnapshotStore {
     },
     async save(tenantId, { seq, ledger }) {
       if ((stored.get(tenantId)?.seq ?? 0) >= seq) return;
-      const { days, periods, holds, accounts, thaw } = ledger.freeze();
-      stored.set(tenantId, { seq, text: JSON.stringify({ days, periods, holds, accounts: [...accounts()] }) });
+      const { days, periods, holds, accounts, metering, thaw } = ledger.freeze();
+      const rest = { accounts: [...accounts()], ...metering, meters: [...metering.meters] };
+      stored.set(tenantId, { seq, text: JSON.stringify({ days, periods, holds, ...rest }) });
       thaw();
     },
   };
 }
 
-/** For ledgers that are never evicted. */
-export const NO_BUDGET: LedgerMemory = { enter: async () => () => undefined, holds: () => undefined, bytes: 0 };
+const NEVER_EVICTED: LedgerMemory = { enter: async () => () => undefined, holds: () => undefined, bytes: 0 };
+/** For ledgers that are never evicted, and whose budgets are not filled. */
+export const ALONE = { memory: NEVER_EVICTED, now: () => performance.now(), onInexact: () => undefined };

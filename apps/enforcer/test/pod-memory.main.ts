@@ -22,6 +22,7 @@ const ledgers = createLedgers({
   metrics: createMetrics('pod-memory'),
   clock: () => Date.now(),
   now: () => performance.now(),
+  onInexact: () => undefined,
   logger,
 });
 await mongo.start();

@@ -3,7 +3,6 @@ import type { GatewayEvent } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { createMetrics } from '@tollkeeper/runtime';
 import { testLogger } from '@tollkeeper/testing';
-import { createActiveBudgets } from '../src/domain/active.budgets.ts';
 import { extend } from '../src/domain/hold.ts';
 import { reservationIdOf } from '../src/domain/journal.ts';
 import { MAX_ACCOUNTS } from '../src/domain/ledger.ts';
@@ -12,7 +11,8 @@ import { viewLimits } from '../src/domain/limit.view.ts';
 import { post } from '../src/domain/settle.ts';
 import { createLedgerMetrics } from '../src/ledger/ledger.metrics.ts';
 import { createWorkspaceLedger } from '../src/ledger/workspace.ledger.ts';
-import { createMemoryJournal, createMemorySnapshots, NO_BUDGET } from './memory.stores.ts';
+import { NO_BUDGETS } from './calls.ts';
+import { createMemoryJournal, createMemorySnapshots, ALONE } from './memory.stores.ts';
 
 const TENANT = provenTenantId('ws_races');
 const KEY = { tenantId: TENANT, keyId: null, labels: {} };
@@ -44,7 +44,7 @@ function arrange() {
       },
       snapshots: createMemorySnapshots(),
       timezoneOf: async () => 'UTC',
-      memory: NO_BUDGET,
+      ...ALONE,
       metrics: createLedgerMetrics(createMetrics('enforcer')),
       clock: () => time.now,
       logger: testLogger().logger,
@@ -60,7 +60,7 @@ function arrange() {
         of: async () => LIMITS,
         all: async () => LIMITS,
       },
-      budgets: { of: () => createActiveBudgets([]) },
+      budgets: NO_BUDGETS,
       denials: { report: async () => {} },
       agents: { seen() {} },
       agentLabels: { labelsOf: () => new Map() },

@@ -1,35 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { BudgetScope, Labels } from '@tollkeeper/contracts';
+import type { BudgetedCall, BudgetScope } from '@tollkeeper/contracts';
+import type { ActiveBudget } from '../src/domain/active.budgets.ts';
 import type { DailyLimit, Limit, LimitRow, OverspendCause } from '../src/domain/limit.ts';
-import type { Reservation, ReservationRequest } from '../src/domain/reservation.ts';
-import { type CountedIn, limitOf, type OfBudgets, ReferencePeriods } from './history.budgets.ts';
-
-/** A request with the labels of its key and its agent. */
-type LabelledRequest = ReservationRequest & { pinned: Labels; ofAgent: Labels };
-
-/** Everything that happened, in order. */
-type Fact = { now: number } & (
-  | { kind: 'granted'; id: string; day: number; request: LabelledRequest; counted: CountedIn[] }
-  | { kind: 'extended'; id: string; expiresAt: number }
-  | { kind: 'released'; id: string }
-  /** `counted`: the amount was already posted under this settlement. */
-  | { kind: 'settled'; id: string; settlementId: string; micros: number; counted: boolean; isLate: boolean }
-  | {
-      kind: 'unreserved';
-      settlementId: string;
-      micros: number;
-      day: number;
-      agentId: string;
-      planKey: string | null;
-      counted: CountedIn[];
-    }
-);
-type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
-
-interface Span {
-  start: number;
-  end: number;
-}
+import type { Reservation } from '../src/domain/reservation.ts';
+import type { Fact, FactOf, History, LabelledRequest, Span } from './reference.facts.ts';
+import { ReferenceMeters } from './reference.meters.ts';
+import { budgetsOf, type CountedIn, limitOf, type OfBudgets, ReferencePeriods } from './history.budgets.ts';
 
 /** An account of a day, computed from all facts. */
 export interface Counted {
@@ -49,9 +25,15 @@ export interface Spend {
   reservationId: string | null;
   agentId: string;
   planKey: string | null;
+  call: BudgetedCall;
   micros: number;
   at: number;
 }
+
+const NOTHING: Counted = {
+  ...{ posted: 0, held: 0, open: 0, released: 0, expired: 0, within: 0 },
+  overspend: { above_hold: 0, late: 0, unreserved: 0 },
+};
 
 type Call = Pick<Spend, 'agentId' | 'planKey'>;
 type AccountName = Pick<DailyLimit, 'scope' | 'scopeId'>;
@@ -71,12 +53,13 @@ export function countsIn(call: Call, { scope, scopeId }: AccountName): boolean {
  * The rules of enforcement as queries over a list of everything that ever happened. Each query scans the whole list.
  * There is no other state and no ledger, so it shares no defects with the ledger.
  */
-export class Reference {
+export class Reference implements History {
   readonly facts: Fact[] = [];
   readonly days: (Span & { timezone: string })[] = [];
   readonly reported: { start: number; scope: string; scopeId: string; percent: number }[] = [];
   readonly told: (CountedIn & { percent: number })[] = [];
   readonly periods = new ReferencePeriods();
+  readonly meters = new ReferenceMeters(this);
   now = 0;
   timezone = 'UTC';
 
@@ -95,7 +78,7 @@ export class Reference {
     return day;
   }
 
-  private of<K extends Fact['kind']>(kind: K): FactOf<K>[] {
+  of<K extends Fact['kind']>(kind: K): FactOf<K>[] {
     return this.facts.filter((fact): fact is FactOf<K> => fact.kind === kind);
   }
 
@@ -164,21 +147,27 @@ export class Reference {
     const others = budgets.flatMap(([budget, value]) => {
       const current = this.periods.at(budget, this.now, day.timezone);
       if (current === null) return [];
-      const isIn = (each: CountedIn) => this.periods.isIn(each, budget, value, current);
-      const counted = this.countFacts((fact) => fact.counted.some(isIn));
+      const { oldest, ...counts } = this.meters.count(budget, value, current);
+      const counted = { ...NOTHING, ...counts };
       const { start, end } = current;
       const length = budget.period.kind === 'rolling' ? budget.period.seconds * 1000 : end - start;
-      const steps = this.facts.flatMap((fact) =>
-        'counted' in fact && Array.isArray(fact.counted) ? fact.counted : [],
-      );
-      const oldest = Math.min(start, ...steps.filter(isIn).map((step) => step.start));
       const bound = budget.denies ? budget.grantableMicros : budget.limitMicros;
       return {
-        row: rowOf(limitOf(budget, value), bound, { start: end - length, end }, oldest + length, counted),
+        row: {
+          ...rowOf(limitOf(budget, value), bound, { start: end - length, end }, oldest + length, counted),
+          state: this.meters.stateOf(budget),
+        },
         counted,
       };
     });
     return [...daily, ...others];
+  }
+
+  /** The ledger begins the meters of these budgets, and forgets all others. */
+  agree(all: readonly ActiveBudget[]): void {
+    const gone = this.meters.agree(all);
+    for (const told of this.told.filter(({ meter }) => gone.includes(meter)))
+      this.told.splice(this.told.indexOf(told), 1);
   }
 
   rows(limits: readonly DailyLimit[], budgets: OfBudgets): LimitRow[] {
@@ -212,8 +201,11 @@ export class Reference {
     }
     if (dryRun) return { decision: 'allowed', reservation: null, limits: rows };
     const { start: day, timezone } = this.dayOf(this.now);
-    const counted = this.periods.enter(budgets, this.now, timezone, this.now);
-    this.facts.push({ kind: 'granted', now: this.now, id, day, request, counted });
+    this.periods.enter(budgets, this.now, timezone, this.now);
+    const { agentId: agent, planKey: plan, model } = request;
+    const labels = { ...request.labels, ...request.ofAgent, ...request.pinned };
+    const call = { agent, plan, model, provider: null, key: null, labels };
+    this.facts.push({ kind: 'granted', now: this.now, at: this.now, id, day, request, call });
     return { decision: 'allowed', reservation: this.find(id)!, limits: this.rows(limits, budgets) };
   }
 
@@ -229,20 +221,28 @@ export class Reference {
     return spend === undefined ? undefined : { micros: spend.micros, id: null };
   }
 
-  private settleOpen(id: string, settlementId: string, micros: number, isLate: boolean): void {
+  private settleOpen(
+    id: string,
+    settlementId: string,
+    micros: number,
+    isLate: boolean,
+    all: readonly ActiveBudget[],
+  ): void {
     const before = this.posted(settlementId);
     const fact = { kind: 'settled', now: this.now, id, settlementId, isLate } as const;
+    const { call, at } = this.of('granted').find((grant) => grant.id === id)!;
+    if (isLate) this.meters.enter(all, call, at);
     this.facts.push({ ...fact, micros: before?.micros ?? micros, counted: before !== undefined });
   }
 
-  settle(id: string, settlementId: string, micros: number) {
+  settle(id: string, settlementId: string, micros: number, all: readonly ActiveBudget[]) {
     const found = this.find(id);
     if (found === undefined) return 'not_found';
     if (found.state === 'released') return 'conflict';
     if (found.state === 'settled') return found.settlementId === settlementId ? found : 'conflict';
     const before = this.posted(settlementId);
     if (before !== undefined && before.id !== null) return 'conflict';
-    this.settleOpen(id, settlementId, micros, found.state === 'expired');
+    this.settleOpen(id, settlementId, micros, found.state === 'expired', all);
     return this.find(id)!;
   }
 
@@ -262,21 +262,25 @@ export class Reference {
     return this.find(id)!;
   }
 
-  post({ settlementId, reservationId, agentId, planKey, micros, at }: Spend, budgets: OfBudgets) {
+  post({ settlementId, reservationId, agentId, planKey, micros, at, call }: Spend, all: readonly ActiveBudget[]) {
     const isTooOld = at < this.now - 3 * 86_400_000;
     const day = isTooOld ? undefined : this.dayOf(at);
     const before = this.posted(settlementId);
     const found = reservationId === null ? undefined : this.find(reservationId);
     const isOpen = found?.state === 'held' || found?.state === 'expired';
     if (isOpen && (before === undefined || before.id === null)) {
-      this.settleOpen(found.id, settlementId, micros, found.state === 'expired');
+      this.settleOpen(found.id, settlementId, micros, found.state === 'expired', all);
       if (before !== undefined) return 'duplicate';
       return found.state === 'expired' ? 'late' : 'settled';
     }
     if (before !== undefined) return 'duplicate';
-    if (day === undefined) return 'too_old';
-    const counted = this.periods.enter(budgets, at, day.timezone, this.now);
-    const fact = { now: this.now, settlementId, micros, day: day.start, agentId, planKey, counted } as const;
+    if (day === undefined) {
+      const isKnown = this.of('too old').some((fact) => fact.settlementId === settlementId);
+      if (!isKnown) this.facts.push({ kind: 'too old', now: this.now, settlementId, micros, call, at });
+      return 'too_old';
+    }
+    this.periods.enter(budgetsOf(all, call, at), at, day.timezone, this.now);
+    const fact = { now: this.now, settlementId, micros, day: day.start, agentId, planKey, call, at } as const;
     this.facts.push({ kind: 'unreserved', ...fact });
     return 'unreserved';
   }
@@ -329,7 +333,7 @@ function rowOf(
   { posted: spentMicros, held: heldMicros }: Counted,
 ): LimitRow {
   const remainingMicros = Math.max(0, bound - spentMicros - heldMicros);
-  return { ...limit, period, spentMicros, heldMicros, remainingMicros, resetsAt };
+  return { ...limit, period, spentMicros, heldMicros, remainingMicros, resetsAt, state: 'exact' };
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();

@@ -68,8 +68,11 @@ describe.each([
     expect((await entriesAfter(1)).map(({ seq }) => seq)).toEqual([2, 3]);
     expect(await entriesAfter(3)).toEqual([]);
     const found = await journal.find(A, ['settlement/s', 'grant/b', 'close/a']);
-    expect(Object.fromEntries(found)).toEqual({ 'settlement/s': post('s'), 'grant/b': grant('b') });
-    expect((await journal.find(B, ['settlement/s'])).get('settlement/s')).toEqual(post('s', 6));
+    expect(Object.fromEntries(found)).toEqual({
+      'settlement/s': { seq: 3, op: post('s') },
+      'grant/b': { seq: 3, op: grant('b') },
+    });
+    expect((await journal.find(B, ['settlement/s'])).get('settlement/s')).toEqual({ seq: 1, op: post('s', 6) });
   });
 
   it('list grants, the newest first', async () => {
@@ -119,19 +122,24 @@ describe.each([
     const spends = Array.from({ length: 2 * PART_ITEMS }, (_each, index): Op => {
       return { ...(post(`m-${index}`) as OpOf<'post'>), accounts: [['bud_1.1', AT, `user ${index}`]] };
     });
-    const ops = [day, month, granted, told, ...spends];
+    const begin: Op = { op: 'begin', cut: 1, at: AT, meters: [['bud_1.1', AT]] };
+    const range = { from: AT - 9, until: AT + 9, cursor: 'next', readUntil: AT };
+    const fill: Op = { op: 'fill', spend: [[['bud_1.1', AT, 'Ann'], 5]], meters: ['bud_1.1'], ...range };
+    const ops = [day, begin, month, granted, told, ...spends, fill];
     expect(await journal.append(C, { seq: 1, at: AT, ops })).toBe('added');
     const ledger = createLedger();
     for await (const entry of journal.readAfter(C, 0)) {
       expect(entry.ops).toEqual(ops);
       for (const op of entry.ops) applyOp(ledger, op);
     }
-    expect((await journal.find(C, ['grant/c'])).get('grant/c')).toEqual(granted);
+    expect((await journal.find(C, ['grant/c'])).get('grant/c')).toEqual({ seq: 1, op: granted });
     await snapshots.save(C, { seq: 1, ledger });
     const { ledger: loaded } = await snapshots.load(C);
     expect(accountsIn(loaded)).toEqual(accountsIn(ledger));
     expect(loaded.periods('bud_1.1')).toMatchObject([{ start: AT, end: AT + 9, until: AT + 10 }]);
-    expect([loaded.bytes, loaded.budgetAccounts]).toEqual([ledger.bytes, 2 * PART_ITEMS + 1]);
+    expect([loaded.bytes, loaded.budgetAccounts]).toEqual([ledger.bytes, 2 * PART_ITEMS + 2]);
+    expect(loaded.metering).toEqual(ledger.metering);
+    expect(loaded.metering).toMatchObject({ version: 1, fill: { meters: ['bud_1.1'], ...range } });
     expect([...loaded.holds()]).toEqual([...ledger.holds()]);
   });
 });
@@ -140,7 +148,7 @@ it('what names accounts of budgets cannot be read by release 0.1.0, which would 
   const journal = real.connection.collection<{ _id: string; ops: { op: string }[] }>('journal');
   const opsOf = async (id: string) => (await journal.findOne({ _id: id }))!.ops.map(({ op }) => op);
   // It throws at an op that it does not know, and at a snapshot without `days`.
-  expect((await opsOf('ws_c/000000000001')).slice(0, 3)).toEqual(['names_accounts', 'day', 'period']);
+  expect((await opsOf('ws_c/000000000001')).slice(0, 3)).toEqual(['names_accounts', 'day', 'begin']);
   expect(await opsOf('ws_a/000000000001')).toEqual(['day', 'grant']);
   const snapshots = real.connection.collection<{ _id: string; content: { buffer: Buffer } }>('snapshots');
   const fieldsOf = async (id: string) =>

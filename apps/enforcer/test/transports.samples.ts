@@ -43,6 +43,7 @@ export const row: LimitRow = {
   heldMicros: 2,
   remainingMicros: MAX - 3,
   resetsAt: RESETS_AT,
+  state: 'exact',
 };
 const month = { start: Date.parse('2026-11-01T00:00:00.000Z'), end: Date.parse('2026-12-01T00:00:00.000Z') };
 export const denial: Denial = {
@@ -59,6 +60,7 @@ export const denial: Denial = {
   remainingMicros: 1,
   requestedMicros: 2,
   resetsAt: RESETS_AT,
+  state: 'filling',
   message: 'The plan pro has 1 micro left today.',
 };
 
@@ -95,6 +97,7 @@ export const rowBody = {
   spent_micros: 1,
   held_micros: 2,
   remaining_micros: MAX - 3,
+  state: 'exact',
   resets_at: '2026-11-22T00:00:00.000Z',
   ...{ budget_id: 'bud_agent.agent-1', budget_name: 'Agent agent-1', limit_micros: MAX },
   period: { kind: 'day', start: '2026-11-21T00:00:00.000Z', end: '2026-11-22T00:00:00.000Z' },
@@ -142,6 +145,7 @@ export const rowMessage = {
   spentMicros: '1',
   heldMicros: '2',
   remainingMicros: String(MAX - 3),
+  isFilling: false,
   resetsAt,
   ...{ budgetId: 'bud_agent.agent-1', budgetName: 'Agent agent-1', limitMicros: String(MAX) },
   period: { kind: 'day', start: { seconds: seconds(row.period.start), nanos: 0 }, end: resetsAt },

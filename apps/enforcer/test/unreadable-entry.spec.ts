@@ -7,7 +7,7 @@ import { viewLimits } from '../src/domain/limit.view.ts';
 import { post } from '../src/domain/settle.ts';
 import { createLedgerMetrics } from '../src/ledger/ledger.metrics.ts';
 import { createWorkspaceLedger } from '../src/ledger/workspace.ledger.ts';
-import { createMemoryJournal, createMemorySnapshots, NO_BUDGET } from './memory.stores.ts';
+import { createMemoryJournal, createMemorySnapshots, ALONE } from './memory.stores.ts';
 
 const TENANT = provenTenantId('ws_unreadable');
 const NOW = Date.parse('2026-11-24T12:00:00.000Z');
@@ -32,7 +32,7 @@ it('counts nothing of an entry that a replica cannot read, however often it trie
     },
     snapshots,
     timezoneOf: async () => 'UTC',
-    memory: NO_BUDGET,
+    ...ALONE,
     metrics: createLedgerMetrics(metrics),
     clock: () => NOW,
     logger: testLogger().logger,

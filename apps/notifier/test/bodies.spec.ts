@@ -117,7 +117,7 @@ describe('the body for a chat', () => {
     ],
     [
       'Budget "Growth team" reached 120% of its monthly limit ($12.00 of $10.00), first in 24 hours',
-      { ...first, budget: { ...monthly, percent: 120, spent_micros: 12_000_000 } },
+      { ...first, budget: { ...monthly, percent: 100, reached_percent: 120, spent_micros: 12_000_000 } },
     ],
     [
       'Budget bud_1 reached 80% of its limit ($8.00 of $10.00)',

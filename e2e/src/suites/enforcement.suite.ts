@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import { type ApiAnswer, type ApiClient, anonymous, logIn } from '../api.client.ts';
-import { cloudEvent } from '../events.ts';
+import { cloudEvent, spendSettled } from '../events.ts';
 import type { TargetOf } from '../target.ts';
 import { type TestWorkspace, newKey, newMember, newWorkspace, postEvents } from '../workspace.ts';
 
@@ -56,6 +56,24 @@ export function describeEnforcement(target: TargetOf): void {
         rule_config: { window_seconds: 600, threshold: 1, filters: { event_types: ['budget.blocked'] } },
       };
       await owner.expect({ method: 'POST', path: workspace.path('/alerts/rules'), body: rule, status: 201 });
+    });
+
+    it('a budget that is made in the middle of its month counts what its team spent before, and denies by it', async () => {
+      const other = await newWorkspace(owner);
+      const labels = { team: 'growth' };
+      const events = [70, 20, 500].map((amountMicros, index) => {
+        const event = spendSettled({ amountMicros });
+        return index < 2 ? { ...event, data: { ...event.data, labels } } : event;
+      });
+      expect((await postEvents(target(), other.apiKey, events)).status).toBe(202);
+      const budget = { name: 'Growth', period: { kind: 'month' }, selector: { labels }, limit_micros: 100 };
+      await owner.expect({ method: 'POST', path: other.path('/budgets'), body: budget, status: 201 });
+      await eventually(async () => {
+        const { items } = await owner.expect<Limits>({ path: other.path('/limits') });
+        expect(items).toMatchObject([{ budget_name: 'Growth', state: 'exact', spent_micros: 90 }]);
+      });
+      const denied = await withKey(other.apiKey, 'POST', RESERVATIONS, { ...request(11), labels });
+      expect(denied.body).toMatchObject({ decision: 'denied', denial: { budget_name: 'Growth', spent_micros: 90 } });
     });
 
     it('a call over the edge of the budget is denied; people see it on the dashboard, and a rule fires', async () => {

@@ -17,25 +17,24 @@ export const RESERVATION: Api.Reservation = {
   labels: {},
 };
 
-const LIMIT: Api.LimitStatus = {
+const LIMITED: Omit<Api.LimitStatus, 'remaining_micros' | 'state'> = {
   scope: 'agent',
   scope_id: 'agent-a',
   daily_budget_usd_micros: 1_000,
   spent_micros: 400,
   held_micros: 0,
-  remaining_micros: 600,
   resets_at: '2026-11-22T00:00:00.000Z',
   budget_id: 'bud_agent.agent-a',
   budget_name: 'Agent agent-a',
   limit_micros: 1_000,
   period: { kind: 'day', start: '2026-11-21T00:00:00.000Z', end: '2026-11-22T00:00:00.000Z' },
 };
+const LIMIT: Api.LimitStatus = { ...LIMITED, remaining_micros: 600, state: 'exact' };
 
 export const GRANTED: Api.GrantedCall = { decision: 'allowed', reservation: RESERVATION, limits: [LIMIT] };
 
-const { remaining_micros, ...denying } = LIMIT;
 export const DENIED: Api.DeniedCall = {
   decision: 'denied',
-  denial: { ...denying, requested_micros: remaining_micros + 100, message: 'The daily budget of agent-a is used up.' },
+  denial: { ...LIMITED, requested_micros: 700, message: 'The daily budget of agent-a is used up.' },
   limits: [LIMIT],
 };

@@ -74,7 +74,7 @@ describe('a notification', () => {
     expect(decodeNotification(encodeNotification(aboutSpend).value)).toEqual(aboutSpend);
   });
 
-  const reached = { spent_micros: 12, daily_budget_usd_micros: 10, percent: 120 };
+  const reached = { spent_micros: 12, daily_budget_usd_micros: 10, percent: 100, reached_percent: 120 };
   const period = { kind: 'month', start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' };
   const named = { budget_id: 'bud_1', budget_name: 'Growth team', value: 'zoe', limit_micros: 10, period };
   it.each([

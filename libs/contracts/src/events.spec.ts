@@ -154,7 +154,8 @@ describe('one event', () => {
   it.each<[string, unknown[]]>([
     ['scope', ['run', '', null]],
     ['scope_id', ['a b', '', 7]],
-    ['percent', [0, 201, 79.5, '80', null]],
+    ['percent', [0, 101, 79.5, '80', null]],
+    ['reached_percent', [0, 201, 79.5, '80', null]],
     ['spent_micros', [-1, 0.5]],
     ['daily_budget_usd_micros', [-1, '100']],
     ['agent_id', ['agent-1']],

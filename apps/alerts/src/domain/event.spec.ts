@@ -76,7 +76,7 @@ describe('an event', () => {
     ['a plan, and is of no agent', { scope: 'plan', scope_id: 'a' }, { agentId: undefined, percent: 80 }],
     [
       'some calls, and is of no agent',
-      { scope: 'budget', scope_id: 'bud_1', percent: 200, value: 'zoe' },
+      { scope: 'budget', scope_id: 'bud_1', percent: 100, reached_percent: 200, value: 'zoe' },
       { agentId: undefined, percent: 200 },
     ],
     ['the workspace, and is of no agent', { scope: 'workspace', scope_id: 'a' }, { agentId: undefined, percent: 80 }],

@@ -65,8 +65,8 @@ function routesOfAll(budgets: BudgetUseCases): Route[] {
       tag: TAG,
       summary: 'Create a budget',
       description:
-        'The budget counts the calls and the spend that come after it, within two seconds, and not what was spent in ' +
-        `its period before. A workspace has at most ${MAX_BUDGETS} budgets besides its daily ones.`,
+        'The budget counts calls within two seconds. What was spent in its period before is filled in; until then, its ' +
+        `limits have the state \`filling\`. A workspace has at most ${MAX_BUDGETS} budgets besides its daily ones.`,
       access: 'owner',
       body: budgetBody,
       responses: { 201: { description: 'The new budget', schema: budgetRecord } },

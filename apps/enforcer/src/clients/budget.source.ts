@@ -13,11 +13,6 @@ const DEADLINE_MS = 200;
 /** For the cache, in which each workspace counts as a further budget. */
 const MAX_KNOWN_BUDGETS = 20_000;
 
-interface Known {
-  at: number;
-  budgets: ActiveBudgets;
-}
-
 export interface BudgetSourceDeps {
   budgets: Pick<GrpcClient<BudgetsServiceDefinition>, 'listActiveBudgets'>;
   logger: Logger;
@@ -27,9 +22,9 @@ export interface BudgetSourceDeps {
 
 /** Asks budgets, and keeps the answers in a bounded cache. While budgets fails, the last known ones stay in force. */
 export function createBudgetSource({ budgets, logger, now }: BudgetSourceDeps): BudgetSource {
-  const known = new LRUCache<TenantId, Known>({
+  const known = new LRUCache<TenantId, ActiveBudgets>({
     maxSize: MAX_KNOWN_BUDGETS,
-    sizeCalculation: (entry: Known) => 1 + entry.budgets.all.length,
+    sizeCalculation: ({ all }: ActiveBudgets) => 1 + all.length,
   });
   const questions = createQuestions(ask, now);
   const warn = createSparingWarner(logger, now, 'budgets does not answer; the last known budgets stay in force');
@@ -40,30 +35,43 @@ export function createBudgetSource({ budgets, logger, now }: BudgetSourceDeps): 
       .listActiveBudgets({ tenantId }, { deadlineMs: DEADLINE_MS })
       .catch((error: unknown) => {
         // Release 0.1.0 of budgets has no such budgets. Beside a newer replica, those of the newer one stay in force.
-        if (isUnimplemented(error) && !known.has(tenantId)) return { budgets: [] };
+        if (isUnimplemented(error) && !known.has(tenantId)) return null;
         warn({ err: error });
         throw unavailable(error);
       });
-    known.set(tenantId, { at, budgets: createActiveBudgets(answer.budgets.flatMap(toActiveBudget)) });
+    const found = answer?.budgets ?? [];
+    const unknown = found.filter((each) => toActiveBudget(each).length === 0).map(meterOf);
+    const complete = { unknown, isCertain: answer !== null };
+    known.set(tenantId, createActiveBudgets(found.flatMap(toActiveBudget), at, complete));
   }
 
   async function refresh(tenantId: TenantId): Promise<ActiveBudgets> {
     const last = known.get(tenantId);
     const { answered, hasFailed } = questions.ask(tenantId, []);
-    if (last !== undefined && hasFailed) return last.budgets;
+    if (last !== undefined && hasFailed) return last;
     const failure = await answered.then(
       () => unavailable(),
       (error: unknown) => error,
     );
     const found = known.get(tenantId);
     if (found === undefined) throw failure;
-    return found.budgets;
+    return found;
   }
 
   return {
     of(tenantId) {
       const found = known.get(tenantId);
-      return found !== undefined && found.at >= now() - FRESH_MS ? found.budgets : refresh(tenantId);
+      return found !== undefined && found.askedAt >= now() - FRESH_MS ? found : refresh(tenantId);
+    },
+    async since(tenantId, at) {
+      const known = await this.of(tenantId);
+      if (known.askedAt >= at) return known;
+      // A question in progress may be older.
+      for (let asked = 0; asked < 2; asked += 1) {
+        const found = await refresh(tenantId);
+        if (found.askedAt >= at) return found;
+      }
+      throw unavailable();
     },
   };
 }
@@ -72,7 +80,7 @@ type Answer = Awaited<ReturnType<BudgetSourceDeps['budgets']['listActiveBudgets'
 
 /** A budget with a period of a newer version of budgets is left out: this version cannot apply it. */
 function toActiveBudget(message: Answer['budgets'][number]): ActiveBudget[] {
-  const { id, generation, name, selector, each, limitMicros, gracePercent, denies, tellAt, overrides } = message;
+  const { id, name, selector, each, limitMicros, gracePercent, denies, tellAt, overrides } = message;
   const period = message.period && toPeriod(message.period);
   if (period === undefined || period === null) return [];
   const { labels, ...others } = selector ?? { labels: {} };
@@ -80,7 +88,7 @@ function toActiveBudget(message: Answer['budgets'][number]): ActiveBudget[] {
   return [
     {
       ...{ id, name, period, denies, tellAt },
-      meter: `${id}.${generation}`,
+      meter: meterOf(message),
       selector: { ...others, labels },
       each: (each as BudgetEach | undefined) ?? null,
       limitMicros: limit,
@@ -88,6 +96,10 @@ function toActiveBudget(message: Answer['budgets'][number]): ActiveBudget[] {
       overrides: overrides ?? null,
     },
   ];
+}
+
+function meterOf({ id, generation }: Answer['budgets'][number]): string {
+  return `${id}.${generation}`;
 }
 
 function toPeriod(message: NonNullable<Answer['budgets'][number]['period']>): BudgetPeriod | null {

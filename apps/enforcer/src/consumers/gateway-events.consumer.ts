@@ -1,15 +1,10 @@
-import {
-  type BudgetedCall,
-  decodeGatewayEvent,
-  GATEWAY_EVENTS_TOPIC_OPTIONS,
-  isSpendSettled,
-  peekEventType,
-} from '@tollkeeper/contracts';
+import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC_OPTIONS, isSpendSettled, peekEventType } from '@tollkeeper/contracts';
 import type { ConsumerGroup, LogConsumer } from '@tollkeeper/event-log';
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { Metrics } from '@tollkeeper/runtime';
 import type { BudgetSource } from '../domain/peers.ts';
 import type { Submit } from '../domain/reservation.use-cases.ts';
+import { withNewestBudgets } from '../domain/newest.budgets.ts';
 import { post, type ReportedSpend } from '../domain/settle.ts';
 import type { ThresholdReporter } from '../domain/threshold.reporter.ts';
 
@@ -27,7 +22,6 @@ export interface GatewayEventsDeps {
 
 interface Item extends ReportedSpend {
   tenantId: TenantId;
-  call: BudgetedCall;
 }
 
 /**
@@ -35,7 +29,7 @@ interface Item extends ReportedSpend {
  * needs no transaction with the offset. The offset moves after a whole batch is posted.
  */
 export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsumer {
-  const { submit, budgets, thresholds, clock } = deps;
+  const { thresholds, clock } = deps;
   const eventsTotal = deps.metrics.counter({
     name: 'enforcer_spend_events_total',
     help: 'spend.settled events read from the log, by outcome',
@@ -44,9 +38,8 @@ export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsume
 
   async function postAll(tenantId: TenantId, spends: readonly Item[]): Promise<void> {
     const now = clock();
-    const active = await budgets.of(tenantId);
-    const posted = await Promise.all(
-      spends.map((spend) => submit(tenantId, post(spend, now, active.limitsFor(spend.call, spend.at)))),
+    const posted = await withNewestBudgets(deps.budgets, tenantId, (active) =>
+      Promise.all(spends.map((spend) => deps.submit(tenantId, post(spend, now, active)))),
     );
     for (const { outcome } of posted) eventsTotal.inc({ outcome });
     const postings = posted.flatMap(({ posting }) => posting ?? []);
@@ -63,12 +56,10 @@ export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsume
       const { settlement_id, reservation_id, agent_id, plan_key, amount_micros } = event.data;
       const { model = null, provider = null, labels = {} } = event.data;
       return {
-        call: { agent: agent_id, plan: plan_key ?? null, model, provider, key: keyId, labels },
         tenantId,
         settlementId: settlement_id,
         reservationId: reservation_id ?? null,
-        agentId: agent_id,
-        planKey: plan_key ?? null,
+        ...{ agentId: agent_id, planKey: plan_key ?? null, model, provider, keyId, labels },
         micros: amount_micros,
         at: Date.parse(event.time),
       };

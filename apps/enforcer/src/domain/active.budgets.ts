@@ -1,6 +1,15 @@
-import { type BudgetedCall, type BudgetSelector, exactValueOf, isSelected, valueOfEach } from '@tollkeeper/contracts';
+import {
+  type BudgetedCall,
+  type BudgetSelector,
+  exactValueOf,
+  isSelected,
+  type Labels,
+  valueOfEach,
+} from '@tollkeeper/contracts';
 import type { BudgetPeriod } from '@tollkeeper/kernel';
+import { digestOf } from './journal.ts';
 import type { BudgetLimit, LimitOfBudget } from './limit.ts';
+import type { Metering } from './metering.ts';
 
 /** A budget that owners made, with a selector and a period. */
 export interface ActiveBudget extends Omit<LimitOfBudget, 'value'> {
@@ -13,22 +22,40 @@ export interface ActiveBudget extends Omit<LimitOfBudget, 'value'> {
 
 /** The active budgets of a workspace. */
 export interface ActiveBudgets {
-  /** The limits of which the call is a part at that time, in the order of the budgets. */
-  limitsFor(call: BudgetedCall, at: number): readonly BudgetLimit[];
+  /** When they were asked for, by the monotonic clock of the ledgers. */
+  readonly askedAt: number;
+  /** The limits of which the call is a part at that time, in the order of the budgets; only of `meters` if given. */
+  limitsFor(call: BudgetedCall, at: number, meters?: ReadonlySet<string>): readonly BudgetLimit[];
   /** The limit of a meter for a value; undefined if no budget has the meter. */
   limitOf(meter: string, value: string): BudgetLimit | undefined;
   readonly all: readonly ActiveBudget[];
+  /** Whether the meter belongs to one of the budgets, or to one that this version cannot apply. */
+  knows(meter: string): boolean;
+  /** Whether meters of other budgets may be forgotten. Not if budgets was too old to answer. */
+  readonly isCertain: boolean;
+}
+
+/** What is known of budgets besides those that this version can apply. */
+interface Completeness {
+  /** The meters of budgets of a newer version. */
+  unknown?: readonly string[];
+  isCertain?: boolean;
 }
 
 const NO_LIMITS: readonly BudgetLimit[] = [];
 
-export function createActiveBudgets(all: readonly ActiveBudget[]): ActiveBudgets {
-  const byMeter = new Map(all.map((budget) => [budget.meter, budget]));
+export function createActiveBudgets(
+  found: readonly ActiveBudget[],
+  askedAt: number,
+  { unknown = [], isCertain = true }: Completeness = {},
+): ActiveBudgets {
   /** The values that other budgets take over, by the id of the budget that would have them. */
   const taken = new Map<string, ActiveBudget[]>();
-  for (const budget of all) {
+  for (const budget of found) {
     if (budget.overrides !== null) taken.set(budget.overrides, [...(taken.get(budget.overrides) ?? []), budget]);
   }
+  const all = found.map((budget) => ({ ...budget, meter: meterOf(budget, taken.get(budget.id)) }));
+  const byMeter = new Map(all.map((budget) => [budget.meter, budget]));
 
   /** Whether another budget has the limit of the value instead. */
   function isOverridden({ id, each }: ActiveBudget, value: string, call: BudgetedCall, at: number): boolean {
@@ -41,10 +68,12 @@ export function createActiveBudgets(all: readonly ActiveBudget[]): ActiveBudgets
   }
 
   return {
-    all,
-    limitsFor(call, at) {
+    ...{ all, askedAt, isCertain },
+    knows: (meter) => byMeter.has(meter) || unknown.includes(meter),
+    limitsFor(call, at, meters) {
       let limits: BudgetLimit[] | undefined;
       for (const budget of all) {
+        if (meters?.has(budget.meter) === false) continue;
         if (!isSelected(budget.selector, call)) continue;
         const value = budget.each === null ? '' : valueOfEach(budget.each, call);
         if (value === null || isOverridden(budget, value, call, at)) continue;
@@ -57,6 +86,36 @@ export function createActiveBudgets(all: readonly ActiveBudget[]): ActiveBudgets
       return budget && limitFor(budget, value);
     },
   };
+}
+
+/** Spend is counted anew when other budgets take over other values. */
+function meterOf({ meter, each }: ActiveBudget, takenBy: readonly ActiveBudget[] | undefined): string {
+  if (takenBy === undefined || each === null) return meter;
+  const once = ({ period }: ActiveBudget) => (period.kind === 'once' ? [period.start, period.end] : []);
+  const takers = takenBy.map((taker) => JSON.stringify([taker.selector, ...once(taker)])).sort();
+  return `${meter}.${digestOf(...takers).slice(0, 8)}`;
+}
+
+/** Whether the ledger has begun the meters of all these budgets, and none of others. */
+export function isAgreed({ meters }: Metering, { all, knows }: ActiveBudgets): boolean {
+  for (const meter of meters.keys()) if (!knows(meter)) return false;
+  return all.every(({ meter }) => meters.has(meter));
+}
+
+/** What is known of a call. Of calls of older releases, all that may be absent is. */
+export interface CallFacts {
+  agentId: string;
+  planKey: string | null;
+  model?: string | null;
+  provider?: string | null;
+  keyId?: string | null;
+  labels?: Labels;
+}
+
+/** What budgets see of a call. */
+export function budgetedCall(call: CallFacts): BudgetedCall {
+  const { agentId: agent, planKey: plan, model = null, provider = null, keyId: key = null, labels = {} } = call;
+  return { agent, plan, model, provider, key, labels };
 }
 
 /** Whether the budget has a limit at the time: one that is for once has none before and after. */

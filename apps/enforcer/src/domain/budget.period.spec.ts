@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
-import { type ActiveBudget, createActiveBudgets } from './active.budgets.ts';
+import { type ActiveBudget, type ActiveBudgets, createActiveBudgets } from './active.budgets.ts';
+import type { Context } from './decision.ts';
 import type { OpOf } from './journal.ts';
 import { applyOp, MAX_BUDGET_ACCOUNTS } from './ledger.ts';
 import { createLedger, type LedgerState } from './ledger.state.ts';
-import type { Limit } from './limit.ts';
 import { rowsOf } from './limit.rows.ts';
+import { beginMeters } from './meter.begin.ts';
 import { post } from './settle.ts';
 import { findReached, markReported } from './threshold.ts';
 
@@ -20,8 +21,14 @@ const budget = (id: string, more: Partial<ActiveBudget>): ActiveBudget => ({
   ...more,
 });
 const callOf = (agent: string) => ({ agent, plan: null, model: null, provider: null, key: null, labels: {} });
-const limitsAt = (budgets: ActiveBudget[], at: number, agent = 'ann') =>
-  createActiveBudgets(budgets).limitsFor(callOf(agent), at);
+const limitsOf = (budgets: ActiveBudgets, at: number, agent = 'ann') => budgets.limitsFor(callOf(agent), at);
+
+/** Budgets whose meters have begun. */
+function active(...all: ActiveBudget[]): ActiveBudgets {
+  const budgets = createActiveBudgets(all, 0);
+  beginMeters(ledger, budgets, { seq: 1, now });
+  return budgets;
+}
 
 let ledger: LedgerState;
 let now: number;
@@ -32,34 +39,38 @@ beforeEach(() => {
 });
 
 let spends = 0;
-function spend(micros: number, limits: readonly Limit[], at = now): void {
+function spend(micros: number, budgets: ActiveBudgets, at = now): void {
   const spent = { settlementId: `s-${spends++}`, reservationId: null, agentId: 'ann', planKey: null, micros, at };
-  post(spent, now, limits).decide(ledger, { tenantId: TENANT, now, isNewest: true, find: () => null });
+  post(spent, now, budgets).decide(ledger, contextAt(now));
 }
-const spentOf = (limits: readonly Limit[]) => rowsOf(ledger, DAY, now, limits).map(({ spentMicros }) => spentMicros);
+const contextAt = (at: number): Context => ({
+  ...{ tenantId: TENANT, now: at, seq: 2, isNewest: true, find: () => null, seqOf: () => undefined },
+});
+const spentOf = (budgets: ActiveBudgets) =>
+  rowsOf(ledger, DAY, now, limitsOf(budgets, now)).map(({ spentMicros }) => spentMicros);
 
 describe('a rolling budget', () => {
-  const hour = [budget('hour', { period: { kind: 'rolling', seconds: 3_600 } })];
+  const hour = budget('hour', { period: { kind: 'rolling', seconds: 3_600 } });
 
   it('forgets nothing of its hour for an event that is ahead of the clock', () => {
-    const limits = limitsAt(hour, now);
-    spend(70, limits);
+    const budgets = active(hour);
+    spend(70, budgets);
     now += 58 * MINUTE;
-    spend(1, limits, now + 5 * MINUTE);
-    expect(spentOf(limits)).toEqual([70]);
+    spend(1, budgets, now + 5 * MINUTE);
+    expect(spentOf(budgets)).toEqual([70]);
     now += 5 * MINUTE;
-    expect(spentOf(limits)).toEqual([1]);
+    expect(spentOf(budgets)).toEqual([1]);
   });
 
   it('is told of once, also while a step that is ahead of the clock is open', () => {
-    const limits = limitsAt(hour, now);
-    spend(60, limits);
-    spend(0, limits, now + 5 * MINUTE);
-    const context = { tenantId: TENANT, now, isNewest: true, find: () => null };
+    const budgets = active(hour);
+    spend(60, budgets);
+    spend(0, budgets, now + 5 * MINUTE);
+    const reaching = limitsOf(budgets, now).map((limit) => ({ limit, start: now }));
     const reach = () => {
-      const decided = findReached(limits.map((limit) => ({ limit, start: now }))).decide(ledger, context);
+      const decided = findReached(reaching).decide(ledger, contextAt(now));
       if (!('ops' in decided)) throw new Error('It needs nothing');
-      markReported(decided.answer).decide(ledger, context);
+      markReported(decided.answer).decide(ledger, contextAt(now));
       return decided.answer.map(({ percent }) => percent);
     };
     expect([reach(), reach()]).toEqual([[50], []]);
@@ -71,11 +82,12 @@ describe('a budget that overrides another one', () => {
     const split = budget('agents', { each: 'agent', limitMicros: 5 });
     const period = { kind: 'once', start: NOON, end: NOON + MINUTE } as const;
     const ann = budget('ann', { selector: { agent: 'ann' }, overrides: 'agents', period });
-    const namesAt = (at: number) => limitsAt([split, ann], at).map(({ scopeId }) => scopeId);
+    const budgets = active(split, ann);
+    const namesAt = (at: number, agent?: string) => limitsOf(budgets, at, agent).map(({ scopeId }) => scopeId);
     expect(namesAt(NOON - 1)).toContain('agents');
     expect(namesAt(NOON)).toEqual(['ann']);
     expect(namesAt(NOON + MINUTE)).toContain('agents');
-    expect(limitsAt([split, ann], NOON, 'bob').map(({ scopeId }) => scopeId)).toContain('agents');
+    expect(namesAt(NOON, 'bob')).toContain('agents');
   });
 });
 
@@ -86,19 +98,17 @@ it('budgets with very many values leave room for those without', () => {
   }
   expect(ledger.budgetAccounts).toBe(MAX_BUDGET_ACCOUNTS);
   const [whole, each] = [budget('whole', {}), budget('each', { each: 'agent' })];
-  const limits = limitsAt([whole, each], now);
-  spend(7, limits);
-  expect(spentOf(limits)).toEqual([7, 0]);
+  const budgets = active(whole, each);
+  spend(7, budgets);
+  expect(spentOf(budgets)).toEqual([7, 0]);
 });
 
 it('the end of a grace is told of when no more is granted, however the amounts round', () => {
   const grace = budget('grace', { limitMicros: 5_000_001, grantableMicros: 5_500_001, tellAt: [100, 110] });
-  const limits = limitsAt([grace], now);
-  spend(5_500_001, limits);
-  const [limit] = limits;
-  const decided = findReached([{ limit: limit!, start: DAY.start }]).decide(ledger, {
-    ...{ tenantId: TENANT, now, isNewest: true, find: () => null },
-  });
+  const budgets = active(grace);
+  spend(5_500_001, budgets);
+  const [limit] = limitsOf(budgets, now);
+  const decided = findReached([{ limit: limit!, start: DAY.start }]).decide(ledger, contextAt(now));
   expect(decided).toMatchObject({ answer: [{ percent: 100 }, { percent: 110 }] });
 });
 

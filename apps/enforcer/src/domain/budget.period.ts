@@ -79,7 +79,8 @@ export function placesOf(
   const accounts: AccountKey[] = [];
   const opened: Op[] = [];
   for (const { budget } of limits) {
-    if (budget === undefined) continue;
+    // Meters of budgets that are newer than the ledger have not begun to count.
+    if (budget === undefined || !ledger.metering.meters.has(budget.meter)) continue;
     const found = findPeriod(ledger, budget, at, when);
     if (found === null) continue;
     const account = accountIn(budget, found);

@@ -1,5 +1,6 @@
 import type { AuditChange, AuditTarget, Cause } from '@tollkeeper/contracts';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
+import type { ActiveBudgets } from './active.budgets.ts';
 import type { Hold, Op, OpOf } from './journal.ts';
 import { keys, keysOf } from './journal.ts';
 import type { Ledger } from './ledger.ts';
@@ -12,10 +13,14 @@ export interface Context {
   tenantId: TenantId;
   /** Epoch milliseconds. */
   now: number;
+  /** Number of the entry that the ops of this decision become a part of. */
+  seq: number;
   /** Whether the ledger has the newest entries of the journal. */
   isNewest: boolean;
   /** The op with a key; null if the journal has none, undefined if that has not been looked up. */
   find(key: string): Op | null | undefined;
+  /** The number of the entry with that op; undefined without one, and if it has not been looked up. */
+  seqOf(key: string): number | undefined;
 }
 
 /** What a decision needs to know. First the keys are looked up, then the newest entries are read. */
@@ -44,6 +49,8 @@ export interface Ask<Answer> {
   at?: number;
   /** The limits in which it may count. They determine how much it may add to the journal. */
   limits?: readonly Limit[];
+  /** Where the limits are from. The ledger begins the meters of these budgets before the decision. */
+  budgets?: ActiveBudgets;
   /** Set for requests from the log, which waits for them. They are never refused because too many requests wait. */
   isFromLog?: true;
   /**

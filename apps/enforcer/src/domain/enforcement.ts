@@ -52,6 +52,8 @@ export type LimitView = LimitRow & {
   overspendMicros: Record<OverspendCause, number>;
   released: number;
   expired: number;
+  /** Whole percent of the spend to fill in that is counted: below 100 while it is `filling`. */
+  filledPercent: number;
 };
 
 export interface LimitsView {
@@ -72,6 +74,12 @@ export interface ReservationPage {
   nextCursor: string | null;
 }
 
+export interface ChosenLimits {
+  agentId?: string | undefined;
+  planKey?: string | undefined;
+  budgetId?: string | undefined;
+}
+
 /** What people can see and do. Rejects like {@link Reservations}. */
 export interface Limits {
   /**
@@ -79,10 +87,7 @@ export interface Limits {
    * or only those of the workspace and the given agent and plan, or those of one budget. Of a budget with a limit for
    * each value, the values with the most spend; more of them for one budget, which is `not_found` if it is not active.
    */
-  view(
-    tenantId: TenantId,
-    chosen: { agentId?: string | undefined; planKey?: string | undefined; budgetId?: string | undefined },
-  ): Promise<LimitsView>;
+  view(tenantId: TenantId, chosen: ChosenLimits): Promise<LimitsView>;
   /**
    * The reservations of the last 48 h, newest first. A page may have fewer than `limit` items, or none, and still a
    * cursor. Rejects with `invalid_request` for a cursor of another list.

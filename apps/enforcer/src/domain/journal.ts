@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BudgetScope, Labels } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
+import type { Fill } from './metering.ts';
 import type { ReservationRequest } from './reservation.ts';
 
 /** A local day `[start, end)` of a workspace in epoch milliseconds. The days of a ledger do not overlap. */
@@ -74,6 +75,14 @@ interface End {
 export type Op =
   | ({ op: 'day' } & Day)
   | ({ op: 'period'; meter: string } & Period)
+  /** Begins meters in entry `cut`. One without a `from` has no spend before this entry. */
+  | { op: 'begin'; cut: number; at: number; meters: readonly (readonly [meter: string, from: number | null])[] }
+  /** An open reservation counts in further accounts, whose meters have begun after its grant. */
+  | { op: 'adopt'; id: string; accounts: readonly AccountKey[] }
+  /** Removes meters with all of their periods and accounts. */
+  | { op: 'forget'; meters: readonly string[] }
+  /** Adds spend that was settled before the beginning of meters. */
+  | ({ op: 'fill'; spend: readonly (readonly [account: AccountKey, micros: number])[] } & Fill)
   | ({ op: 'grant' } & Hold)
   | { op: 'extend'; id: string; expiresAt: number }
   | ({ op: 'expire' } & End)
@@ -88,6 +97,12 @@ export type Op =
   | { op: 'report'; day: number; scope: BudgetScope; scopeId: string; percent: number }
   /** The same for an account of a budget. */
   | { op: 'tell'; account: AccountKey; percent: number };
+
+/** An op with the number of its entry. */
+export interface PlacedOp {
+  seq: number;
+  op: Op;
+}
 
 export type OpOf<K extends Op['op']> = Extract<Op, { op: K }>;
 

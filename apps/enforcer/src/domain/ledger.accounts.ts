@@ -17,8 +17,10 @@ export interface FrozenAccounts {
   thaw(): void;
 }
 
-/** The part of a ledger without its holds. */
-export interface LedgerAccounts extends Omit<Ledger, 'holdCount' | 'holdBytes' | 'hold' | 'setHold' | 'removeHold'> {
+type OfHolds = 'holdCount' | 'holdBytes' | 'hold' | 'holds' | 'setHold' | 'removeHold';
+
+/** The days, periods and accounts of a ledger. */
+export interface LedgerAccounts extends Omit<Ledger, OfHolds | 'metering' | 'setMetering'> {
   /** Approximate memory in bytes. */
   readonly bytes: number;
   /** Number of accounts of all days and periods. */
@@ -67,6 +69,7 @@ export function createLedgerAccounts(): LedgerAccounts {
       periods.open(meter, period);
       periods.removeOld();
     },
+    removePeriods: (meter) => periods.remove(meter, () => true),
     accountCount: (meter, start) => periods.find(meter, start)?.accounts.size ?? 0,
     accountsIn: (meter, start) => periods.find(meter, start)?.accounts ?? [],
     readAccount: ([meter, start, value]) => periods.find(meter, start)?.accounts.get(value),

@@ -1,12 +1,12 @@
 import type { AccountKey, Hold } from './journal.ts';
 import { copyOf, createLedgerAccounts, type FrozenAccounts, type LedgerAccounts } from './ledger.accounts.ts';
 import { inOrder } from './ledger.periods.ts';
+import { type Metering, NO_METERS } from './metering.ts';
 import { type Account, isDailyMeter, type Ledger, newAccount } from './ledger.ts';
 
 export interface LedgerState extends Ledger, Pick<LedgerAccounts, 'accountTotal'> {
   /** Approximate memory in bytes. */
   readonly bytes: number;
-  holds(): IterableIterator<Hold>;
   /** A snapshot of the current state, unaffected by later ops. Only one at a time. */
   freeze(): FrozenLedger;
 }
@@ -14,6 +14,7 @@ export interface LedgerState extends Ledger, Pick<LedgerAccounts, 'accountTotal'
 /** The state of a ledger at one time. The ledger may change while it is read. */
 export interface FrozenLedger extends FrozenAccounts {
   readonly holds: readonly Hold[];
+  readonly metering: Metering;
 }
 
 /** Memory of a hold in V8, without the characters of its strings. A suite measures it. */
@@ -26,12 +27,19 @@ const ACCOUNT_KEY_BYTES = 112;
 /** An empty ledger in memory. */
 export function createLedger(): LedgerState {
   const accounts = createLedgerAccounts();
-  const { addDay, periods, addPeriod, accountCount, accountsIn, readAccount, account } = accounts;
+  const { addDay, periods, addPeriod, removePeriods, accountCount, accountsIn, readAccount, account } = accounts;
   const holds = new Map<string, Hold>();
   let holdBytes = 0;
+  let metering = NO_METERS;
 
   return {
-    ...{ addDay, periods, addPeriod, accountCount, accountsIn, readAccount, account },
+    ...{ addDay, periods, addPeriod, removePeriods, accountCount, accountsIn, readAccount, account },
+    get metering() {
+      return metering;
+    },
+    setMetering(changed) {
+      metering = changed;
+    },
     get days() {
       return accounts.days;
     },
@@ -52,7 +60,8 @@ export function createLedger(): LedgerState {
     },
     hold: (id) => holds.get(id),
     setHold(hold) {
-      if (!holds.has(hold.id)) holdBytes += bytesOf(hold);
+      const before = holds.get(hold.id);
+      holdBytes += bytesOf(hold) - (before === undefined ? 0 : bytesOf(before));
       holds.set(hold.id, hold);
     },
     removeHold(id) {
@@ -62,7 +71,7 @@ export function createLedger(): LedgerState {
       holds.delete(id);
     },
     holds: () => holds.values(),
-    freeze: () => ({ ...accounts.freeze(), holds: [...holds.values()] }),
+    freeze: () => ({ ...accounts.freeze(), holds: [...holds.values()], metering }),
   };
 }
 
@@ -82,17 +91,59 @@ function textBytes(text = ''): number {
   return text.length * 2;
 }
 
+type DraftHolds = Pick<Ledger, 'holdCount' | 'holdBytes' | 'holds' | 'hold' | 'setHold' | 'removeHold'>;
+
+/** The holds of a draft: changed ones, null if they are removed, and those of `base`. */
+function createDraftHolds(base: Ledger): DraftHolds {
+  const holds = new Map<string, Hold | null>();
+  let { holdCount, holdBytes } = base;
+
+  function find(id: string): Hold | undefined {
+    const changed = holds.get(id);
+    return changed === undefined ? base.hold(id) : (changed ?? undefined);
+  }
+
+  return {
+    get holdCount() {
+      return holdCount;
+    },
+    get holdBytes() {
+      return holdBytes;
+    },
+    *holds() {
+      for (const hold of base.holds()) if (!holds.has(hold.id)) yield hold;
+      for (const hold of holds.values()) if (hold !== null) yield hold;
+    },
+    hold: find,
+    setHold(hold) {
+      const before = find(hold.id);
+      if (before === undefined) holdCount += 1;
+      holdBytes += bytesOf(hold) - (before === undefined ? 0 : bytesOf(before));
+      holds.set(hold.id, hold);
+    },
+    removeHold(id) {
+      const hold = find(id);
+      if (hold !== undefined) {
+        holdCount -= 1;
+        holdBytes -= bytesOf(hold);
+      }
+      holds.set(id, null);
+    },
+  };
+}
+
 /**
  * A ledger on top of `base` that keeps all changes to itself: the effect of a batch of requests before it is in the
  * journal.
  */
 export function createDraft(base: Ledger): Ledger {
-  const holds = new Map<string, Hold | null>();
   const accounts = new Map<string, Account>();
   /** The values of new accounts in periods of `base`. */
   const added = new Map<string, Set<string>>();
   const drafted = createLedger();
-  let { holdCount, holdBytes, budgetAccounts } = base;
+  const ofHolds = createDraftHolds(base);
+  const { holds, hold, setHold, removeHold } = ofHolds;
+  let { budgetAccounts, metering } = base;
 
   const isThere = (meter: string, at: number) => base.periods(meter).some(({ start }) => start === at);
   const textOf = ([meter, start, value]: AccountKey) => `${meter}/${start}/${value}`;
@@ -112,30 +163,18 @@ export function createDraft(base: Ledger): Ledger {
     get days() {
       return drafted.days.length === 0 ? base.days : inOrder([...base.days, ...drafted.days]);
     },
+    get metering() {
+      return metering;
+    },
+    setMetering(changed) {
+      metering = changed;
+    },
+    ...{ holds, hold, setHold, removeHold },
     get holdCount() {
-      return holdCount;
+      return ofHolds.holdCount;
     },
     get holdBytes() {
-      return holdBytes;
-    },
-    hold(id) {
-      const changed = holds.get(id);
-      return changed === undefined ? base.hold(id) : (changed ?? undefined);
-    },
-    setHold(hold) {
-      if (this.hold(hold.id) === undefined) {
-        holdCount += 1;
-        holdBytes += bytesOf(hold);
-      }
-      holds.set(hold.id, hold);
-    },
-    removeHold(id) {
-      const hold = this.hold(id);
-      if (hold !== undefined) {
-        holdCount -= 1;
-        holdBytes -= bytesOf(hold);
-      }
-      holds.set(id, null);
+      return ofHolds.holdBytes;
     },
     get budgetAccounts() {
       return budgetAccounts + drafted.budgetAccounts;
@@ -146,6 +185,8 @@ export function createDraft(base: Ledger): Ledger {
       return opened.length === 0 ? base.periods(meter) : inOrder([...base.periods(meter), ...opened]);
     },
     addPeriod: drafted.addPeriod,
+    // Those of `base` stay until the journal has the op: no decision of the same batch reads them.
+    removePeriods: drafted.removePeriods,
     accountCount(meter, start) {
       const news = added.get(`${meter}/${start}`)?.size ?? 0;
       return base.accountCount(meter, start) + news + drafted.accountCount(meter, start);

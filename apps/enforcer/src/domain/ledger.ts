@@ -1,6 +1,7 @@
 import { BUDGET_SCOPES, type BudgetScope } from '@tollkeeper/contracts';
 import type { AccountKey, Day, Hold, Op, OpOf, Period, Posting } from './journal.ts';
 import { OVERSPEND_CAUSES, type OverspendCause } from './limit.ts';
+import { type Metering, withFill, withMeters, withoutMeters } from './metering.ts';
 
 /** What was spent and reserved in a period, in USD micros: of a workspace, an agent, a plan, or a value of a budget. */
 export interface Account {
@@ -26,13 +27,18 @@ export interface Ledger {
   readonly holdBytes: number;
   /** Number of accounts of budgets, without those of daily budgets. */
   readonly budgetAccounts: number;
+  readonly metering: Metering;
+  setMetering(metering: Metering): void;
   hold(id: string): Hold | undefined;
+  holds(): Iterable<Hold>;
   setHold(hold: Hold): void;
   removeHold(id: string): void;
   addDay(day: Day): void;
   /** The open periods of a budget's meter, in order of time. */
   periods(meter: string): readonly Period[];
   addPeriod(meter: string, period: Period): void;
+  /** Removes all periods of the meter, with their accounts. */
+  removePeriods(meter: string): void;
   /** Number of accounts in a period of a meter; 0 for an unknown period. */
   accountCount(meter: string, start: number): number;
   /** The accounts of a period of a meter, by value; for reading only. */
@@ -112,6 +118,14 @@ export function applyOp(ledger: Ledger, op: Op): void {
       return ledger.addDay({ start: op.start, end: op.end, timezone: op.timezone });
     case 'period':
       return ledger.addPeriod(op.meter, { start: op.start, end: op.end, until: op.until });
+    case 'begin':
+      return ledger.setMetering(withMeters(ledger.metering, op));
+    case 'adopt':
+      return adopt(ledger, op);
+    case 'forget':
+      return forget(ledger, op);
+    case 'fill':
+      return fill(ledger, op);
     case 'grant': {
       ledger.setHold(toHold(op));
       return change(ledger, op, (account) => {
@@ -152,6 +166,36 @@ export function applyOp(ledger: Ledger, op: Op): void {
       throw new Error(`The journal has an op "${name}" of a newer version of this service. Update every replica.`);
     }
   }
+}
+
+function adopt(ledger: Ledger, { id, accounts }: OpOf<'adopt'>): void {
+  const hold = ledger.hold(id);
+  if (hold === undefined) return;
+  ledger.setHold({ ...hold, accounts: [...(hold.accounts ?? []), ...accounts] });
+  for (const key of accounts) {
+    const account = hasRoomFor(ledger, key) ? ledger.account(key) : undefined;
+    if (account === undefined) continue;
+    account.held = add(account.held, hold.amountMicros);
+    account.open += 1;
+  }
+}
+
+function forget(ledger: Ledger, { meters }: OpOf<'forget'>): void {
+  const gone = new Set(meters);
+  for (const hold of [...ledger.holds()]) {
+    const kept = hold.accounts?.filter(([meter]) => !gone.has(meter));
+    if (kept?.length !== hold.accounts?.length) ledger.setHold({ ...hold, accounts: kept! });
+  }
+  for (const meter of meters) ledger.removePeriods(meter);
+  ledger.setMetering(withoutMeters(ledger.metering, meters));
+}
+
+function fill(ledger: Ledger, { spend, meters, from, until, cursor, readUntil }: OpOf<'fill'>): void {
+  for (const [key, micros] of spend) {
+    const account = hasRoomFor(ledger, key) ? ledger.account(key) : undefined;
+    if (account !== undefined) account.posted = add(account.posted, micros);
+  }
+  ledger.setMetering(withFill(ledger.metering, { meters, from, until, cursor, readUntil }));
 }
 
 function toHold({ op: _, ...hold }: OpOf<'grant'>): Hold {

@@ -3,7 +3,7 @@ import type { BudgetPeriod, TimeSpan } from '@tollkeeper/kernel';
 import { countedIn, findPeriod, wholePeriod } from './budget.period.ts';
 import type { Day } from './journal.ts';
 import { type Account, dailyAccount, EMPTY_ACCOUNT, type Ledger } from './ledger.ts';
-import type { Denial, Limit, LimitRow } from './limit.ts';
+import type { CountState, Denial, Limit, LimitRow } from './limit.ts';
 
 /** The state of the limits at a time of the day, without those of budgets that are for no time then. */
 export function rowsOf(ledger: Ledger, day: Day, now: number, limits: readonly Limit[]): LimitRow[] {
@@ -18,6 +18,7 @@ export interface LimitCounts {
   account: Readonly<Account>;
   period: TimeSpan;
   resetsAt: number;
+  state: CountState;
 }
 
 /** Null for a budget that is for no time at that time. */
@@ -25,15 +26,17 @@ export function countsOf(ledger: Ledger, day: Day, now: number, limit: Limit): L
   const { budget } = limit;
   if (budget === undefined) {
     const account = ledger.readAccount(dailyAccount(limit.scope, day.start, limit.scopeId)) ?? EMPTY_ACCOUNT;
-    return { account, period: { start: day.start, end: day.end }, resetsAt: day.end };
+    return { account, period: { start: day.start, end: day.end }, resetsAt: day.end, state: 'exact' };
   }
   const current = findPeriod(ledger, budget, now, { timezone: day.timezone, now });
-  return current && { ...countedIn(ledger, budget, current), period: wholePeriod(budget, current) };
+  if (current === null) return null;
+  const state = ledger.metering.meters.get(budget.meter)?.isExact === true ? 'exact' : 'filling';
+  return { ...countedIn(ledger, budget, current), period: wholePeriod(budget, current), state };
 }
 
-export function toRow(limit: Limit, { account: { posted, held }, period, resetsAt }: LimitCounts): LimitRow {
+export function toRow(limit: Limit, { account: { posted, held }, period, resetsAt, state }: LimitCounts): LimitRow {
   const remainingMicros = Math.max(0, grantableOf(limit) - posted - held);
-  return { ...limit, period, spentMicros: posted, heldMicros: held, remainingMicros, resetsAt };
+  return { ...limit, period, spentMicros: posted, heldMicros: held, remainingMicros, resetsAt, state };
 }
 
 function grantableOf({ limitMicros, budget }: Limit): number {

@@ -38,6 +38,9 @@ export interface LimitOfBudget {
   tellAt: readonly number[];
 }
 
+export const COUNT_STATES = ['exact', 'filling'] as const;
+export type CountState = (typeof COUNT_STATES)[number];
+
 /** A limit in its running period. Amounts are USD micros. */
 export type LimitRow = Limit & {
   period: TimeSpan;
@@ -49,6 +52,8 @@ export type LimitRow = Limit & {
   remainingMicros: number;
   /** End of the period, or when the oldest spend leaves a rolling one. Epoch milliseconds. */
   resetsAt: number;
+  /** `filling` while spend of the period from before the budget was made is not counted yet. */
+  state: CountState;
 };
 
 /** Why a call may not spend. */

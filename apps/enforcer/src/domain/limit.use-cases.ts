@@ -1,16 +1,18 @@
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
-import type { ActiveBudget } from './active.budgets.ts';
+import type { ActiveBudget, ActiveBudgets } from './active.budgets.ts';
 import { ANSWER_MS, within } from './answer.time.ts';
-import type { Limits, LimitsView } from './enforcement.ts';
+import type { ChosenLimits, Limits, LimitsView } from './enforcement.ts';
 import type { Limit } from './limit.ts';
 import { viewBudget, viewLimits } from './limit.view.ts';
+import { withNewestBudgets } from './newest.budgets.ts';
 import type { BudgetSource, LimitSource } from './peers.ts';
 import { type GrantReader, listReservations } from './reservation.list.ts';
 import type { Submit } from './reservation.use-cases.ts';
 
 /** Budgets to show, and the most values of one that has a limit for each. */
 interface ShownBudgets {
-  budgets: readonly ActiveBudget[];
+  active: ActiveBudgets;
+  shown: readonly ActiveBudget[];
   maxValues: number;
 }
 
@@ -29,29 +31,28 @@ export interface LimitDeps {
 }
 
 export function createLimits(deps: LimitDeps): Limits {
-  async function budgetOf(tenantId: TenantId, id: string): Promise<ShownBudgets> {
-    const { all } = await deps.budgets.of(tenantId);
-    const budget = all.find((each) => each.id === id);
-    if (budget === undefined)
+  const { submit, limits, budgets } = deps;
+
+  function viewWithBudgets(tenantId: TenantId, daily: readonly Limit[], budgetId?: string): Promise<LimitsView> {
+    return withNewestBudgets(budgets, tenantId, async (active) => {
+      if (budgetId === undefined) {
+        return viewInParts(submit, tenantId, daily, { active, shown: active.all, maxValues: VALUES_OF_EACH });
+      }
+      const shown = active.all.filter(({ id }) => id === budgetId);
+      if (shown.length > 0) return viewInParts(submit, tenantId, daily, { active, shown, maxValues: VALUES_OF_ONE });
       throw new AppError('not_found', 'This workspace has no active budget with that budget_id.');
-    return { budgets: [budget], maxValues: VALUES_OF_ONE };
+    });
+  }
+
+  async function view(tenantId: TenantId, { agentId, planKey, budgetId }: ChosenLimits): Promise<LimitsView> {
+    if (budgetId !== undefined) return viewWithBudgets(tenantId, [], budgetId);
+    if (agentId === undefined && planKey === undefined) return viewWithBudgets(tenantId, await limits.all(tenantId));
+    const chosen = { agent: agentId === undefined ? [] : [agentId], plan: planKey === undefined ? [] : [planKey] };
+    return viewInParts(submit, tenantId, await limits.of(tenantId, chosen));
   }
 
   return {
-    view(tenantId, { agentId, planKey, budgetId }) {
-      const work = async () => {
-        if (budgetId !== undefined) return viewInParts(deps.submit, tenantId, [], await budgetOf(tenantId, budgetId));
-        const isAll = agentId === undefined && planKey === undefined;
-        const chosen = {
-          agent: agentId === undefined ? [] : [agentId],
-          plan: planKey === undefined ? [] : [planKey],
-        };
-        if (!isAll) return viewInParts(deps.submit, tenantId, await deps.limits.of(tenantId, chosen));
-        const [set, { all }] = await Promise.all([deps.limits.all(tenantId), deps.budgets.of(tenantId)]);
-        return viewInParts(deps.submit, tenantId, set, { budgets: all, maxValues: VALUES_OF_EACH });
-      };
-      return within(ANSWER_MS, work());
-    },
+    view: (tenantId, chosen) => within(ANSWER_MS, view(tenantId, chosen)),
     list: (tenantId, filter, page) => within(ANSWER_MS, listReservations(deps, tenantId, filter, page)),
   };
 }
@@ -64,14 +65,18 @@ async function viewInParts(
   submit: Submit,
   tenantId: TenantId,
   limits: readonly Limit[],
-  shown: ShownBudgets = { budgets: [], maxValues: 0 },
+  ofBudgets?: ShownBudgets,
 ): Promise<LimitsView> {
   const parts: Limit[][] = [[]];
   for (const limit of limits) {
     if (parts.at(-1)!.length === LIMITS_AT_ONCE) parts.push([]);
     parts.at(-1)!.push(limit);
   }
-  const asks = [...parts.map(viewLimits), ...shown.budgets.map((budget) => viewBudget(budget, shown.maxValues))];
+  const asks = parts.map(viewLimits);
+  if (ofBudgets !== undefined) {
+    const { active: budgets, shown, maxValues } = ofBudgets;
+    asks.push(...shown.map((budget) => ({ ...viewBudget(budget, maxValues), budgets })));
+  }
   for (;;) {
     const views = await Promise.all(asks.map((ask) => submit(tenantId, ask)));
     const { day } = views[0]!;

@@ -7,6 +7,7 @@ import type { Day } from './journal.ts';
 import type { Ledger } from './ledger.ts';
 import type { Limit } from './limit.ts';
 import { countsOf, toRow } from './limit.rows.ts';
+import { filledPercent } from './metering.ts';
 
 /** The limits in their running periods, according to the newest journal entry. */
 export function viewLimits(limits: readonly Limit[]): Ask<LimitsView> {
@@ -35,7 +36,9 @@ function viewOf(ledger: Ledger, day: Day, now: number, limit: Limit): LimitView 
   if (counts === null) return null;
   const { open, released, expired, overspend } = counts.account;
   const row = toRow(limit, counts);
-  return { ...row, openReservations: open, released, expired, overspendMicros: { ...overspend } };
+  const filled = limit.budget === undefined ? 100 : filledPercent(ledger.metering, limit.budget.meter);
+  const view = { openReservations: open, released, expired, overspendMicros: { ...overspend } };
+  return { ...row, ...view, filledPercent: filled };
 }
 
 /** Reads each account once, since a budget may have very many, and shows only the values with the most spend. */

@@ -2,6 +2,8 @@ import type { BudgetScope, Labels } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { ActiveBudgets } from './active.budgets.ts';
 import type { DailyLimit } from './limit.ts';
+import type { Fill } from './metering.ts';
+import type { ReportedSpend } from './settle.ts';
 
 /** The limits that apply to calls of an agent under a plan; that of the plan only while the plan is active. */
 export interface ApplyingLimits {
@@ -39,6 +41,20 @@ export interface BudgetSource {
    * known ones; rejects with `service_unavailable` if none are known.
    */
   of(tenantId: TenantId): ActiveBudgets | Promise<ActiveBudgets>;
+  /** Those asked for at `at` or later, by the monotonic clock. Rejects as {@link of}, also if only older are known. */
+  since(tenantId: TenantId, at: number): Promise<ActiveBudgets>;
+}
+
+/** Knows what was settled before budgets were made. */
+export interface SettlementSource {
+  /**
+   * The next page of a fill. The first one has, with those after it, all settlements that were in the log before the
+   * call. Rejects with `service_unavailable` while dashboard is down or behind the log.
+   */
+  read(
+    tenantId: TenantId,
+    fill: Pick<Fill, 'from' | 'until' | 'cursor'>,
+  ): Promise<{ spend: ReportedSpend[]; cursor: string; readUntil: number }>;
 }
 
 /** Knows the time zone in which the days of a workspace begin. */

@@ -1,13 +1,13 @@
-import type { BudgetedCall } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
+import { type ActiveBudgets, budgetedCall } from './active.budgets.ts';
 import { GATEWAY_ANSWER_MS, within } from './answer.time.ts';
 import { type Ask, rehearse } from './decision.ts';
 import { type DenialReporter, REPORT_MS } from './denial.reporter.ts';
 import { spendSettled } from './enforcement.events.ts';
 import type { Decision, Reservations } from './enforcement.ts';
 import { extend, read, release } from './hold.ts';
+import { withNewestBudgets } from './newest.budgets.ts';
 import type { AgentLabelSource, AgentRegistrar, ApplyingLimits, BudgetSource, LimitSource } from './peers.ts';
-import type { Reservation } from './reservation.ts';
 import { labelsOf, reserve, type UsedUp, UsedUpError } from './reserve.ts';
 import { settle, SETTLEMENT_OF_ANOTHER } from './settle.ts';
 import type { AppendEvents } from './workspace.appends.ts';
@@ -56,14 +56,14 @@ export function createReservations(deps: ReservationDeps): Reservations {
           : await Promise.all([asked, known, active]);
         requirePlan(applying.plan, request.planKey);
         const labelled = { ...request, keyId, pinned, ofAgent: ofAgents.get(agentId) ?? {}, dryRun };
-        const ofBudgets = budgetsNow.limitsFor(
-          toBudgetedCall({ ...request, keyId, labels: labelsOf(labelled) }),
-          clock(),
-        );
-        const limited = { ...labelled, limits: [...applying.limits, ...ofBudgets] };
-        return { decision: await submit(tenantId, { ...reserve(limited), deadline }), limited };
+        const call = budgetedCall({ ...request, keyId, labels: labelsOf(labelled) });
+        const decided = (active: ActiveBudgets) => {
+          const all = [...applying.limits, ...active.limitsFor(call, clock())];
+          return submit(tenantId, { ...reserve({ ...labelled, limits: all }, active), deadline });
+        };
+        return { decision: await withNewestBudgets(budgets, tenantId, decided, budgetsNow), labelled };
       };
-      const { decision, limited } = await within(DECIDE_MS, decide()).catch((error: unknown) => {
+      const { decision, labelled } = await within(DECIDE_MS, decide()).catch((error: unknown) => {
         if (error instanceof UsedUpError) deps.onUsedUp(tenantId, error.what);
         throw error;
       });
@@ -73,21 +73,25 @@ export function createReservations(deps: ReservationDeps): Reservations {
         agents.seen(tenantId, agentId);
         return decision;
       }
-      await denials.report(tenantId, { ...request, keyId, labels: labelsOf(limited) }, decision.denial);
+      await denials.report(tenantId, { ...request, keyId, labels: labelsOf(labelled) }, decision.denial);
       return decision;
     },
 
     get: (tenantId, id) => submitWithin(GATEWAY_ANSWER_MS, tenantId, read(id)),
 
     settle(tenantId, id, settlement) {
-      const ask = settle(id, settlement);
       const deadline = performance.now() + GATEWAY_ANSWER_MS;
       const work = async () => {
-        const { answer, changes } = await submit(tenantId, { ...rehearse(ask), deadline });
+        // Nearly always known, and then waiting would cost a turn.
+        const asked = budgets.of(tenantId);
+        const known = asked instanceof Promise ? await asked.catch(() => undefined) : asked;
+        const { answer, changes } = await submit(tenantId, { ...rehearse(settle(id, settlement, known)), deadline });
         if (!changes) return answer;
         // The event comes first: if this process dies after it, the event settles the reservation.
         await append(tenantId, [spendSettled(tenantId, answer, settlement, clock())]);
-        return submit(tenantId, ask).catch(explainConflict);
+        const settled = (active?: ActiveBudgets) => submit(tenantId, settle(id, settlement, active));
+        const all = known === undefined ? settled() : withNewestBudgets(budgets, tenantId, settled, known);
+        return all.catch(explainConflict);
       };
       return within(GATEWAY_ANSWER_MS, settling.whileSettling(tenantId, id, settlement.settlementId, work));
     },
@@ -133,14 +137,6 @@ function createSettling() {
     },
   };
 }
-
-/** What budgets see of a call. */
-function toBudgetedCall(call: CallFacts): BudgetedCall {
-  const { agentId: agent, planKey: plan, model, provider, keyId: key, labels } = call;
-  return { agent, plan, model, provider, key, labels };
-}
-
-type CallFacts = Pick<Reservation, 'agentId' | 'planKey' | 'model' | 'provider' | 'keyId' | 'labels'>;
 
 function requirePlan(plan: ApplyingLimits['plan'], planKey: string | null): void {
   if (plan !== 'unknown' && plan !== 'inactive') return;

@@ -9,7 +9,14 @@ import { settle } from './settle.ts';
 
 const NOW = Date.parse('2026-11-21T18:00:00.000Z');
 const DAY = { op: 'day', start: Date.parse('2026-11-21'), end: Date.parse('2026-11-22'), timezone: 'UTC' } as const;
-const context = { tenantId: provenTenantId('ws_1'), now: NOW, isNewest: true, find: () => null };
+const context = {
+  tenantId: provenTenantId('ws_1'),
+  now: NOW,
+  seq: 1,
+  isNewest: true,
+  find: () => null,
+  seqOf: () => undefined,
+};
 const labels = Object.fromEntries(Array.from({ length: 10 }, (_, nth) => [`label_${nth}`, 'x'.repeat(128)]));
 
 it('reservations with many long labels are refused beyond 48 MiB, until one ends', () => {

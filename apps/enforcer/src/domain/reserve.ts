@@ -1,5 +1,6 @@
 import { isWithoutLabels, type Labels, mergeLabels } from '@tollkeeper/contracts';
 import { AppError, MAX_MICROS } from '@tollkeeper/kernel';
+import type { ActiveBudgets } from './active.budgets.ts';
 import { accountIn, findPeriod, placesOf } from './budget.period.ts';
 import { findDay } from './day.ts';
 import {
@@ -40,8 +41,12 @@ export interface LimitedRequest extends ReservationRequest {
  * Grants or denies: a grant needs `posted + held + amount ≤ limit` for each limit that applies. A repeated request gets
  * its existing reservation. A denial is decided on the newest ledger and changes nothing.
  */
-export function reserve(request: LimitedRequest): Ask<Decision> {
-  return { limits: request.limits, decide: (ledger, context) => decide(request, ledger, context) };
+export function reserve(request: LimitedRequest, budgets?: ActiveBudgets): Ask<Decision> {
+  return {
+    limits: request.limits,
+    ...(budgets && { budgets }),
+    decide: (ledger, context) => decide(request, ledger, context),
+  };
 }
 
 function decide(request: LimitedRequest, ledger: Ledger, context: Context): Decided<Decision> {

@@ -1,10 +1,10 @@
 import { AppError } from '@tollkeeper/kernel';
+import { type ActiveBudgets, budgetedCall, type CallFacts } from './active.budgets.ts';
 import { placesOf } from './budget.period.ts';
 import { findDay } from './day.ts';
 import { type Ask, findReservation, type Found, noSuchReservation, toReservation } from './decision.ts';
-import { type Hold, keys, type Op, type OpOf, type Posting } from './journal.ts';
+import { type AccountKey, type Hold, keys, type Op, type OpOf, type Posting } from './journal.ts';
 import { applyOp, KEEP_MS, type Ledger, MAX_AHEAD_MS } from './ledger.ts';
-import type { Limit } from './limit.ts';
 import type { Reservation, Settlement } from './reservation.ts';
 
 /** The message of a `conflict`: nothing was posted. */
@@ -19,8 +19,13 @@ const REPORT_INSTEAD =
  * Settles a reservation by a call of its gateway. The spend is posted in full to the day of the grant, even if the hold
  * has expired. If an event already counted the settlement, this only ends the hold.
  */
-export function settle(id: string, settlement: Pick<Settlement, 'settlementId' | 'amountMicros'>): Ask<Reservation> {
+export function settle(
+  id: string,
+  settlement: Pick<Settlement, 'settlementId' | 'amountMicros'>,
+  budgets?: ActiveBudgets,
+): Ask<Reservation> {
   return {
+    ...(budgets !== undefined && { budgets }),
     decide(ledger, context) {
       const found = findReservation(ledger, id, context);
       if ('needs' in found) return found;
@@ -29,10 +34,10 @@ export function settle(id: string, settlement: Pick<Settlement, 'settlementId' |
         // Without a look-up it counts as new: the journal refuses a settlement that it already has.
         const counted = context.find(keys.settlement(settlement.settlementId)) ?? null;
         if (isOfAnother(counted, id)) return conflict(SETTLEMENT_OF_ANOTHER);
-        const op = write(ledger, found, settlement, counted);
+        const { ops, micros } = write(ledger, found, settlement, counted, { budgets, now: context.now });
         const { settlementId } = settlement;
         const facts = toReservation(found, context.now);
-        return { ops: [op], answer: { ...facts, state: 'settled', settledMicros: op.micros, settlementId } };
+        return { ops, answer: { ...facts, state: 'settled', settledMicros: micros, settlementId } };
       }
       if (found.end.op === 'release') return conflict(`The reservation was released. ${REPORT_INSTEAD}`);
       const settled = toReservation(found, context.now);
@@ -43,11 +48,9 @@ export function settle(id: string, settlement: Pick<Settlement, 'settlementId' |
 }
 
 /** Spend that an event reports. */
-export interface ReportedSpend {
+export interface ReportedSpend extends CallFacts {
   settlementId: string;
   reservationId: string | null;
-  agentId: string;
-  planKey: string | null;
   micros: number;
   /** Time of the event, epoch milliseconds. */
   at: number;
@@ -56,46 +59,70 @@ export interface ReportedSpend {
 /** The result of reported spend. `too_old`: its time is more than three days ago, so it counts for no limit. */
 type PostOutcome = 'settled' | 'late' | 'unreserved' | 'duplicate' | 'too_old';
 
-/** `posting` says which accounts have the spend, even if it was posted before; null if that is unknown. */
 export interface Posted {
   outcome: PostOutcome;
+  /** The accounts that have the spend, even if it was posted before; null if that is unknown. */
   posting: Posting | null;
+  /** How it was posted; null for spend that is too old, unless the journal still has it. */
+  settled: Settled | null;
+}
+
+/** Spend as the journal has it. */
+export interface Settled {
+  /** Number of the entry that posted it. */
+  seq: number;
+  micros: number;
+  /** The reservation that it settled, if any. */
+  grant: Hold | null;
 }
 
 /**
  * Posts spend that an event reports, which is never refused. It settles its reservation if it names one, otherwise it
- * counts for the day of its time, and for the periods of `limits` then. A settlement counts once, however often and by
+ * counts for the day of its time, and for the periods of budgets then. A settlement counts once, however often and by
  * whichever way it arrives.
  */
-export function post(spend: ReportedSpend, now: number, limits: readonly Limit[] = []): Ask<Posted> {
+export function post(spend: ReportedSpend, now: number, budgets?: ActiveBudgets): Ask<Posted> {
   const isTooOld = spend.at < now - KEEP_MS;
   // Opening a day far ahead would displace the days that are kept.
   const at = spend.at > now + MAX_AHEAD_MS ? now : spend.at;
+  const limits = budgets?.limitsFor(budgetedCall(spend), at) ?? [];
   return {
     isFromLog: true,
     ...(!isTooOld && { at }),
     limits,
+    ...(budgets && { budgets }),
     decide(ledger, context) {
       const { settlementId, reservationId, agentId, planKey, micros } = spend;
-      const counted = context.find(keys.settlement(settlementId));
-      if (counted === undefined) return { needs: { keys: [keys.settlement(settlementId)] } };
-      const isItsOwn = reservationId !== null && !isOfAnother(counted, reservationId);
-      const found = isItsOwn ? findReservation(ledger, reservationId, context) : NONE;
+      const key = keys.settlement(settlementId);
+      const counted = context.find(key);
+      if (counted === undefined) return { needs: { keys: [key] } };
+      const settles = reservationOf(counted) ?? reservationId;
+      const found = settles === null ? NONE : findReservation(ledger, settles, context);
       if ('needs' in found) return found;
+      // Spend that was posted without a reservation stays so, even if its reservation was granted later.
+      const isUnreserved = counted !== null && reservationOf(counted) === null;
+      const grant = isUnreserved ? null : 'hold' in found ? found.hold : 'grant' in found ? found.grant : null;
       if (isUnsettled(found)) {
-        const op = write(ledger, found, { settlementId, amountMicros: micros }, counted);
-        if (counted !== null) return { ops: [op], answer: duplicate(counted, found) };
-        const outcome = 'hold' in found ? 'settled' : 'late';
-        return { ops: [op], answer: { outcome, posting: postingOf('hold' in found ? found.hold : found.grant) } };
+        const settlement = { settlementId, amountMicros: micros };
+        const written = write(ledger, found, settlement, counted, { budgets, now });
+        const { ops, posting } = written;
+        const settled = { seq: context.seqOf(key) ?? context.seq, micros: written.micros, grant };
+        if (counted !== null) return { ops, answer: { ...duplicate(counted, found), settled } };
+        return { ops, answer: { outcome: 'hold' in found ? 'settled' : 'late', posting, settled } };
       }
-      if (counted !== null) return { ops: [], answer: duplicate(counted, found) };
+      if (counted !== null) {
+        const settled = { seq: context.seqOf(key)!, micros: microsOf(counted) ?? micros, grant };
+        return { ops: [], answer: { ...duplicate(counted, found), settled } };
+      }
       const day = findDay(ledger, at);
-      if (isTooOld || day === undefined) return { ops: [], answer: { outcome: 'too_old', posting: null } };
+      if (isTooOld || day === undefined)
+        return { ops: [], answer: { outcome: 'too_old', posting: null, settled: null } };
       const { accounts, opened } = placesOf(ledger, limits, at, { timezone: day.timezone, now });
       const posting = postingOf({ day: day.start, agentId, planKey, accounts });
       const op: Op = { op: 'post', settlementId, ...posting, micros };
       applyOp(ledger, op);
-      return { ops: [...opened, op], answer: { outcome: 'unreserved', posting } };
+      const settled = { seq: context.seq, micros, grant: null };
+      return { ops: [...opened, op], answer: { outcome: 'unreserved', posting, settled } };
     },
   };
 }
@@ -111,7 +138,17 @@ function isUnsettled(found: Found): found is Unsettled {
 
 /** Whether the settlement already counted for another reservation. */
 function isOfAnother(counted: Op | null, id: string): boolean {
-  return counted !== null && (counted.op === 'settle' || counted.op === 'late') && counted.id !== id;
+  const other = reservationOf(counted);
+  return other !== null && other !== id;
+}
+
+/** The reservation for which a settlement counted. */
+function reservationOf(counted: Op | null): string | null {
+  return counted !== null && (counted.op === 'settle' || counted.op === 'late') ? counted.id : null;
+}
+
+function microsOf(counted: Op | null): number | undefined {
+  return counted !== null && 'micros' in counted ? counted.micros : undefined;
 }
 
 /** Ends the reservation, and posts the amount unless it was already `counted`. */
@@ -120,19 +157,43 @@ function write(
   found: Unsettled,
   { settlementId, amountMicros }: Pick<Settlement, 'settlementId' | 'amountMicros'>,
   counted: Op | null,
-): OpOf<'settle' | 'late'> {
-  const micros = counted !== null && 'micros' in counted ? counted.micros : amountMicros;
+  now: { budgets: ActiveBudgets | undefined; now: number },
+): { ops: Op[]; micros: number; posting: Posting } {
+  const micros = microsOf(counted) ?? amountMicros;
   const common = { settlementId, micros, counted: counted !== null };
-  const op: OpOf<'settle' | 'late'> =
-    'hold' in found
-      ? { op: 'settle', id: found.hold.id, expiresAt: found.hold.expiresAt, ...common }
-      : { op: 'late', id: found.grant.id, expiresAt: found.end.expiresAt, ...common, ...postingOf(found.grant) };
+  if ('hold' in found) {
+    const { hold } = found;
+    const op: Op = { op: 'settle', id: hold.id, expiresAt: hold.expiresAt, ...common };
+    applyOp(ledger, op);
+    return { ops: [op], micros, posting: postingOf(hold) };
+  }
+  const { grant, end } = found;
+  const { accounts, opened } = placesOfGrant(ledger, grant, now);
+  const posting = postingOf({ ...grant, accounts });
+  const op: Op = { op: 'late', id: grant.id, expiresAt: end.expiresAt, ...common, ...posting };
   applyOp(ledger, op);
-  return op;
+  return { ops: [...opened, op], micros, posting };
+}
+
+const BUDGETS_UNKNOWN =
+  'The reservation has expired, and the budgets in which its spend counts cannot be read right now. Try again shortly.';
+
+/** Meters that have begun since the grant count its late spend as well. */
+function placesOfGrant(
+  ledger: Ledger,
+  grant: Hold,
+  { budgets, now }: { budgets: ActiveBudgets | undefined; now: number },
+): { accounts: readonly AccountKey[]; opened: Op[] } {
+  const timezone = findDay(ledger, now)?.timezone;
+  const isBudgeted = ledger.metering.meters.size > 0;
+  if (!isBudgeted || timezone === undefined) return { accounts: grant.accounts ?? [], opened: [] };
+  if (budgets === undefined) throw new AppError('service_unavailable', BUDGETS_UNKNOWN, { retryAfterSeconds: 1 });
+  const { createdAt } = grant;
+  return placesOf(ledger, budgets.limitsFor(budgetedCall(grant), createdAt), createdAt, { timezone, now });
 }
 
 /** Spend that was already counted. The thresholds that it reached may not have been reported yet. */
-function duplicate(counted: Op, found: Found): Posted {
+function duplicate(counted: Op, found: Found): Pick<Posted, 'outcome' | 'posting'> {
   const isPosted = counted.op === 'post' || counted.op === 'late';
   const posting = isPosted ? counted : 'grant' in found ? found.grant : null;
   return { outcome: 'duplicate', posting: posting && postingOf(posting) };

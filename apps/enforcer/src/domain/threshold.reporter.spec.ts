@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 import { testLogger } from '@tollkeeper/testing';
 import { createThresholdTelemetry } from '../enforcer.telemetry.ts';
-import { createActiveBudgets } from './active.budgets.ts';
+import { NO_BUDGETS } from '../../test/calls.ts';
 import type { Posting } from './journal.ts';
 import { createThresholdReporter } from './threshold.reporter.ts';
 
@@ -24,7 +24,7 @@ it('says once a minute that budgets is down, however many workspaces wait for it
         return Promise.reject(new AppError('service_unavailable', 'Budgets is unavailable.'));
       },
     },
-    budgets: { of: () => createActiveBudgets([]) },
+    budgets: NO_BUDGETS,
     clock: () => Date.now(),
     ...createThresholdTelemetry({ logger, now: () => performance.now() }),
   });

@@ -1,6 +1,7 @@
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import { thresholdReached } from './enforcement.events.ts';
-import type { Posting } from './journal.ts';
+import type { ActiveBudgets } from './active.budgets.ts';
+import type { AccountKey, Posting } from './journal.ts';
 import type { BudgetSource, LimitSource } from './peers.ts';
 import type { Submit } from './reservation.use-cases.ts';
 import { findReached, markReported, type Reaching } from './threshold.ts';
@@ -35,6 +36,8 @@ export interface ThresholdReporter {
    * unknown, the report follows later, unless this process ends first. Rejects while the log or MongoDB is down.
    */
   report(tenantId: TenantId, postings: readonly Posting[]): Promise<void>;
+  /** The same for accounts of budgets alone. Nothing follows later if limits are unknown. */
+  reportAccounts(tenantId: TenantId, accounts: readonly AccountKey[]): Promise<void>;
   /** Starts to check waiting accounts periodically. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -57,10 +60,7 @@ export function createThresholdReporter(deps: ThresholdReporterDeps): ThresholdR
       const [daily, active] = await Promise.all([limits.of(tenantId, { agent, plan }), budgets.of(tenantId)]);
       return [
         ...days.flatMap((start) => daily.map((limit) => ({ limit, start }))),
-        ...[...accounts.values()].flatMap(([meter, start, value]) => {
-          const limit = active.limitOf(meter, value);
-          return limit === undefined ? [] : [{ limit, start }];
-        }),
+        ...reachingBy([...accounts.values()], active),
       ];
     } catch (err) {
       onLimitsUnknown(tenantId, err);
@@ -83,6 +83,10 @@ export function createThresholdReporter(deps: ThresholdReporterDeps): ThresholdR
     if (postings.length === 0) return;
     const reaching = await reachingOf(tenantId, postings);
     if (reaching === null) return wait(tenantId, postings);
+    await reportAll(tenantId, reaching);
+  }
+
+  async function reportAll(tenantId: TenantId, reaching: readonly Reaching[]): Promise<void> {
     for (let start = 0; start < reaching.length; start += REACHING_AT_ONCE) {
       await reportReached(tenantId, reaching.slice(start, start + REACHING_AT_ONCE));
     }
@@ -116,6 +120,7 @@ export function createThresholdReporter(deps: ThresholdReporterDeps): ThresholdR
 
   return {
     report,
+    reportAccounts: async (tenantId, accounts) => reportAll(tenantId, reachingBy(accounts, await budgets.of(tenantId))),
     async start() {
       timer = setTimeout(() => void reportAgain(), AGAIN_MS);
       timer.unref();
@@ -125,4 +130,12 @@ export function createThresholdReporter(deps: ThresholdReporterDeps): ThresholdR
       timer = undefined;
     },
   };
+}
+
+/** What the spend of accounts of budgets may have reached. */
+function reachingBy(accounts: readonly AccountKey[], active: ActiveBudgets): Reaching[] {
+  return accounts.flatMap(([meter, start, value]) => {
+    const limit = active.limitOf(meter, value);
+    return limit === undefined ? [] : [{ limit, start }];
+  });
 }

@@ -94,7 +94,7 @@ function toReservationMessage(reservation: Reservation): ReservationMessage {
 }
 
 function toLimitMessage(row: LimitRow): LimitStatusMessage {
-  return { ...toLimitFields(row), remainingMicros: row.remainingMicros };
+  return { ...toLimitFields(row), remainingMicros: row.remainingMicros, isFilling: row.state === 'filling' };
 }
 
 function toDenialMessage(denial: Denial): DenialMessage {

@@ -33,6 +33,9 @@ const limitView = limitRow
     open_reservations: count.meta({ description: 'Open reservations' }),
     overspend_micros: overspend,
     released: count.meta({ description: 'Reservations that were released in the period' }),
+    filled_percent: z.int().min(0).max(100).meta({
+      description: 'How much of the spend from before the budget was made or changed is counted; 100 once it is exact',
+    }),
     expired: count.meta({
       description: 'Reservations that expired in the period. Each may be a call with an unreported cost',
     }),
@@ -141,5 +144,6 @@ function toLimitView(limit: LimitView): z.output<typeof limitView> {
     overspend_micros: limit.overspendMicros,
     released: limit.released,
     expired: limit.expired,
+    filled_percent: limit.filledPercent,
   };
 }

@@ -9,7 +9,7 @@ import {
   providerName,
 } from '@tollkeeper/contracts';
 import { z } from 'zod';
-import type { LimitRow } from '../domain/limit.ts';
+import { COUNT_STATES, type LimitRow } from '../domain/limit.ts';
 import { budgetOf } from '../domain/limit.rows.ts';
 import { type Reservation, RESERVATION_STATES } from '../domain/reservation.ts';
 
@@ -57,6 +57,9 @@ export const limitRow = z
     ...limitFields,
     remaining_micros: micros.meta({ description: 'USD micros that may still be reserved, never below 0' }),
     resets_at: resetsAt,
+    state: z.enum(COUNT_STATES).meta({
+      description: '`filling` while spend from before the budget was made or changed is not fully counted yet',
+    }),
   })
   .meta({ id: 'LimitStatus' });
 
@@ -111,7 +114,7 @@ export function toLimitFields(limit: LimitRow) {
 }
 
 export function toLimitRow(row: LimitRow): z.output<typeof limitRow> {
-  return { ...toLimitFields(row), remaining_micros: row.remainingMicros };
+  return { ...toLimitFields(row), remaining_micros: row.remainingMicros, state: row.state };
 }
 
 /** Epoch milliseconds in the format of answers. */

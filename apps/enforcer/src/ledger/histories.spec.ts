@@ -2,13 +2,15 @@ import { randomInt } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from '@jest/globals';
 import { BUDGET_SCOPES, type BudgetedCall, type BudgetScope, type Labels } from '@tollkeeper/contracts';
-import { AppError, provenTenantId } from '@tollkeeper/kernel';
+import { provenTenantId } from '@tollkeeper/kernel';
 import { createMetrics } from '@tollkeeper/runtime';
 import { testLogger } from '@tollkeeper/testing';
-import { createMemoryJournal, createMemorySnapshots, NO_BUDGET } from '../../test/memory.stores.ts';
+import { createMemoryJournal, createMemorySnapshots, ALONE } from '../../test/memory.stores.ts';
 import { budgetsFor, budgetsOf, type OfBudgets } from '../../test/history.budgets.ts';
+import { HistoryDashboard } from '../../test/history.dashboard.ts';
+import { answering, codeOf, numbers, plain, viewOfAll } from '../../test/history.answers.ts';
 import { countsIn, Reference } from '../../test/reference.ts';
-import { createActiveBudgets } from '../domain/active.budgets.ts';
+import { type ActiveBudgets, createActiveBudgets } from '../domain/active.budgets.ts';
 import { findPeriod } from '../domain/budget.period.ts';
 import { findDay } from '../domain/day.ts';
 import type { Ask } from '../domain/decision.ts';
@@ -16,10 +18,10 @@ import { extend, read, release } from '../domain/hold.ts';
 import { reservationIdOf } from '../domain/journal.ts';
 import type { Ledger } from '../domain/ledger.ts';
 import type { DailyLimit } from '../domain/limit.ts';
-import { viewLimits } from '../domain/limit.view.ts';
+import { withNewestBudgets } from '../domain/newest.budgets.ts';
 import type { ReservationRequest } from '../domain/reservation.ts';
 import { reserve } from '../domain/reserve.ts';
-import { post, type Posted, settle } from '../domain/settle.ts';
+import { post, settle } from '../domain/settle.ts';
 import { findReached, markReported, type Reaching } from '../domain/threshold.ts';
 import { createLedgerMetrics } from './ledger.metrics.ts';
 import { createWorkspaceLedger } from './workspace.ledger.ts';
@@ -51,38 +53,19 @@ const SCOPE_IDS: Record<BudgetScope, readonly string[]> = { workspace: [TENANT],
 const metrics = createLedgerMetrics(createMetrics('histories'));
 const { logger } = testLogger();
 
-/** Random integers below `below`, always the same ones for a seed. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
-
 interface Step {
   what: string;
-  ask: Ask<unknown>;
+  ask: (known: ActiveBudgets) => Ask<unknown>;
   /** The answer of the reference. Call it after all earlier steps. */
   expected: () => unknown;
-}
-
-function outcomeOf(ask: Ask<Posted>): Ask<Posted['outcome']> {
-  return {
-    ...ask,
-    decide(ledger, context) {
-      const decided = ask.decide(ledger, context);
-      return 'ops' in decided ? { ops: decided.ops, answer: decided.answer.outcome } : decided;
-    },
-  };
 }
 
 async function live(seed: number): Promise<void> {
   const next = numbers(seed);
   const pick = <T>(of: readonly T[]): T => of[next(of.length)]!;
   const reference = new Reference();
+  const dashboard = new HistoryDashboard(reference, next);
+  let ticks = 0;
   const [zone, beginning] = pick(BEGINNINGS);
   reference.timezone = zone;
   reference.now = Date.parse(beginning) + next(1200) * SECOND;
@@ -90,9 +73,11 @@ async function live(seed: number): Promise<void> {
     journal: createMemoryJournal(),
     snapshots: createMemorySnapshots(),
     timezoneOf: async () => reference.timezone,
-    memory: NO_BUDGET,
+    ...ALONE,
     metrics,
     clock: () => reference.now,
+    // The budgets of a history have one order, however little time passes between two of them.
+    now: () => ++ticks,
     logger,
   };
   const replicas = [0, 1, 2].map(() => createWorkspaceLedger(TENANT, deps));
@@ -118,11 +103,13 @@ async function live(seed: number): Promise<void> {
   /** Budgets are made, changed and deleted in the middle. */
   let made = budgetsFor(reference.now).filter(() => next(3) > 0);
   const everMade = budgetsFor(reference.now);
-  const limitsNow = () => createActiveBudgets(made);
+  let active = createActiveBudgets(made, ++ticks);
+  let before = active;
+  const newest = { of: () => active, since: async () => createActiveBudgets(made, ++ticks) };
   const changeBudgets = () => {
     const one = pick(everMade);
     const limitMicros = pick([0, 40, 100, 250]);
-    const before = made.find(({ id }) => id === one.id) ?? one;
+    const last = made.find(({ id }) => id === one.id) ?? one;
     const others = made.filter(({ id }) => id !== one.id);
     switch (next(4)) {
       case 0:
@@ -130,16 +117,18 @@ async function live(seed: number): Promise<void> {
         break;
       case 1:
         // All spend is counted anew.
-        made = [...others, { ...before, meter: `${one.id}.${next(3)}` }];
+        made = [...others, { ...last, meter: `${one.id}.${next(3)}` }];
         break;
       case 2:
-        if (before.period.kind === 'month') {
-          made = [...others, { ...before, period: { ...before.period, startDay: pick([1, 2, 26, 28]) } }];
+        if (last.period.kind === 'month') {
+          made = [...others, { ...last, period: { ...last.period, startDay: pick([1, 2, 26, 28]) } }];
         }
         break;
       default:
-        made = [...others, { ...before, limitMicros, grantableMicros: limitMicros * pick([1, 2]) }];
+        made = [...others, { ...last, limitMicros, grantableMicros: limitMicros * pick([1, 2]) }];
     }
+    before = active;
+    active = createActiveBudgets(made, ++ticks);
   };
   const callOf = (call: Pick<ReservationRequest, 'agentId' | 'planKey' | 'model' | 'labels'>): BudgetedCall => {
     const { agentId: agent, planKey: plan, model, labels } = call;
@@ -150,10 +139,10 @@ async function live(seed: number): Promise<void> {
     PLANS.flatMap((planKey) => LABELS.map((labels) => callOf({ agentId, planKey, model: 'large-1', labels }))),
   );
   const allOfBudgets = () => {
-    const all = everyCall.flatMap((call) => budgetsOf(made, call, reference.now));
+    const all = everyCall.flatMap((call) => budgetsOf(active.all, call, reference.now));
     return [...new Map(all.map((each) => [`${each[0].meter}/${each[1]}`, each])).values()];
   };
-  const allLimits = () => allOfBudgets().map(([{ meter }, value]) => limitsNow().limitOf(meter, value)!);
+  const allLimits = () => allOfBudgets().map(([{ meter }, value]) => active.limitOf(meter, value)!);
 
   const contents = new Map<string, Omit<ReservationRequest, 'requestId'>>();
   const newContent = () => ({
@@ -196,11 +185,11 @@ async function live(seed: number): Promise<void> {
         const given = { pinned: pick(GIVEN), ofAgent: pick(GIVEN) };
         const limits = limitsOf(names.filter((name) => countsIn(content, name)));
         const call = callOf({ ...content, labels: { ...content.labels, ...given.ofAgent, ...given.pinned } });
-        const budgets = budgetsOf(made, call, reference.now);
-        const all = [...limits, ...limitsNow().limitsFor(call, reference.now)];
+        const budgets = budgetsOf(active.all, call, reference.now);
+        const allOf = (known: ActiveBudgets) => [...limits, ...known.limitsFor(call, reference.now)];
         return {
-          what: `reserve ${JSON.stringify({ ...request, ...given, limits: all, dryRun })}`,
-          ask: reserve({ ...request, ...given, keyId: null, limits: all, dryRun }),
+          what: `reserve ${JSON.stringify({ ...request, ...given, limits: allOf(active), dryRun })}`,
+          ask: (known) => reserve({ ...request, ...given, keyId: null, limits: allOf(known), dryRun }, known),
           expected: () =>
             reference.reserve(reservationIdOf(TENANT, requestId), { ...request, ...given }, limits, budgets, dryRun),
         };
@@ -209,42 +198,46 @@ async function live(seed: number): Promise<void> {
         const [id, settlementId, amountMicros] = [anyId(), anySettlement(), next(120)];
         return {
           what: `settle ${id} ${settlementId} ${amountMicros}`,
-          ask: settle(id, { settlementId, amountMicros }),
-          expected: () => reference.settle(id, settlementId, amountMicros),
+          ask: (known) => settle(id, { settlementId, amountMicros }, known),
+          expected: () =>
+            dashboard.settles(id, settlementId, () => reference.settle(id, settlementId, amountMicros, active.all)),
         };
       }
       case 'release': {
         const id = anyId();
-        return { what: `release ${id}`, ask: release(id), expected: () => reference.release(id) };
+        return { what: `release ${id}`, ask: () => release(id), expected: () => reference.release(id) };
       }
       case 'extend': {
         const [id, ttlSeconds] = [anyId(), pick([10, 600, 3600])];
         return {
           what: `extend ${id} ${ttlSeconds}`,
-          ask: extend(id, ttlSeconds),
+          ask: () => extend(id, ttlSeconds),
           expected: () => reference.extend(id, ttlSeconds),
         };
       }
       case 'post': {
+        const reservationId = next(3) === 0 ? null : anyId();
+        const agos = [0, 0, 0, -240 * SECOND, 60 * SECOND, 5 * HOUR, 26 * HOUR, 100 * HOUR];
+        // An event that settles a reservation is not older than the grant, but for the clocks.
+        const ago = pick(reservationId === null ? agos : agos.slice(0, 5));
         const spend = {
-          settlementId: anySettlement(),
-          reservationId: next(3) === 0 ? null : anyId(),
-          agentId: pick(AGENTS),
-          planKey: pick([null, ...PLANS]),
-          micros: next(60),
-          at: reference.now - pick([0, 0, 0, -240 * SECOND, 60 * SECOND, 5 * HOUR, 26 * HOUR, 100 * HOUR]),
+          // Nothing recognizes a settlement of four days ago.
+          settlementId: ago > 90 * HOUR ? `settlement-old-${ticks}` : anySettlement(),
+          reservationId,
+          ...{ agentId: pick(AGENTS), planKey: pick([null, ...PLANS]), micros: next(60), at: reference.now - ago },
+          ...{ model: pick([null, 'large-1']), labels: pick(LABELS) },
         };
-        const call = callOf({ ...spend, model: pick([null, 'large-1']), labels: pick(LABELS) });
-        const budgets = budgetsOf(made, call, spend.at);
+        const call = callOf(spend);
+        dashboard.add({ ...spend, call });
         return {
-          what: `post ${JSON.stringify({ ...spend, call })}`,
-          ask: outcomeOf(post(spend, reference.now, limitsNow().limitsFor(call, spend.at))),
-          expected: () => reference.post(spend, budgets),
+          what: `post ${JSON.stringify(spend)}`,
+          ask: (known) => answering(post(spend, reference.now, known), ({ outcome }) => outcome),
+          expected: () => reference.post({ ...spend, call }, active.all),
         };
       }
       case 'get': {
         const id = anyId();
-        return { what: `get ${id}`, ask: read(id), expected: () => reference.get(id) };
+        return { what: `get ${id}`, ask: () => read(id), expected: () => reference.get(id) };
       }
       case 'report': {
         const [limits, budgets, ofBudgets] = [limitsOf(names), allOfBudgets(), allLimits()];
@@ -266,18 +259,30 @@ async function live(seed: number): Promise<void> {
             return 'ops' in marked ? { ops: marked.ops, answer: reached.answer } : marked;
           },
         };
-        return { what: 'report', ask, expected: () => reference.report(limits, budgets) };
+        return {
+          what: 'report',
+          ask: (known) => ({ ...ask, budgets: known }),
+          expected: () => reference.report(limits, budgets),
+        };
       }
       default: {
         const [limits, budgets] = [limitsOf(names), allOfBudgets()];
-        const ask = viewLimits([...limits, ...allLimits()]);
+        const ofBudgets = allLimits();
+        const ask = (known: ActiveBudgets) => viewOfAll([...limits, ...ofBudgets], known);
         return { what: 'view', ask, expected: () => viewOf(reference, limits, budgets) };
       }
     }
   }
 
   async function check(replica: number, steps: readonly Step[]): Promise<void> {
-    const answers = steps.map(({ ask }) => replicas[replica]!.submit(ask).then(plain, codeOf));
+    // With older budgets, a request is decided only if the ledger has not met the newer ones.
+    const isStale =
+      steps.length === 1 && reference.meters.isAgreed(active.all) && !reference.meters.isAgreed(before.all);
+    const source = { ...newest, ...(isStale && { of: () => before }) };
+    const submit = ({ ask }: Step) =>
+      withNewestBudgets(source, TENANT, (known) => replicas[replica]!.submit<unknown>(ask(known)));
+    const answers = steps.map((step) => submit(step).then(plain, codeOf));
+    if (steps.some(({ ask }) => ask(active).budgets !== undefined)) reference.agree(active.all);
     for (const [index, { what, expected }] of steps.entries()) {
       log.push(`${new Date(reference.now).toISOString()} replica ${replica}: ${what}`);
       reference.dayOf(reference.now);
@@ -330,11 +335,17 @@ async function live(seed: number): Promise<void> {
         next(3),
         steps.filter(({ what }) => !what.startsWith('report')),
       );
+    if (next(3) === 0) {
+      await dashboard.fill(() => pick(replicas), newest);
+      log.push('budgets are filled');
+    }
   }
 
   const everything = names.map((name) => ({ ...name, limitMicros: budgets.get(name.scopeId) ?? 0 }));
+  await dashboard.fill(() => pick(replicas), newest);
   for (const replica of [0, 1, 2]) {
-    const [ask, budgets] = [viewLimits([...everything, ...allLimits()]), allOfBudgets()];
+    const [all, budgets] = [[...everything, ...allLimits()], allOfBudgets()];
+    const ask = (known: ActiveBudgets) => viewOfAll(all, known);
     await check(replica, [{ what: 'last view', ask, expected: () => viewOf(reference, everything, budgets) }]);
   }
   const { start } = reference.dayOf(reference.now);
@@ -351,19 +362,11 @@ function viewOf(reference: Reference, limits: readonly DailyLimit[], budgets: Of
   const { start, end, timezone } = reference.dayOf(reference.now);
   const items = reference.counts(limits, budgets).map(({ row, counted }) => {
     const { open, released, expired, overspend } = counted;
-    return { ...row, openReservations: open, released, expired, overspendMicros: overspend };
+    // Of earlier reservations, a budget does not know how they ended.
+    const ended = row.budget === undefined && { released, expired, overspendMicros: overspend };
+    return { ...row, openReservations: open, ...ended };
   });
   return { day: { start, end, timezone }, items };
-}
-
-/** The answer without its message for people. */
-function plain(answer: unknown): unknown {
-  return JSON.parse(JSON.stringify(answer), (key, value: unknown) => (key === 'message' ? undefined : value));
-}
-
-function codeOf(error: unknown): unknown {
-  if (error instanceof AppError) return error.code;
-  throw error;
 }
 
 it(`decides ${HISTORIES} histories from seed ${SEED} as the rules say`, async () => {

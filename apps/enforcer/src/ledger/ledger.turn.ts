@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import { dayToOpen, findDay } from '../domain/day.ts';
-import { keysOf, type Op } from '../domain/journal.ts';
+import { keysOf, type Op, type PlacedOp } from '../domain/journal.ts';
 import { applyOp, type Ledger } from '../domain/ledger.ts';
 import { createDraft } from '../domain/ledger.state.ts';
 import type { JournalStore } from '../store/journal.store.ts';
 import { type HoldTimer, MAX_DUE } from './hold.timer.ts';
 import type { LedgerMetrics } from './ledger.metrics.ts';
 import type { LedgerReplica } from './ledger.replica.ts';
+import { createMeterAgreement } from './meter.agreement.ts';
 import { decideAll, dropLate, type Waiting } from './waiting.requests.ts';
 
 /** How long to decide a batch again when other replicas were first or more must be looked up. */
@@ -25,6 +26,8 @@ export interface LedgerTurnsDeps {
   timezoneOf(tenantId: TenantId): Promise<string>;
   metrics: LedgerMetrics;
   clock: Clock;
+  /** A monotonic clock in milliseconds. */
+  now: () => number;
 }
 
 /** The turns of a replica on the journal of a workspace, one at a time. */
@@ -42,6 +45,7 @@ export function createLedgerTurns(
   deps: LedgerTurnsDeps,
 ): LedgerTurns {
   const { journal, metrics, clock } = deps;
+  const agreement = createMeterAgreement(deps.now);
   /** When another replica was last first, and when the last pause was, by `performance.now()`. */
   let othersSeenAt = -Infinity;
   let letPassAt = -Infinity;
@@ -49,7 +53,7 @@ export function createLedgerTurns(
   async function take(batch: readonly Waiting[]): Promise<void> {
     let waiting = batch;
     const on = await replica.load();
-    const known = new Map<string, Op | null>();
+    const known = new Map<string, PlacedOp | null>();
     let isNewest = false;
 
     const lookUp = async (keys: readonly string[]): Promise<void> => {
@@ -70,22 +74,28 @@ export function createLedgerTurns(
       try {
         // If there may be more due holds, these are ended first, so that no decision counts an expired hold.
         const requests = due.length === MAX_DUE ? [] : waiting;
+        const seq = replica.seq + 1;
         const ops: Op[] = [...due, ...(await openDays(tenantId, draft, requests, now, deps))];
-        const decided = await decideAll(requests, draft, ops, { tenantId, now, isNewest, known });
+        const agreed = agreement.agree(on, draft, requests, { seq, now });
+        ops.push(...agreed.ops);
+        const isTurnOfAll = requests === waiting;
+        if (isTurnOfAll) waiting = agreed.waiting;
+        // Very many adopted reservations are an entry of their own.
+        const toDecide = isTurnOfAll && agreed.ops.length <= MAX_DUE ? waiting : [];
+        const decided = await decideAll(toDecide, draft, ops, { tenantId, now, seq, isNewest, known });
         if ('needs' in decided) {
           if (decided.keys.length > 0) await lookUp(decided.keys);
           await readNewest();
           continue;
         }
         const outcome =
-          ops.length === 0
-            ? 'added'
-            : await journal.append(tenantId, { seq: replica.seq + 1, at: now, ops }, decided.audited);
+          ops.length === 0 ? 'added' : await journal.append(tenantId, { seq, at: now, ops }, decided.audited);
         if (outcome === 'added') {
           if (ops.length > 0) replica.commit(on, ops, now);
+          agreed.committed();
           due.length = 0;
           for (const settle of decided.settle) settle();
-          if (requests === waiting) return;
+          if (toDecide === waiting) return;
           continue;
         }
         if (outcome === 'behind') {

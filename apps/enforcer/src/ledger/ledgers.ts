@@ -23,8 +23,6 @@ export interface LedgersDeps extends Omit<WorkspaceLedgerDeps, 'metrics' | 'memo
   /** Memory for all ledgers together. The least recently used ones are evicted for new ones. */
   budgetBytes: number;
   metrics: Metrics;
-  /** A monotonic clock in milliseconds. */
-  now: () => number;
 }
 
 export function createLedgers({ budgetBytes, metrics, now, ...deps }: LedgersDeps): Ledgers {
@@ -40,7 +38,7 @@ export function createLedgers({ budgetBytes, metrics, now, ...deps }: LedgersDep
     },
     onFailure: (tenant_id, err) => warnOfMemory({ err, tenant_id }),
   });
-  const ledgerDeps = { ...deps, memory, metrics: createLedgerMetrics(metrics) };
+  const ledgerDeps = { ...deps, now, memory, metrics: createLedgerMetrics(metrics) };
   /** In the order of last use. */
   const loaded = new Map<TenantId, { ledger: WorkspaceLedger; usedAt: number }>();
   let timer: NodeJS.Timeout | undefined;

@@ -1,7 +1,7 @@
 import { startSlices } from '@tollkeeper/kernel';
 import { tookTooLong } from '../domain/answer.time.ts';
 import type { Ask, Audited, Context, Decided } from '../domain/decision.ts';
-import { keysOf, type Op } from '../domain/journal.ts';
+import { keysOf, type Op, type PlacedOp } from '../domain/journal.ts';
 import type { Ledger } from '../domain/ledger.ts';
 
 /** A request that waits for its decision, with the callbacks for its answer. */
@@ -20,12 +20,14 @@ export async function decideAll(
   batch: readonly Waiting[],
   draft: Ledger,
   ops: Op[],
-  given: Omit<Context, 'find'> & { known: ReadonlyMap<string, Op | null> },
+  given: Omit<Context, 'find' | 'seqOf'> & { known: ReadonlyMap<string, PlacedOp | null> },
 ): Promise<AllDecided> {
   const { known, ...facts } = given;
   /** The ops of this batch, which are not in the journal yet: two requests of a batch may be the same. */
-  const drafted = new Map(ops.flatMap((op) => keysOf(op).map((key) => [key, op] as const)));
-  const context: Context = { ...facts, find: (key) => drafted.get(key) ?? known.get(key) };
+  const { seq } = facts;
+  const drafted = new Map(ops.flatMap((op) => keysOf(op).map((key) => [key, { seq, op }] as const)));
+  const find = (key: string): PlacedOp | null | undefined => drafted.get(key) ?? known.get(key);
+  const context: Context = { ...facts, find: (key) => opOf(find(key)), seqOf: (key) => find(key)?.seq };
   const settle: (() => void)[] = [];
   const audited: Audited[] = [];
   const keys = new Set<string>();
@@ -45,7 +47,7 @@ export async function decideAll(
       if (decided.audited !== undefined) audited.push(decided.audited);
       for (const op of decided.ops) {
         ops.push(op);
-        for (const key of keysOf(op)) drafted.set(key, op);
+        for (const key of keysOf(op)) drafted.set(key, { seq, op });
       }
     }
   }
@@ -59,6 +61,10 @@ export function dropLate(waiting: readonly Waiting[]): readonly Waiting[] {
   if (!waiting.some(isLate)) return waiting;
   for (const { reject } of waiting.filter(isLate)) reject(tookTooLong());
   return waiting.filter((request) => !isLate(request));
+}
+
+function opOf(placed: PlacedOp | null | undefined): Op | null | undefined {
+  return placed?.op ?? (placed as null | undefined);
 }
 
 /** A failing request must not affect the others of its batch. */

@@ -1,5 +1,6 @@
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 import type { Ask } from '../domain/decision.ts';
+import { isExact, type Metering } from '../domain/metering.ts';
 import type { JournalStore } from '../store/journal.store.ts';
 import { createHoldTimer } from './hold.timer.ts';
 import { createLedgerReplica, type LedgerReplicaDeps } from './ledger.replica.ts';
@@ -15,6 +16,8 @@ const MAX_WAITING = 5_000;
 
 export interface WorkspaceLedgerDeps extends LedgerReplicaDeps, LedgerTurnsDeps {
   journal: JournalStore;
+  /** Called after turns that leave meters to be filled. */
+  onInexact: (tenantId: TenantId) => void;
 }
 
 /** The ledger of a workspace in this replica, with its queue of requests. */
@@ -55,6 +58,7 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
   let asking = 0;
   let isRunning = false;
   let isDeciding = false;
+  const noteMetering = createMeteringWatch(() => deps.onInexact(tenantId));
 
   /** Runs between two turns, so that no decision is in progress on the ledger. */
   async function leave(): Promise<void> {
@@ -84,6 +88,7 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
       }
       isDeciding = false;
       memory.holds(tenantId, replica.ledger?.bytes ?? 0);
+      noteMetering(replica.ledger?.metering);
       metrics.turnEnded(performance.now() - batch[0]!.since);
       if (queue.length > 0) await turns.letOthersPass();
     }
@@ -128,6 +133,16 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
     get openReservations() {
       return replica.ledger?.holdCount ?? 0;
     },
+  };
+}
+
+/** Calls `onInexact` for each state of the meters in which some are to be filled. */
+function createMeteringWatch(onInexact: () => void): (metering: Metering | undefined) => void {
+  let noted: Metering | undefined;
+  return (metering) => {
+    if (metering === undefined || metering === noted) return;
+    noted = metering;
+    if (!isExact(metering)) onInexact();
   };
 }
 

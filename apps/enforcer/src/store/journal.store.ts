@@ -4,7 +4,7 @@ import type { TenantId } from '@tollkeeper/kernel';
 import { driverCollection, isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
 import { type Connection, mongo, Schema } from 'mongoose';
 import type { Audited } from '../domain/decision.ts';
-import { keysOf, type Op } from '../domain/journal.ts';
+import { keysOf, type Op, type PlacedOp } from '../domain/journal.ts';
 import type { GrantReader, PlacedGrant } from '../domain/reservation.list.ts';
 
 /** How long entries are kept: longer than reservations can be read and settlements are recognized. */
@@ -35,7 +35,7 @@ export interface JournalStore extends GrantReader {
   /** The entries with numbers above `seq`, in order, as of the start of the read. Each is decoded on its own. */
   readAfter(tenantId: TenantId, seq: number): AsyncIterable<Entry>;
   /** The ops that have the keys, by key. */
-  find(tenantId: TenantId, keys: readonly string[]): Promise<Map<string, Op>>;
+  find(tenantId: TenantId, keys: readonly string[]): Promise<Map<string, PlacedOp>>;
 }
 
 interface StoredEntry extends mongo.Document {
@@ -133,12 +133,12 @@ export function createJournalStore(connection: Connection, trail: Pick<AuditTrai
         .find({ keys: { $in: digests } }, reading)
         .project<StoredEntry>({ ops: 1 })
         .toArray();
-      const ops = found.flatMap((entry) => fromStored(entry.ops));
+      const places = found.flatMap((entry) => fromStored(entry.ops).map((op) => ({ seq: seqOf(entry), op })));
       return new Map(
-        ops.flatMap((op) =>
-          keysOf(op)
+        places.flatMap((place) =>
+          keysOf(place.op)
             .filter((key) => wanted.has(key))
-            .map((key) => [key, op] as const),
+            .map((key) => [key, place] as const),
         ),
       );
     },
@@ -153,7 +153,11 @@ function idOf(tenantId: TenantId, seq: number): string {
 }
 
 function toEntry({ _id, at, ops }: StoredEntry): Entry {
-  return { seq: Number(_id.slice(_id.lastIndexOf('/') + 1)), at: at.getTime(), ops: fromStored(ops) };
+  return { seq: seqOf({ _id }), at: at.getTime(), ops: fromStored(ops) };
+}
+
+function seqOf({ _id }: Pick<StoredEntry, '_id'>): number {
+  return Number(_id.slice(_id.lastIndexOf('/') + 1));
 }
 
 function toStored(ops: Op[]): StoredEntry['ops'] {

@@ -8,6 +8,7 @@ import type { BudgetScope } from '@tollkeeper/contracts';
 import type { AccountKey, Day, Hold } from '../domain/journal.ts';
 import { type Account, dailyAccount, isDailyMeter } from '../domain/ledger.ts';
 import type { MeterPeriod } from '../domain/ledger.accounts.ts';
+import type { Fill, Meter } from '../domain/metering.ts';
 import { createLedger, type FrozenLedger, type LedgerState } from '../domain/ledger.state.ts';
 
 /** Maximum number of accounts and holds in a part, which is then processed in milliseconds and far below 16 MiB. */
@@ -69,10 +70,16 @@ interface Part {
 }
 
 /**
- * With periods, the days have another name: release 0.1.0 would lose the periods, and grant what their budgets deny. So
- * it cannot read the snapshot, and reads the journal instead, which it refuses for the same reason.
+ * Once there have been meters, the days have another name: release 0.1.0 would lose the periods, and grant what their
+ * budgets deny. So it cannot read the snapshot, and reads the journal instead, which it refuses for the same reason.
  */
-type FirstPart = Part & ({ days: Day[] } | { daysWithPeriods: Day[]; periods: MeterPeriod[] });
+type FirstPart = Part & ({ days: Day[] } | ({ daysWithPeriods: Day[]; periods: MeterPeriod[] } & StoredMetering));
+
+interface StoredMetering {
+  version: number;
+  meters: (readonly [name: string, meter: Meter])[];
+  fill: Fill | null;
+}
 
 const snapshotSchema = new Schema<StoredSnapshot>(
   { _id: String, seq: Number, at: Date, bytes: Number, attempt: String, parts: Number, content: Buffer },
@@ -98,8 +105,7 @@ export function createSnapshotStore(connection: Connection): SnapshotStore {
     const ledger = createLedger();
     const slices = startSlices();
     const first = (await decode(content)) as FirstPart;
-    for (const day of 'days' in first ? first.days : first.daysWithPeriods) ledger.addDay(day);
-    if ('periods' in first) for (const { meter, ...period } of first.periods) ledger.addPeriod(meter, period);
+    begin(ledger, first);
     await addTo(ledger, first, slices);
     const prefix = prefixOf(tenantId, seq, attempt);
     let found = 0;
@@ -182,9 +188,13 @@ export function createSnapshotStore(connection: Connection): SnapshotStore {
  * Yields the parts of a snapshot, at least one. Each part is taken from the ledger only when it is requested, because
  * the ledger continues between two parts and could change what was taken earlier.
  */
-function* partsOf({ days, periods, holds, accounts }: FrozenLedger): Generator<Part | FirstPart> {
+function* partsOf({ days, periods, metering, holds, accounts }: FrozenLedger): Generator<Part | FirstPart> {
   const empty = (): Part => ({ accounts: [], budgets: [], holds: [] });
-  const head = periods.length === 0 ? { days: [...days] } : { daysWithPeriods: [...days], periods: [...periods] };
+  const { version, meters, fill } = metering;
+  const head =
+    version === 0
+      ? { days: [...days] }
+      : { daysWithPeriods: [...days], periods: [...periods], version, meters: [...meters], fill };
   let part: Part | FirstPart = { ...head, ...empty() };
   let items = 0;
   for (const [key, account] of accounts()) {
@@ -204,6 +214,14 @@ function* partsOf({ days, periods, holds, accounts }: FrozenLedger): Generator<P
     [part, items] = [empty(), 0];
   }
   yield part;
+}
+
+function begin(ledger: LedgerState, first: FirstPart): void {
+  for (const day of 'days' in first ? first.days : first.daysWithPeriods) ledger.addDay(day);
+  if (!('periods' in first)) return;
+  const { periods, version, meters, fill } = first;
+  for (const { meter, ...period } of periods) ledger.addPeriod(meter, period);
+  ledger.setMetering({ version, meters: new Map(meters), fill });
 }
 
 async function decode({ buffer }: mongo.Binary): Promise<unknown> {

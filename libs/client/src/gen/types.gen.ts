@@ -1786,6 +1786,10 @@ export type LimitStatus = {
      * When the period ends; for a rolling one, when its oldest spend leaves it
      */
     resets_at: string;
+    /**
+     * `filling` while spend from before the budget was made or changed is not fully counted yet
+     */
+    state: 'exact' | 'filling';
 };
 
 /**
@@ -1906,6 +1910,10 @@ export type Limit = {
      */
     resets_at: string;
     /**
+     * `filling` while spend from before the budget was made or changed is not fully counted yet
+     */
+    state: 'exact' | 'filling';
+    /**
      * Open reservations
      */
     open_reservations: number;
@@ -1930,6 +1938,10 @@ export type Limit = {
      * Reservations that were released in the period
      */
     released: number;
+    /**
+     * How much of the spend from before the budget was made or changed is counted; 100 once it is exact
+     */
+    filled_percent: number;
     /**
      * Reservations that expired in the period. Each may be a call with an unreported cost
      */

@@ -49,6 +49,7 @@ export const budgets = {
     select: (name: string) => `Select ${name}`,
     selectAll: 'Select all shown',
     usage: (spent: string, held: string, limit: string) => `${spent} spent and ${held} held of ${limit}`,
+    filling: (percent: number) => `Counting earlier spend: ${percent}%`,
     forecastText:
       'The forecast is what is spent in the period so far, divided by the part of the period that has passed. It appears once 5% has passed. Rolling periods have none.',
     unused: 'no spend yet',

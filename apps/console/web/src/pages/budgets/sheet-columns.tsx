@@ -154,12 +154,15 @@ function UsedCell({ row: { limit, used } }: { row: SheetRow }) {
   if (limit === undefined) return <span className={ui['hint']}>{words.unused}</span>;
   const { spent_micros: spent, held_micros: held, limit_micros: budget } = limit;
   return (
-    <div className={ui['used']}>
-      <div data-wide="true">
-        <Meter {...{ spent, held, budget }} label={words.usage(money(spent), money(held), money(budget))} />
+    <>
+      <div className={ui['used']}>
+        <div data-wide="true">
+          <Meter {...{ spent, held, budget }} label={words.usage(money(spent), money(held), money(budget))} />
+        </div>
+        <span>{shortPercent(used)}</span>
       </div>
-      <span>{shortPercent(used)}</span>
-    </div>
+      {limit.state === 'filling' && <div className={ui['hint']}>{words.filling(limit.filled_percent)}</div>}
+    </>
   );
 }
 

@@ -42,6 +42,10 @@ export interface LimitStatus {
   'value'?: (string);
   'limitMicros'?: (number | string | Long);
   'period'?: (_tollkeeper_enforcer_v1_LimitPeriod | null);
+  /**
+   * Whether spend from before the budget was made or changed is not fully counted yet.
+   */
+  'isFilling'?: (boolean);
   '_value'?: "value";
 }
 
@@ -82,5 +86,9 @@ export interface LimitStatus__Output {
   'value'?: (string);
   'limitMicros': (string);
   'period': (_tollkeeper_enforcer_v1_LimitPeriod__Output | null);
+  /**
+   * Whether spend from before the budget was made or changed is not fully counted yet.
+   */
+  'isFilling': (boolean);
   '_value'?: "value";
 }

@@ -1,0 +1,62 @@
+import { dashboardRequests, dashboardService, type GatewayEventRecord, isSpendSettled } from '@tollkeeper/contracts';
+import { grpcService } from '@tollkeeper/grpc';
+import { AppError } from '@tollkeeper/kernel';
+import type { Logger } from '@tollkeeper/runtime';
+import { createPeers } from '@tollkeeper/testing/peers';
+
+/** Small, so that every fill has several pages. */
+const PAGE = 3;
+
+/** A stand-in for the dashboard that answers the settlements of events, page by page. */
+export function createDashboardStandIn(logger: Logger) {
+  const events = new Map<string, GatewayEventRecord>();
+  const state = { down: false, pages: 0, afterPage: undefined as ((pages: number) => void) | undefined };
+
+  const service = grpcService(dashboardService, dashboardRequests, {
+    async listSettlements({ tenantId, from, until, cursor }) {
+      if (state.down) throw new AppError('service_unavailable', 'The dashboard is still reading the log.');
+      const all = [...events.values()].flatMap((record) => {
+        const time = Date.parse(record.event.time);
+        const isAsked = record.tenantId === tenantId && time >= from && time < until;
+        return isAsked ? toSettlement(record, time) : [];
+      });
+      const start = Number(cursor);
+      const isLast = start + PAGE >= all.length;
+      state.pages += 1;
+      state.afterPage?.(state.pages);
+      return {
+        settlements: all.slice(start, start + PAGE),
+        nextCursor: isLast ? '' : String(start + PAGE),
+        readUntil: isLast ? until : all[start + PAGE]!.time,
+      };
+    },
+  });
+
+  return Object.assign(createPeers(logger, [service]), {
+    /** With `down`, every RPC fails; `afterPage` is called with the number of pages so far. */
+    state,
+    /** Stores the first event of each settlement. */
+    add(record: GatewayEventRecord): void {
+      if (!isSpendSettled(record.event)) return;
+      const key = `${record.tenantId}/${record.event.data.settlement_id}`;
+      if (!events.has(key)) events.set(key, record);
+    },
+  });
+}
+
+function toSettlement({ keyId, event }: GatewayEventRecord, time: number) {
+  if (!isSpendSettled(event)) return [];
+  const { settlement_id, agent_id, plan_key, model, provider, labels = {}, amount_micros, reservation_id } = event.data;
+  return {
+    settlementId: settlement_id,
+    time,
+    agentId: agent_id,
+    ...(plan_key !== undefined && { planKey: plan_key }),
+    ...(model !== undefined && { model }),
+    ...(provider !== undefined && { provider }),
+    ...(keyId !== undefined && { keyId }),
+    labels: { ...labels },
+    amountMicros: amount_micros,
+    ...(reservation_id !== undefined && { reservationId: reservation_id }),
+  };
+}

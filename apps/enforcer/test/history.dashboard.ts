@@ -1,0 +1,70 @@
+import { provenTenantId } from '@tollkeeper/kernel';
+import { addPage, findFill } from '../src/domain/fill.page.ts';
+import { post } from '../src/domain/settle.ts';
+import type { WorkspaceLedger } from '../src/ledger/workspace.ledger.ts';
+import { withNewestBudgets } from '../src/domain/newest.budgets.ts';
+import type { BudgetSource } from '../src/domain/peers.ts';
+import type { Reference, Spend } from './reference.ts';
+
+const TENANT = provenTenantId('ws_histories');
+
+/** What a history has settled, as the dashboard has it: of each settlement, the first event. */
+export class HistoryDashboard {
+  private readonly events = new Map<string, Spend>();
+  private readonly reference: Reference;
+  private readonly next: (below: number) => number;
+
+  constructor(reference: Reference, next: (below: number) => number) {
+    this.reference = reference;
+    this.next = next;
+  }
+
+  add(spend: Spend): void {
+    if (!this.events.has(spend.settlementId)) this.events.set(spend.settlementId, spend);
+  }
+
+  /** A call of a gateway: its event is in the log before its op is in the journal. */
+  settles<Answer>(id: string, settlementId: string, settle: () => Answer): Answer {
+    const answer = settle();
+    const grant = this.reference.facts.find((fact) => fact.kind === 'granted' && fact.id === id);
+    if (grant?.kind === 'granted' && answer !== null && typeof answer === 'object' && 'settledMicros' in answer) {
+      const { agentId, planKey } = grant.request;
+      const micros = answer.settledMicros as number;
+      const { call } = grant;
+      this.add({ settlementId, reservationId: id, agentId, planKey, call, micros, at: this.reference.now });
+    }
+    return answer;
+  }
+
+  /** Fills all meters that are not exact, in small pages, from any of the replicas, and some pages twice. */
+  async fill(anyReplica: () => WorkspaceLedger, budgets: BudgetSource): Promise<void> {
+    const { now } = this.reference;
+    const active = await budgets.of(TENANT);
+    for (;;) {
+      const found = await anyReplica().submit(findFill());
+      const { fill, seq } = found;
+      if (fill === null) break;
+      this.reference.agree(active.all);
+      const all = [...this.events.values()].filter(({ at }) => at >= fill.from && at < fill.until);
+      const start = Number(fill.cursor);
+      const end = start + 1 + this.next(4);
+      const rows = all.slice(start, end);
+      const cursor = end >= all.length ? '' : String(end);
+      for (let times = 1 + (this.next(4) === 0 ? 1 : 0); times > 0; times -= 1) {
+        const replica = anyReplica();
+        await withNewestBudgets(budgets, TENANT, async (active) => {
+          const posted = await Promise.all(rows.map((row) => replica.submit(post(toReported(row), now, active))));
+          const spend = rows.map((row, index) => ({ ...toReported(row), settled: posted[index]!.settled }));
+          return replica.submit(addPage({ fill, seq }, { spend, cursor, readUntil: fill.from }, active));
+        });
+        for (const row of rows) this.reference.post(row, active.all);
+      }
+    }
+    this.reference.meters.fill(active.all);
+  }
+}
+
+function toReported({ call, ...spend }: Spend) {
+  const { model, labels } = call;
+  return { ...spend, model, labels };
+}

@@ -1,0 +1,43 @@
+import type { BudgetedCall, Labels } from '@tollkeeper/contracts';
+import type { Reservation, ReservationRequest } from '../src/domain/reservation.ts';
+import type { ReferencePeriods } from './history.budgets.ts';
+
+/** A request with the labels of its key and its agent. */
+export type LabelledRequest = ReservationRequest & { pinned: Labels; ofAgent: Labels };
+
+/** Everything that happened, in order. */
+export type Fact = { now: number } & (
+  | { kind: 'granted'; id: string; day: number; request: LabelledRequest; call: BudgetedCall; at: number }
+  | { kind: 'extended'; id: string; expiresAt: number }
+  | { kind: 'released'; id: string }
+  /** `counted`: the amount was already posted under this settlement. */
+  | { kind: 'settled'; id: string; settlementId: string; micros: number; counted: boolean; isLate: boolean }
+  | {
+      kind: 'unreserved';
+      settlementId: string;
+      micros: number;
+      day: number;
+      agentId: string;
+      planKey: string | null;
+      call: BudgetedCall;
+      at: number;
+    }
+  /** Spend that is older than three days: nothing is posted. */
+  | { kind: 'too old'; settlementId: string; micros: number; call: BudgetedCall; at: number }
+);
+export type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
+
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** Everything that happened, and the calendar. */
+export interface History {
+  readonly facts: readonly Fact[];
+  readonly periods: ReferencePeriods;
+  readonly now: number;
+  of<K extends Fact['kind']>(kind: K): FactOf<K>[];
+  find(id: string): Reservation | undefined;
+  dayOf(at: number): Span & { timezone: string };
+}
