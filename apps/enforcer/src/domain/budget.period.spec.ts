@@ -62,7 +62,7 @@ describe('a rolling budget', () => {
     expect(spentOf(budgets)).toEqual([1]);
   });
 
-  it('is told of once, also while a step that is ahead of the clock is open', () => {
+  it('is reported once, also while a step that is ahead of the clock is open', () => {
     const budgets = active(hour);
     spend(60, budgets);
     spend(0, budgets, now + 5 * MINUTE);
@@ -103,7 +103,7 @@ it('budgets with very many values leave room for those without', () => {
   expect(spentOf(budgets)).toEqual([7, 0]);
 });
 
-it('the end of a grace is told of when no more is granted, however the amounts round', () => {
+it('the end of a grace is reported when no more is granted, however the amounts round', () => {
   const grace = budget('grace', { limitMicros: 5_000_001, grantableMicros: 5_500_001, tellAt: [100, 110] });
   const budgets = active(grace);
   spend(5_500_001, budgets);

@@ -29,7 +29,7 @@ export interface Budget {
    */
   'limitMicros'?: (number | string | Long);
   /**
-   * Whether calls beyond the limit and its grace are denied. If not, people are told only.
+   * Whether calls beyond the limit and its grace are denied. If not, people are only notified.
    */
   'denies'?: (boolean);
   /**
@@ -73,7 +73,7 @@ export interface Budget__Output {
    */
   'limitMicros': (string);
   /**
-   * Whether calls beyond the limit and its grace are denied. If not, people are told only.
+   * Whether calls beyond the limit and its grace are denied. If not, people are only notified.
    */
   'denies': (boolean);
   /**
