@@ -173,7 +173,12 @@ export function createConnections(options: ConnectionsOptions): Connections {
       const connection = connections.get(req.socket);
       // The connection is already closed.
       if (connection === undefined) return;
-      if (res.socket !== null) return begin(connection, req, res, handle);
+      if (res.socket !== null) {
+        // Once all that has arrived is parsed: with too many requests behind this one, nobody waits for its answer.
+        return queueMicrotask(() => {
+          if (!req.socket.destroyed) begin(connection, req, res, handle);
+        });
+      }
       connection.sentAhead += 1;
       if (connection.sentAhead > MAX_SENT_AHEAD) {
         countRefusal('pipeline_limit');
