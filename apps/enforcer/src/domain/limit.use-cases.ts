@@ -3,6 +3,7 @@ import type { ActiveBudget, ActiveBudgets } from './active.budgets.ts';
 import { ANSWER_MS, within } from './answer.time.ts';
 import type { ChosenLimits, Limits, LimitsView } from './enforcement.ts';
 import type { Limit } from './limit.ts';
+import { mostAtRisk } from './limit.risk.ts';
 import { viewBudget, viewLimits } from './limit.view.ts';
 import { withNewestBudgets } from './newest.budgets.ts';
 import type { BudgetSource, LimitSource } from './peers.ts';
@@ -53,6 +54,7 @@ export function createLimits(deps: LimitDeps): Limits {
 
   return {
     view: (tenantId, chosen) => within(ANSWER_MS, view(tenantId, chosen)),
+    byRisk: async (tenantId, max) => mostAtRisk((await within(ANSWER_MS, view(tenantId, {}))).items, max),
     list: (tenantId, filter, page) => within(ANSWER_MS, listReservations(deps, tenantId, filter, page)),
   };
 }

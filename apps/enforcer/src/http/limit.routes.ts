@@ -33,6 +33,10 @@ const limitView = limitRow
     open_reservations: count.meta({ description: 'Open reservations' }),
     overspend_micros: overspend,
     released: count.meta({ description: 'Reservations that were released in the period' }),
+    pace_end_micros: micros.nullable().meta({
+      description:
+        'USD micros that will be spent at the end of the period at the pace of its elapsed part. Null before 5% of the period have elapsed, and for rolling periods',
+    }),
     filled_percent: z.int().min(0).max(100).meta({
       description: 'How much of the spend from before the budget was made or changed is counted; 100 once it is exact',
     }),
@@ -68,7 +72,7 @@ const reservationsQuery = z.object({
 });
 
 export interface LimitRouteDeps {
-  limits: Limits;
+  limits: Pick<Limits, 'view' | 'list'>;
   reservations: Pick<Reservations, 'release'>;
 }
 
@@ -145,5 +149,6 @@ function toLimitView(limit: LimitView): z.output<typeof limitView> {
     released: limit.released,
     expired: limit.expired,
     filled_percent: limit.filledPercent,
+    pace_end_micros: limit.paceEndMicros,
   };
 }

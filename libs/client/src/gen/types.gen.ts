@@ -259,6 +259,10 @@ export type Overview = {
      * True while the budgets service is down: the response uses the last known budget, or none. Absent otherwise.
      */
     budget_stale?: true;
+    /**
+     * The 10 budgets that are most at risk in their running periods, whatever the window: those at risk first, then by the part of the limit that will be spent. A budget with a limit for each value comes once, with the value that is most at risk. Null while the enforcer does not answer within a second
+     */
+    budgets: Array<BudgetRisk> | null;
     blocked: {
         budget: number;
         guard: number;
@@ -356,6 +360,53 @@ export type SpendMetrics = {
 export type WindowBudget = {
     daily_budget_usd_micros: number | null;
     window_budget_usd_micros: number | null;
+};
+
+export type BudgetRisk = {
+    /**
+     * The budget of the limit
+     */
+    budget_id: string;
+    /**
+     * Its name
+     */
+    budget_name: string;
+    /**
+     * The value that the limit is for, if the budget has one for each value
+     */
+    value?: string;
+    /**
+     * The limit in USD micros
+     */
+    limit_micros: number;
+    /**
+     * The period of the budget that the spend counts in
+     */
+    period: {
+        kind: string;
+        start: string;
+        end: string;
+    };
+    /**
+     * USD micros settled in the period
+     */
+    spent_micros: number;
+    /**
+     * USD micros that open reservations hold
+     */
+    held_micros: number;
+    /**
+     * USD micros that will be spent at the end of the period at the pace of its elapsed part. Null before 5% of the period have elapsed, and for rolling periods
+     */
+    pace_end_micros: number | null;
+    /**
+     * Whether 80% of the limit are spent, or it will be exceeded at this pace
+     */
+    at_risk: boolean;
+    /**
+     * `filling` while spend from before the budget was made or changed is not fully counted yet
+     */
+    state: 'exact' | 'filling';
 };
 
 export type Spend = {
@@ -1938,6 +1989,10 @@ export type Limit = {
      * Reservations that were released in the period
      */
     released: number;
+    /**
+     * USD micros that will be spent at the end of the period at the pace of its elapsed part. Null before 5% of the period have elapsed, and for rolling periods
+     */
+    pace_end_micros: number | null;
     /**
      * How much of the spend from before the budget was made or changed is counted; 100 once it is exact
      */
