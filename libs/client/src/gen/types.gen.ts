@@ -3144,11 +3144,11 @@ export type GetOverviewData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3192,11 +3192,11 @@ export type GetSpendData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3240,11 +3240,11 @@ export type GetSpendSeriesData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3288,11 +3288,11 @@ export type GetSpendBreakdownData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3344,11 +3344,11 @@ export type ListTopAgentsData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3396,11 +3396,11 @@ export type GetAgentDetailsData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3448,11 +3448,11 @@ export type ListBudgetBlockedData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3522,11 +3522,11 @@ export type GetBudgetBlockedDetailsData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3591,11 +3591,11 @@ export type ListGuardBlockedData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3665,11 +3665,11 @@ export type GetGuardBlockedDetailsData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
