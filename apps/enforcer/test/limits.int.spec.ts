@@ -112,7 +112,30 @@ describe('the limits', () => {
     expect((await workspace.limits('?agent_id=planner')).items).toEqual([all[0], all[2]]);
     expect((await workspace.limits('?agent_id=coder&plan_key=old')).items).toEqual([all[0], all[1], all[3]]);
     expect((await workspace.limits('?agent_id=nobody')).items).toEqual([all[0]]);
+    for (const limit of all) {
+      expect((await workspace.limits(`?budget_id=${limit.budget_id}`)).items).toEqual([limit]);
+    }
   });
+
+  it.each([
+    ['agent_id=a%20b', 'agent_id', 'A-Z a-z 0-9'],
+    ['plan_key=Pro', 'plan_key', 'a-z 0-9'],
+    ['budget_id=planner', 'budget_id', 'bud_workspace, bud_agent.AGENT_ID, bud_plan.PLAN_KEY, or an id of GET'],
+    ['budget_id=bud_workspace&agent_id=a', 'budget_id', 'cannot be combined with agent_id or plan_key'],
+    ['budget_id=bud_workspace&plan_key=p', 'budget_id', 'cannot be combined with agent_id or plan_key'],
+  ])('are refused for the query %s, which names %s and what is allowed', async (query, path, allowed) => {
+    const answer = await stack.newWorkspace().call('get', `${LIMITS}?${query}`, { role: 'member' });
+    const details = [{ path, message: expect.stringContaining(allowed) }];
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', details } });
+  });
+
+  it.each(['bud_workspace', 'bud_agent.planner', 'bud_plan.pro', 'bud_plan.Pro', 'bud_agent.', 'bud_workspace.x'])(
+    'are 404 for %s, which is not set or no id',
+    async (budgetId) => {
+      const answer = await stack.newWorkspace().call('get', `${LIMITS}?budget_id=${budgetId}`, { role: 'member' });
+      expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    },
+  );
 
   it('are as changed as budgets says, at once', async () => {
     const workspace = stack.newWorkspace();

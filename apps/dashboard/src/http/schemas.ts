@@ -48,11 +48,9 @@ export const rangeQuery = {
     description: `Start of the span to read, instead of \`range\`. Alone, the span lasts until now. At most ${MAX_CUSTOM_DAYS} days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour`,
     example: '2026-10-01T00:00:00.000Z',
   }),
-  to: timestamp
-    .optional()
-    .meta({
-      description: 'End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400',
-    }),
+  to: timestamp.optional().meta({
+    description: 'End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400',
+  }),
   timezone: timezone.optional().meta({ description: 'IANA time zone name. Default: the time zone of the workspace' }),
   label: z
     .record(labelName, labelValue, {

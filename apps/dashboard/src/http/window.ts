@@ -8,7 +8,7 @@ export const MAX_CUSTOM_DAYS = 400;
 /** So many local days last longer if clocks went back in them, by up to two hours. */
 export const MAX_CUSTOM_MS = MAX_CUSTOM_DAYS * 24 * HOUR_MS + 2 * HOUR_MS;
 
-/** Which span a query asks for: a named range, or the time from `from` to `to`, or to now. Times are RFC 3339, in UTC. */
+/** The span that a query asks for: a named range, or the time from `from` to `to`, or to now. Times are in UTC. */
 interface SpanQuery {
   range?: string;
   from?: string;

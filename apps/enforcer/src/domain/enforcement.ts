@@ -92,8 +92,9 @@ export interface ChosenLimits {
 export interface Limits {
   /**
    * The limits in their running periods: all that are set, for the workspace, agents, plans and budgets in that order,
-   * or only those of the workspace and the given agent and plan, or those of one budget. Of a budget with a limit for
-   * each value, the values with the most spend; more of them for one budget, which is `not_found` if it is not active.
+   * or only those of the workspace and the given agent and plan, or those of one budget. A budget with a limit for each
+   * value has those of the values with the most spend, and more of them if it is the only one. Rejects with `not_found`
+   * for a budget that is not active or not set.
    */
   view(tenantId: TenantId, chosen: ChosenLimits): Promise<LimitsView>;
   /** At most `max` budgets, those at risk first, each once: with its limit that is most at risk. */

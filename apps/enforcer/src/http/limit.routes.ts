@@ -56,13 +56,19 @@ const reservationPage = z.object({
   next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null on the last page' }),
 });
 
-const limitsQuery = z.object({
-  agent_id: identifier.optional().meta({ description: 'Only this agent' }),
-  plan_key: planKey.optional().meta({ description: 'Only this plan' }),
-  budget_id: budgetId.optional().meta({
-    description: 'Only this budget, with at most 1000 values if it has a limit for each. Not for daily budgets',
-  }),
-});
+const limitsQuery = z
+  .object({
+    agent_id: identifier.optional().meta({ description: 'Only this agent' }),
+    plan_key: planKey.optional().meta({ description: 'Only this plan' }),
+    budget_id: budgetId.optional().meta({
+      description:
+        'Only this budget, with at most 1000 values if it has a limit for each. Daily budgets have the ids `bud_workspace`, `bud_agent.<agent_id>` and `bud_plan.<plan_key>`',
+    }),
+  })
+  .refine(({ agent_id, plan_key, budget_id }) => !budget_id || (agent_id ?? plan_key) === undefined, {
+    path: ['budget_id'],
+    error: 'cannot be combined with agent_id or plan_key. Leave it or them out',
+  });
 const reservationsQuery = z.object({
   state: reservationState.optional(),
   agent_id: identifier.optional(),

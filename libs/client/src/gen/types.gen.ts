@@ -955,7 +955,7 @@ export type BudgetInput = {
     /**
      * The calls that count: all that is given must match. Empty for every call
      */
-    selector: {
+    selector?: {
         /**
          * A value, or the beginning of values followed by `*`
          */
@@ -1051,7 +1051,7 @@ export type BudgetPatch = {
         labels?: {
             [key: string]: string | null;
         } | null;
-    } | null;
+    };
     each?: string | null;
     overrides?: string | null;
     period?: {
@@ -5462,7 +5462,7 @@ export type ListLimitsData = {
          */
         plan_key?: string;
         /**
-         * Only this budget, with at most 1000 values if it has a limit for each. Not for daily budgets
+         * Only this budget, with at most 1000 values if it has a limit for each. Daily budgets have the ids `bud_workspace`, `bud_agent.<agent_id>` and `bud_plan.<plan_key>`
          */
         budget_id?: string;
     };
