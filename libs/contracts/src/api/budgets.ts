@@ -230,6 +230,18 @@ export const budgetPeriod = z
     example: { kind: 'month' },
   });
 
+/** What a limit is called by its period, before its noun: "monthly". In sentences for people. */
+export const PERIOD_ADJECTIVES: Record<BudgetPeriod['kind'], string> = {
+  hour: 'hourly',
+  day: 'daily',
+  week: 'weekly',
+  month: 'monthly',
+  quarter: 'quarterly',
+  year: 'yearly',
+  once: 'one-time',
+  rolling: 'rolling',
+};
+
 /** The period of a body. */
 export function toBudgetPeriod(body: z.output<typeof budgetPeriod>): BudgetPeriod {
   switch (body.kind) {
