@@ -259,6 +259,10 @@ export type Overview = {
      * True while the budgets service is down: the response uses the last known budget, or none. Absent otherwise.
      */
     budget_stale?: true;
+    /**
+     * The 10 budgets that are most at risk in their running periods, whatever the window: those at risk first, then by the part of the limit that will be spent. A budget with a limit for each value comes once, with the value that is most at risk. Null while the enforcer does not answer within a second
+     */
+    budgets: Array<BudgetRisk> | null;
     blocked: {
         budget: number;
         guard: number;
@@ -356,6 +360,53 @@ export type SpendMetrics = {
 export type WindowBudget = {
     daily_budget_usd_micros: number | null;
     window_budget_usd_micros: number | null;
+};
+
+export type BudgetRisk = {
+    /**
+     * The budget of the limit
+     */
+    budget_id: string;
+    /**
+     * Its name
+     */
+    budget_name: string;
+    /**
+     * The value that the limit is for, if the budget has one for each value
+     */
+    value?: string;
+    /**
+     * The limit in USD micros
+     */
+    limit_micros: number;
+    /**
+     * The period of the budget that the spend counts in
+     */
+    period: {
+        kind: string;
+        start: string;
+        end: string;
+    };
+    /**
+     * USD micros settled in the period
+     */
+    spent_micros: number;
+    /**
+     * USD micros that open reservations hold
+     */
+    held_micros: number;
+    /**
+     * USD micros that will be spent at the end of the period at the pace of its elapsed part. Null before 5% of the period have elapsed, and for rolling periods
+     */
+    pace_end_micros: number | null;
+    /**
+     * Whether 80% of the limit are spent, or it will be exceeded at this pace
+     */
+    at_risk: boolean;
+    /**
+     * `filling` while spend from before the budget was made or changed is not fully counted yet
+     */
+    state: 'exact' | 'filling';
 };
 
 export type Spend = {
@@ -904,7 +955,7 @@ export type BudgetInput = {
     /**
      * The calls that count: all that is given must match. Empty for every call
      */
-    selector: {
+    selector?: {
         /**
          * A value, or the beginning of values followed by `*`
          */
@@ -1000,7 +1051,7 @@ export type BudgetPatch = {
         labels?: {
             [key: string]: string | null;
         } | null;
-    } | null;
+    };
     each?: string | null;
     overrides?: string | null;
     period?: {
@@ -1938,6 +1989,10 @@ export type Limit = {
      * Reservations that were released in the period
      */
     released: number;
+    /**
+     * USD micros that will be spent at the end of the period at the pace of its elapsed part. Null before 5% of the period have elapsed, and for rolling periods
+     */
+    pace_end_micros: number | null;
     /**
      * How much of the spend from before the budget was made or changed is counted; 100 once it is exact
      */
@@ -3089,11 +3144,11 @@ export type GetOverviewData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3137,11 +3192,11 @@ export type GetSpendData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3185,11 +3240,11 @@ export type GetSpendSeriesData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3233,11 +3288,11 @@ export type GetSpendBreakdownData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3289,11 +3344,11 @@ export type ListTopAgentsData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3341,11 +3396,11 @@ export type GetAgentDetailsData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3393,11 +3448,11 @@ export type ListBudgetBlockedData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3467,11 +3522,11 @@ export type GetBudgetBlockedDetailsData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3536,11 +3591,11 @@ export type ListGuardBlockedData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3610,11 +3665,11 @@ export type GetGuardBlockedDetailsData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -5407,7 +5462,7 @@ export type ListLimitsData = {
          */
         plan_key?: string;
         /**
-         * Only this budget, with at most 1000 values if it has a limit for each. Not for daily budgets
+         * Only this budget, with at most 1000 values if it has a limit for each. Daily budgets have the ids `bud_workspace`, `bud_agent.<agent_id>` and `bud_plan.<plan_key>`
          */
         budget_id?: string;
     };

@@ -59,7 +59,7 @@ function Sheet({ budgets, limits, now }: SheetProps) {
   const [editing, setEditing] = useState<Api.Budget | null>(null);
   const { change, undoLast } = useLimitChanges();
   const ledTo = useLedTo();
-  const rows = useMemo(() => rowsOf({ budgets, limits, now, zone }), [budgets, limits, now, zone]);
+  const rows = useMemo(() => rowsOf({ budgets, limits, zone }), [budgets, limits, zone]);
   const isHeld = selected.size > 0 || drafts.size > 0;
   const shown = useOrdered(rows, search.sort ?? 'risk', search.budget, { now, isHeld }).filter((row) =>
     isShown(row, search.origin, search.find ?? ''),
@@ -98,7 +98,7 @@ function Sheet({ budgets, limits, now }: SheetProps) {
             {shown.length === 0 ? (
               <p>{words.noMatch}</p>
             ) : (
-              <SheetTable rows={shown} limits={limits} now={now} actions={mayEdit ? actions : undefined} />
+              <SheetTable rows={shown} limits={limits} actions={mayEdit ? actions : undefined} />
             )}
             <p className={ui['hint']}>{words.forecastText}</p>
           </>
@@ -114,16 +114,16 @@ function Sheet({ budgets, limits, now }: SheetProps) {
   );
 }
 
-interface SheetTableProps extends Pick<SheetProps, 'limits' | 'now'> {
+interface SheetTableProps extends Pick<SheetProps, 'limits'> {
   rows: readonly SheetRow[];
   actions: SheetActions | undefined;
 }
 
 /** The rows, one of which may be open to those of its values. */
-function SheetTable({ rows, limits, now, actions }: SheetTableProps) {
+function SheetTable({ rows, limits, actions }: SheetTableProps) {
   const [opened, setOpened] = useState<string | null>(null);
   const open = rows.find(({ key }) => key === opened);
-  const values = useValues(open, limits, now);
+  const values = useValues(open, limits);
   return (
     <Table
       label={words.title}
@@ -157,11 +157,11 @@ function useOrdered(
 }
 
 /** The rows of all values of the opened budget; until they are loaded, those among all limits. */
-function useValues(row: SheetRow | undefined, limits: readonly Api.Limit[], now: number): SheetRow[] {
+function useValues(row: SheetRow | undefined, limits: readonly Api.Limit[]): SheetRow[] {
   const budget_id = row?.key ?? '';
   const all = useRead('GET /api/v1/limits', { query: { budget_id } }, { live: true, enabled: row !== undefined });
   if (row === undefined) return [];
-  return valueRowsOf(row, all.data?.items ?? limits.filter((limit) => limit.budget_id === budget_id), now);
+  return valueRowsOf(row, all.data?.items ?? limits.filter((limit) => limit.budget_id === budget_id));
 }
 
 function Filters() {
