@@ -67,7 +67,7 @@ export const rangeQuery = {
     }),
 };
 
-const windowSchema = z
+export const windowSchema = z
   .object({
     kind: z.enum([...RANGE_KINDS, 'custom']),
     start: timestamp,
