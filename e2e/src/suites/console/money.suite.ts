@@ -145,6 +145,64 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.waitForURL((url) => url.search === '?range=today');
     });
 
+    it('is shown for the range in the address on every page that has one', async () => {
+      for (const below of ['', '/spend', '/agents', '/agents/planner', '/blocked']) {
+        const { page } = await console.open(LOOKS[0]!, `${below}?range=last_quarter`);
+        expect([below, await page.getByLabel('More', { exact: true }).inputValue()]).toEqual([below, 'last_quarter']);
+        await page.getByLabel('More', { exact: true }).selectOption('Last week');
+        await page.waitForURL((url) => url.search === '?range=last_week');
+      }
+    });
+
+    it('is divided by the values of a tracked label and filtered by one, as the address says', async () => {
+      const workspace = await newWorkspace(console.owner());
+      const path = workspace.path('/workspace');
+      await console.owner().expect({ method: 'PATCH', path, body: { tracked_labels: ['team'] } });
+      const spent = (amountMicros: number, team?: string) => {
+        const event = spendSettled({ amountMicros });
+        return { ...event, data: { ...event.data, ...(team !== undefined && { labels: { team } }) } };
+      };
+      const blocked = budgetBlocked('run-growth');
+      const events = [
+        ...[spent(3_000_000, 'growth'), spent(2_000_000, 'sales'), spent(1_000_000), budgetBlocked('run-2')],
+        { ...blocked, data: { ...blocked.data, labels: { team: 'growth' } } },
+      ];
+      const isTracked = async () => {
+        const series = workspace.path('/dashboard/spend/series?label.team=growth');
+        await console.owner().expect({ path: series });
+      };
+      await eventually(isTracked);
+      await reportEvents(stage.deployment(), workspace.apiKey, events);
+      for (const look of LOOKS) {
+        const { page, expectFit } = await console.open(look, '/spend?by=label%3Ateam', workspace);
+        await page.getByRole('group', { name: 'Spend over time: team' }).waitFor();
+        const values = page.getByRole('table', { name: 'Values of team' });
+        await values.getByRole('row', { name: 'sales' }).getByText('$2.00').waitFor();
+        await expectFit();
+        await values.getByRole('link', { name: 'growth' }).click();
+        await page.waitForURL((url) => url.search === '?label.team=growth');
+        await cardOf(page, 'Spend').getByText('$3.00').waitFor();
+        await page.reload();
+        await page.getByText('team=growth').waitFor();
+        await cardOf(page, 'Spend').getByText('$3.00').waitFor();
+        await expectFit();
+        await page.getByRole('button', { name: 'Clear filter' }).click();
+        await page.waitForURL(/by=label/);
+        await page.getByLabel('Value', { exact: true }).fill('sales');
+        await page.getByRole('button', { name: 'Filter', exact: true }).click();
+        await cardOf(page, 'Spend').getByText('$2.00').waitFor();
+
+        await page.goto(`/w/${workspace.slug}/blocked?label.team=growth`);
+        await page.getByText('1 blocked call in this time range').waitFor();
+        await page.getByRole('button', { name: 'run-growth' }).or(page.getByText('team=growth')).first().waitFor();
+        await expectFit();
+        await page.getByRole('button', { name: 'Clear filter' }).click();
+        await page.getByText('2 blocked calls in this time range').waitFor();
+        await page.goto(`/w/${workspace.slug}/blocked?agent=nobody`);
+        await page.getByText('No calls blocked by a budget in this time range').waitFor();
+      }
+    });
+
     it('is compared with the time before', async () => {
       const workspace = await newWorkspace(console.owner());
       const at = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS).toISOString();

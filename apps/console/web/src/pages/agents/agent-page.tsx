@@ -70,7 +70,7 @@ export function AgentPage() {
               <Card title={words.models}>
                 <Models models={data.models} total={data.metrics.total_micros} />
               </Card>
-              <AgentBlocked blocked={blocked} />
+              <AgentBlocked agentId={agentId} blocked={blocked} />
             </div>
             <Card title={words.recent}>
               <Removed window={data.window} />
