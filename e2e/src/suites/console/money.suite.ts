@@ -35,6 +35,35 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByText('1 by a budget, 1 by a guard').waitFor();
     });
 
+    it('is added up to the end of the day, with the limit of the budget and the projected spend', async () => {
+      const { page, expectFit } = await console.open(look, '');
+      const chart = /^Spend by agent, every hour, cumulative, .* with the limit of \$50\.00 of /;
+      const plot = page.getByRole('group', { name: chart });
+      await plot.focus();
+      await page.keyboard.press('End');
+      await plot.getByText(/, 23:00:00/).waitFor();
+      await plot.getByText('Projected').waitFor();
+      await page.keyboard.press('Escape');
+      await expectFit();
+      await page.getByRole('button', { name: 'Show as table' }).click();
+      const numbers = page.getByRole('table', { name: chart });
+      const heads = ['Time', 'Total', 'Projected'];
+      await eventually(async () => {
+        // There is no room for the agents beside them.
+        const shown = numbers.getByRole('columnheader').filter({ visible: true });
+        expect(await shown.allTextContents()).toEqual(heads);
+      });
+      await numbers.getByRole('row', { name: /, 23:00:00 – \$[\d,.]+$/ }).waitFor();
+      await numbers
+        .getByRole('row', { name: / \$14\.345678 \$[\d,.]+$/ })
+        .first()
+        .waitFor();
+      await expectFit();
+      await page.getByRole('button', { name: 'Per interval' }).click();
+      await page.waitForURL(/chart=interval/);
+      await page.getByRole('group', { name: /^Spend by agent, every hour\. / }).waitFor();
+    });
+
     it('leads from each number of the overview to its page, in the same span', async () => {
       const { page } = await console.open(look, '?range=current_month');
       for (const [name, below, heading] of [
@@ -200,6 +229,50 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
         await page.getByText('2 blocked calls in this time range').waitFor();
         await page.goto(`/w/${workspace.slug}/blocked?agent=nobody`);
         await page.getByText('No calls blocked by a budget in this time range').waitFor();
+      }
+    });
+
+    it('of an agent and of a month is added up to the end, with the limits that count it', async () => {
+      const workspace = await newWorkspace(console.owner(), console.timezone);
+      const reader = {
+        method: 'POST',
+        path: workspace.path('/agents'),
+        body: { agent_id: 'reader', display_name: 'reader' },
+        status: 201,
+      };
+      await console.owner().expect(reader);
+      const put = { method: 'PUT', body: { daily_budget_usd_micros: 4_000_000 } };
+      await console
+        .owner()
+        .expect({ ...put, path: workspace.path(`/workspaces/${workspace.id}/budgets/agents/reader`) });
+      const post = { method: 'POST', path: workspace.path('/budgets'), status: 201 };
+      const month = { name: 'All of it', selector: {}, period: { kind: 'month' }, limit_micros: 90_000_000 };
+      await console.owner().expect({ ...post, body: month });
+      const limits = async () => {
+        const { items } = await console.owner().expect<{ items: object[] }>({ path: workspace.path('/limits') });
+        expect(items.length).toBe(2);
+      };
+      await eventually(limits);
+      await reportEvents(stage.deployment(), workspace.apiKey, [
+        spendSettled({ agentId: 'reader', amountMicros: 1_500_000 }),
+      ]);
+      for (const look of LOOKS) {
+        const { page, expectFit } = await console.open(look, '/agents/reader', workspace);
+        await page
+          .getByRole('group', { name: /^Spend: reader, cumulative, .* with the limit of \$4\.00 of / })
+          .waitFor();
+        await expectFit();
+        await page.getByRole('button', { name: 'Show as table' }).click();
+        await page.getByRole('row', { name: /, 23:00:00 – \$[\d,.]+( \$4\.00)?$/ }).waitFor();
+        await page.goto(`/w/${workspace.slug}?range=current_month`);
+        await page.getByRole('button', { name: 'Show as table' }).click();
+        const ofMonth = page.getByRole('table', { name: /, with the limit of \$90\.00 of All of it$/ });
+        await ofMonth
+          .getByRole('row', { name: / \$1\.50/ })
+          .first()
+          .waitFor();
+        expect(await ofMonth.getByRole('row').count()).toBeGreaterThanOrEqual(1 + 28);
+        await expectFit();
       }
     });
 
