@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Api } from '@tollkeeper/client';
+import { mediansOf } from '../web/src/pages/budgets/medians.ts';
 import { readPasted } from '../web/src/pages/budgets/pasted.ts';
 import { riskOf, usedOf } from '../web/src/pages/budgets/risk.ts';
 import { orderOf, rowsOf, valueRowsOf } from '../web/src/pages/budgets/sheet-rows.ts';
@@ -60,6 +61,48 @@ describe('the rows of the worksheet', () => {
       zone: 'UTC',
     });
     expect(zoe?.says).toContain('instead of the limit of “split”');
+  });
+});
+
+describe('the median day of a row', () => {
+  const reader = limit({ budget_id: 'split', value: 'reader' });
+  const budgets = [
+    budget('all', { is_active: true }),
+    budget('split', { each: 'agent', is_active: true }),
+    budget('idle', { each: 'agent', is_active: true }),
+    budget('key', { selector: { key: 'k' }, is_active: true }),
+    budget('off', { is_active: false }),
+  ];
+  const [all, split, idle, key, off] = rowsOf({ budgets, limits: [reader], zone: 'UTC' });
+  const values = [{ value: 'reader', median_micros: 7 }];
+  const answerWith = (more: object): Api.BudgetMedians =>
+    ({
+      items: [
+        { budget_id: 'all', median_micros: 9 },
+        { budget_id: 'split', median_micros: null, values, ...more },
+        { budget_id: 'idle', median_micros: null, values: [] },
+        { budget_id: 'key', median_micros: null, unknown: 'not_counted' },
+      ],
+    }) as object as Api.BudgetMedians;
+  const medianOf = mediansOf(answerWith({}), false);
+
+  it('is that of the budget, or of the value that the row is for', () => {
+    expect([medianOf(all!), medianOf(split!)]).toEqual([{ micros: 9 }, { micros: 7 }]);
+    const writer = valueRowsOf(split!, [limit({ value: 'writer' })])[0]!;
+    expect(medianOf(writer)).toEqual({ micros: 0 });
+    expect(mediansOf(answerWith({ more_values: true }), false)(writer)).toEqual({
+      why: expect.stringContaining('too many values'),
+    });
+  });
+
+  it('is not known for some, which say why', () => {
+    const whys = [medianOf(idle!), medianOf(key!), medianOf(off!), mediansOf(undefined, true)(all!)];
+    expect(whys).toMatchObject([
+      { why: expect.stringContaining('no value has spend') },
+      { why: expect.stringContaining('counted by agent, model, plan and tracked label') },
+      { why: expect.stringContaining('only active budgets') },
+      { why: expect.stringContaining('at the moment') },
+    ]);
   });
 });
 

@@ -4,6 +4,7 @@ import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { assembleService, type Component, inBackground, type ServesGrpc, type ServesHttp } from '@tollkeeper/runtime';
 import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
+import { createBudgetList } from './clients/budget-list.client.ts';
 import { createBudgetsClient } from './clients/budgets.client.ts';
 import { createBudgetRisks } from './clients/enforcer.client.ts';
 import { createDirectory } from './clients/identity.client.ts';
@@ -16,6 +17,7 @@ import { createTallies } from './domain/tallies.ts';
 import { createDashboardHandlers } from './grpc/dashboard.handlers.ts';
 import { createAgentsRoutes } from './http/agents.routes.ts';
 import { createBlockedRoutes } from './http/blocked.routes.ts';
+import { createMediansRoute } from './http/medians.routes.ts';
 import { createSelection } from './http/selection.ts';
 import { createSpendRoutes } from './http/spend.routes.ts';
 import { createWindowOf } from './http/window.ts';
@@ -48,6 +50,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const budgets = createBudgetsClient(budgetsPeer, logger);
   const enforcer = createGrpcClient(limitsService, config.ENFORCER_GRPC, base);
   const budgetRisks = createBudgetRisks(enforcer, logger);
+  const budgetList = createBudgetList(budgetsPeer);
   const windowOf = createWindowOf(directory, clock, {
     events: config.RETENTION_SECONDS,
     rollups: rollupSeconds(config.RETENTION_SECONDS),
@@ -63,6 +66,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
       ...createSpendRoutes({ reads, tallies, budgets, budgetRisks, directory, windowOf, selection }),
       ...createAgentsRoutes({ reads, tallies, events, budgets, directory, windowOf }),
       ...createBlockedRoutes({ reads, tallies, events, windowOf, selection }),
+      createMediansRoute({ reads, tallies, budgetList, directory, trackedLabels, clock }),
     ],
   });
 

@@ -70,7 +70,7 @@ export const rangeQuery = {
     }),
 };
 
-const windowSchema = z
+export const windowSchema = z
   .object({
     kind: z.enum([...RANGE_KINDS, 'custom']),
     start: timestamp,

@@ -946,6 +946,38 @@ export type GuardBlockedEvent = {
     type: string;
 };
 
+export type BudgetMedians = {
+    window: Window;
+    /**
+     * The daily budgets, then the active ones with a selector
+     */
+    items: Array<{
+        budget_id: string;
+        /**
+         * What the calls that the budget selects cost on the median day. Null with `values` or `unknown`
+         */
+        median_micros: number | null;
+        /**
+         * For a budget with a limit for each value: the 100 values with the most spend, largest first. Values without spend are not listed
+         */
+        values?: Array<{
+            value: string;
+            /**
+             * USD micros (millionths of a US dollar)
+             */
+            median_micros: number;
+        }>;
+        /**
+         * True if there are further values with spend
+         */
+        more_values?: true;
+        /**
+         * Why there is no median. `not_counted`: the budget selects by provider or workspace key, or by several of agent, model, plan and labels, which are counted separately. `label_not_tracked`: an owner can add the label to `tracked_labels`. `too_many_values`: not all of the models, plans or values of the label are counted separately
+         */
+        unknown?: 'not_counted' | 'label_not_tracked' | 'too_many_values';
+    }>;
+};
+
 export type BudgetInput = {
     name: string;
     /**
@@ -3724,6 +3756,31 @@ export type GetGuardBlockedDetailsResponses = {
 };
 
 export type GetGuardBlockedDetailsResponse = GetGuardBlockedDetailsResponses[keyof GetGuardBlockedDetailsResponses];
+
+export type ListBudgetMediansData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/dashboard/budget-medians';
+};
+
+export type ListBudgetMediansErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListBudgetMediansError = ListBudgetMediansErrors[keyof ListBudgetMediansErrors];
+
+export type ListBudgetMediansResponses = {
+    /**
+     * The medians
+     */
+    200: BudgetMedians;
+};
+
+export type ListBudgetMediansResponse = ListBudgetMediansResponses[keyof ListBudgetMediansResponses];
 
 export type GetWorkspaceBudgetData = {
     body?: never;
