@@ -145,7 +145,7 @@ async function inTime<T>(what: string, done: Promise<T>): Promise<T> {
 /** The violations that axe finds on the page. */
 function violations(page: Page, options: { runOnly?: string[] } = {}): Promise<string[]> {
   return page.evaluate(async (given) => {
-    const { axe: checker } = globalThis as unknown as { axe: Axe };
+    const { axe: checker } = globalThis as typeof globalThis & { axe: Axe };
     const found = await checker.run(given);
     return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
   }, options);

@@ -50,8 +50,8 @@ describe('a channel that changes', () => {
 
     // The stand-in of the notifier still returns the old channel.
     await createRule(tenantId, { channel_config_ids: [late.id] });
-    const stored = mongo.connection.useDb(stack.database).collection('channels');
-    expect(await stored.findOne({ _id: late.id as never })).toMatchObject({ enabled: true, revision: 2 });
+    const stored = mongo.connection.useDb(stack.database).collection<{ _id: string }>('channels');
+    expect(await stored.findOne({ _id: late.id })).toMatchObject({ enabled: true, revision: 2 });
   });
 });
 
@@ -76,10 +76,7 @@ describe('a channel that is deleted', () => {
     const rule = await createRule(tenantId);
     await stack.reportDeletion(tenantId, id);
     const known = () =>
-      mongo.connection
-        .useDb(stack.database)
-        .collection('channels')
-        .findOne({ _id: id as never });
+      mongo.connection.useDb(stack.database).collection<{ _id: string }>('channels').findOne({ _id: id });
     await eventually(async () => expect(await known()).toHaveProperty('deletedAt'));
 
     // The stand-in of the notifier still finds it.
@@ -117,7 +114,7 @@ describe('a channel that is deleted', () => {
     await eventually(async () => expect(await named(tenantId)).toEqual([[]]));
     const refused = await call('patch', tenantId, `/rules/${rule.id}`, { body: { channel_config_ids: [gone.id] } });
     expect(refused.status).toBe(400);
-    const stored = mongo.connection.useDb(stack.database).collection('channels');
-    expect(await stored.findOne({ _id: gone.id as never })).toMatchObject({ enabled: false });
+    const stored = mongo.connection.useDb(stack.database).collection<{ _id: string }>('channels');
+    expect(await stored.findOne({ _id: gone.id })).toMatchObject({ enabled: false });
   });
 });

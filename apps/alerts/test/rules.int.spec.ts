@@ -12,11 +12,11 @@ const pathsOf = (body: unknown) => detailsOf(body).map(({ path }) => path);
 
 /** Stores copies of a rule, bypassing all limits. */
 async function storeMore(id: string, count: number, changes: object = {}): Promise<void> {
-  const collection = mongo.connection.useDb(stack.database).collection('rules');
-  const stored = (await collection.findOne({ _id: id as never }))!;
+  const collection = mongo.connection.useDb(stack.database).collection<{ _id: string }>('rules');
+  const stored = (await collection.findOne({ _id: id }))!;
   const copies = Array.from({ length: count }, (_, index) => ({
     ...stored,
-    _id: `${id}${index}` as never,
+    _id: `${id}${index}`,
     ...changes,
   }));
   await collection.insertMany(copies);

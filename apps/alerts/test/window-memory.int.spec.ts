@@ -186,12 +186,14 @@ describe('four workspaces of 620 rules about the spend of a day, with nearly all
     child = startAlerts();
 
     const alerts = mongo.connection.useDb(stack.database).collection('alerts');
-    const offsets = mongo.connection.useDb(stack.database).collection('consumer_offsets');
+    const offsets = mongo.connection
+      .useDb(stack.database)
+      .collection<{ _id: string; nextOffset: number }>('consumer_offsets');
     await eventually(async () => expect(await alerts.countDocuments({ tenantId: other })).toBe(1));
     const all = spenders.length * (1 + EVENTS) + 2;
     const behind = async (): Promise<number> => {
-      const evaluated = await offsets.find({ _id: { $regex: `^alerts/${GATEWAY_EVENTS_TOPIC}/` } as never }).toArray();
-      return all - evaluated.reduce((sum, { nextOffset }) => sum + (nextOffset as number), 0);
+      const evaluated = await offsets.find({ _id: { $regex: `^alerts/${GATEWAY_EVENTS_TOPIC}/` } }).toArray();
+      return all - evaluated.reduce((sum, { nextOffset }) => sum + nextOffset, 0);
     };
     await eventually(async () => expect(await behind()).toBe(0));
     const peak = Number(/VmHWM:\s+(\d+) kB/.exec(await readFile(`/proc/${child!.pid}/status`, 'utf8'))![1]) * 1024;

@@ -42,7 +42,9 @@ async function run({ uri, log, changes, audit }: Databases, index: number): Prom
   for (;;) {
     const id = newId('key');
     await withTransaction(mongo.connection, async (session) => {
-      await mongo.connection.collection('things').insertOne({ _id: id as never, tenantId }, { session });
+      await mongo.connection
+        .collection<{ _id: string; tenantId: string }>('things')
+        .insertOne({ _id: id, tenantId }, { session });
       await trail.record(session, tenantId, cause, { target: { type: 'key', id, name: '' }, changes: [] });
     });
     process.send?.(id);

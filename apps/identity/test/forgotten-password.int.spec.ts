@@ -73,7 +73,7 @@ describe('a forgotten password', () => {
     const { email, userId } = await newPerson(await identity.newOwner());
     await forgot(email);
     const token = tokenIn(await mailTo(email, 2));
-    await identity.collection('users').updateOne({ _id: userId as never }, { $set: { email: newEmail() } });
+    await identity.collection('users').updateOne({ _id: userId }, { $set: { email: newEmail() } });
     expect((await reset(token)).status).toBe(200);
     expect(await userOf(userId)).toMatchObject({ emailVerified: false });
   });

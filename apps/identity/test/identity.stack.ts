@@ -14,9 +14,13 @@ import {
   testLogger,
   type TestMongo,
 } from '@tollkeeper/testing';
+import type { mongo as driver } from 'mongoose';
 import supertest, { type Response } from 'supertest';
 import { createIdentity, identityConfig, type IdentityService } from '../src/index.ts';
 import { digestOf } from '../src/domain/digest.ts';
+
+/** A document of any collection. Some have an object id, which no test needs. */
+type Stored = driver.Document & { _id?: string };
 
 export const PASSWORD = 'correct horse battery';
 
@@ -155,7 +159,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
     call,
     login,
     newOwner,
-    collection: (name: string) => mongo.connection.useDb(database).collection(name),
+    collection: (name: string) => mongo.connection.useDb(database).collection<Stored>(name),
     command: (command: object) => mongo.connection.useDb(database).db!.command(command),
     logCollection: (name: string) => mongo.connection.useDb(logDatabase).collection(name),
     client: () => client,

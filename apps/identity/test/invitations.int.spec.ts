@@ -276,7 +276,7 @@ describe('invitations', () => {
     const token = await invite(owner, 'member', newEmail());
     const [createdAt, expiresAt] = [new Date(identity.clock.now), new Date(identity.clock.now + DAY_MS)];
     const others = Array.from({ length: 199 }, (_, index) => ({
-      ...{ _id: newId('inv') as never, tokenSha256: newId('inv'), tenantId, email: `${index}@example.com` },
+      ...{ _id: newId('inv'), tokenSha256: newId('inv'), tenantId, email: `${index}@example.com` },
       ...{ role: 'member', invitedBy, createdAt, expiresAt },
     }));
     await identity.collection('invitations').insertMany(others);

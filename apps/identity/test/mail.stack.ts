@@ -38,7 +38,7 @@ export function useMail(mongo: TestMongo) {
       expect(server.to(email)).toHaveLength(count);
       return server.to(email)[count - 1]!;
     });
-  const userOf = (userId: string) => identity.collection('users').findOne({ _id: userId as never });
+  const userOf = (userId: string) => identity.collection('users').findOne({ _id: userId });
 
   /** The shown token of a mailed invitation. `count` is the number of mails to the e-mail, including this one. */
   async function inviteByMail(owner: TestOwner, role: Role, email: string, count = 1): Promise<string> {
@@ -67,7 +67,7 @@ export function useMail(mongo: TestMongo) {
   async function letThousandWait(kind: string): Promise<void> {
     const later = new Date(identity.clock.now + MINUTE_MS);
     const many = Array.from({ length: 1_000 }, (_, index) => ({
-      ...{ _id: `w${index}` as never, order: { kind }, attempts: 0, dueAt: later, expiresAt: later },
+      ...{ _id: `w${index}`, order: { kind }, attempts: 0, dueAt: later, expiresAt: later },
     }));
     await identity.collection('mails').insertMany(many);
   }

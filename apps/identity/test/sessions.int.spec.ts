@@ -175,7 +175,7 @@ describe('sessions', () => {
 
     it('is nobody any more once its user is gone', async () => {
       const { caller, userId } = await identity.newOwner();
-      await identity.collection('users').deleteOne({ _id: userId as never });
+      await identity.collection('users').deleteOne({ _id: userId });
       const me = await identity.call('get', '/api/v1/auth/me', { as: caller });
       expect([me.status, me.body.code]).toEqual([401, 'unauthenticated']);
     });

@@ -38,7 +38,7 @@ async function newAccount(sso: SingleSignOn, email: string, { verified = false }
   const { userId } = await sso.ensureOwner({ email, password: PASSWORD, workspace: { slug, name: slug } });
   if (verified) {
     const change = { $set: { email, emailVerified: true } };
-    await sso.collection('users').updateOne({ _id: userId as never }, change);
+    await sso.collection('users').updateOne({ _id: userId }, change);
   }
   return userId;
 }
@@ -59,7 +59,7 @@ describe('a first log-in by a provider, where nobody signs up', () => {
     expect(pathOf(response)).toBe(`/login/done?next=${encodeURIComponent('/w/alpha/budgets?range=3m')}`);
     expect(await userOf(sso, browser)).toBe(userId);
 
-    await sso.collection('users').updateOne({ _id: userId as never }, { $set: { email: 'new@corp.test' } });
+    await sso.collection('users').updateOne({ _id: userId }, { $set: { email: 'new@corp.test' } });
     const later = sso.newBrowser();
     await later.logIn('ann');
     expect(await userOf(sso, later)).toBe(userId);

@@ -28,7 +28,7 @@ async function generate(directory: string): Promise<void> {
     for (const { content } of Object.values(operation.responses)) delete content?.['application/x-ndjson'];
   }
   await createClient({
-    input: document as unknown as Record<string, unknown>,
+    input: { ...document },
     output: { path: directory, entryFile: false },
     plugins: ['@hey-api/typescript'],
     logs: { level: 'silent', file: false },

@@ -69,7 +69,7 @@ export function createProvider({ issuer, clientSecret, people, claimsInIdToken, 
       return;
     }
     const uid = /^\/interaction\/([\w-]+)$/.exec(pathname)?.[1];
-    if (uid === undefined) return answer(request, response) as unknown as Promise<void>;
+    if (uid === undefined) return Promise.resolve(answer(request, response));
     // The name of a person in a cookie replaces a click on their button.
     const chosen =
       request.method === 'POST'

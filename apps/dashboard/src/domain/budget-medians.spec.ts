@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BudgetEach, BudgetSelector } from '@tollkeeper/contracts';
-import { createBreakdown, type Grouping } from './breakdown.ts';
+import { createBreakdown, type Grouping, MAX_GROUPS } from './breakdown.ts';
 import { daysBefore, findMedians, MAX_MEDIAN_VALUES, medianOf } from './budget-medians.ts';
 import { OTHER } from './names.ts';
 import { emptyTally } from './tally.ts';
@@ -58,7 +58,7 @@ describe('medians of budgets', () => {
         days.forEach((totalMicros, day) => add(key, day, { ...emptyTally(), totalMicros, settlements: 1 }));
       }
       add(null, 0, { ...emptyTally(), totalMicros: 1_000, settlements: 1 });
-      return largest(10_000);
+      return largest(MAX_GROUPS);
     };
     const ofWorkspace = async () => {
       asked.push('workspace');
@@ -119,6 +119,14 @@ describe('medians of budgets', () => {
       { id: 'b', unknown: 'too_many_values' },
       { id: 'c', micros: 6 },
     ]);
+  });
+
+  it('are not known beside more values than a read keeps apart', async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: MAX_GROUPS + 1 }, (_, index) => [`agent-${index}`, [1, 1, 1]]),
+    );
+    const [found] = await findMedians([budget('a', { agent: 'agent-0' })], [], spendOf({ agent: many }));
+    expect(found).toEqual({ id: 'a', unknown: 'too_many_values' });
   });
 
   it('read each division once, and only those that budgets need', async () => {

@@ -1,4 +1,5 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import { type IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { REQUEST_ID_HEADER } from '@tollkeeper/http';
 import helmet from 'helmet';
 import type { EdgeResponse } from './exchange.ts';
@@ -83,12 +84,9 @@ function createMerge(own: readonly (readonly [string, string])[]): EdgeHeaders['
 }
 
 function computeHeaders(publicUrl: string): [string, string][] {
-  const headers = new Map<string, string>();
-  const recorder = {
-    setHeader: (name: string, value: string) => headers.set(name.toLowerCase(), value),
-    removeHeader: () => undefined,
-  };
+  const request = new IncomingMessage(new Socket());
+  const response = new ServerResponse(request);
   const setHeaders = helmet({ contentSecurityPolicy: false, strictTransportSecurity: publicUrl.startsWith('https:') });
-  setHeaders({} as never, recorder as never, () => undefined);
-  return [...headers];
+  setHeaders(request, response, () => undefined);
+  return Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)]);
 }
