@@ -20,7 +20,7 @@ export const AUDITED_AGENT: AuditedFields<Agent> = {
 };
 
 /** What other services need of an agent; its labels only if they were asked for, and if it has any. */
-export type NamedAgent = Pick<Agent, 'agentId' | 'displayName'> & { labels?: Labels | undefined };
+type NamedAgent = Pick<Agent, 'agentId' | 'displayName'> & { labels?: Labels | undefined };
 
 /** A person's change is written to the audit trail in the same transaction. */
 export interface AgentStore {
