@@ -40,6 +40,7 @@ export function budgetsFor(beginning: number): ActiveBudget[] {
       ...{ ...common, id: 'offsite', selector: { agent: 'agent-a' }, overrides: 'agents', limitMicros: 400 },
       period: { kind: 'once', start: beginning + HOUR / 2, end: beginning + 6 * HOUR },
     },
+    { ...common, id: 'models', period: month(1), each: 'model', selector: { plan: 'p*' }, limitMicros: 130 },
     { ...common, id: 'rolling', period: { kind: 'rolling', seconds: 3_600 }, limitMicros: 140 },
     { ...common, id: 'day-long', period: { kind: 'rolling', seconds: 86_400 }, each: 'agent', limitMicros: 180 },
   ];

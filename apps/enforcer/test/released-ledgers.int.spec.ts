@@ -32,7 +32,7 @@ const snapshots = createSnapshotStore(real.connection);
 type Stored = { _id: string; at: Date; ops: { op: string }[]; content: { buffer: Uint8Array } };
 type Collection = 'journal' | 'snapshots' | 'snapshot_parts';
 
-/** The collections of release 0.1.0 after calls of every kind over a day of 24 and one of 23 hours, with its answers. */
+/** The collections of release 0.1.0 after calls of every kind over days of 24 and 23 hours, and its answers. */
 interface Recorded extends Record<Collection, Stored[]> {
   answers: Record<
     string,

@@ -34,13 +34,17 @@ const STEPS = 24;
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 const TENANT = provenTenantId('ws_histories');
-/** Shortly before days of 23, 25, 23.5, 24.5 and 24 hours. */
+/** Shortly before days of 23, 25, 23.5, 24.5 and 24 hours, and at the end of months of 28, 29, 30 and 31 days. */
 const BEGINNINGS = [
   ['Europe/Berlin', '2026-03-28T22:40:00Z'],
   ['Europe/Berlin', '2026-10-24T21:40:00Z'],
   ['Australia/Lord_Howe', '2026-10-03T13:10:00Z'],
   ['Australia/Lord_Howe', '2026-04-04T12:40:00Z'],
   ['UTC', '2026-06-01T23:40:00Z'],
+  ['Europe/Paris', '2026-02-28T22:40:00Z'],
+  ['UTC', '2028-02-29T23:40:00Z'],
+  ['America/New_York', '2026-05-01T03:40:00Z'],
+  ['Asia/Kathmandu', '2026-12-31T17:55:00Z'],
 ] as const;
 const ZONES = ['Europe/Berlin', 'Australia/Lord_Howe', 'UTC', 'America/New_York', 'Asia/Kathmandu'] as const;
 const AGENTS = ['agent-a', 'agent-b'];
@@ -120,8 +124,9 @@ async function live(seed: number): Promise<void> {
         made = [...others, { ...last, meter: `${one.id}.${next(3)}` }];
         break;
       case 2:
-        if (last.period.kind === 'month') {
-          made = [...others, { ...last, period: { ...last.period, startDay: pick([1, 2, 26, 28]) } }];
+        if ('startDay' in last.period) {
+          const fiscal = { startMonth: pick([1, 2, 3, 7]), startDay: pick([1, 2, 26, 28]) };
+          made = [...others, { ...last, period: { ...last.period, ...fiscal } }];
         }
         break;
       default:
