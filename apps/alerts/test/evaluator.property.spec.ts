@@ -210,23 +210,28 @@ function toArrivals(events: GeneratedEvent[]): CountableEvent[] {
   return arrivals;
 }
 
-/** The rules in force at each arrival. An edit takes effect at the time of the previous arrival. */
+/**
+ * The rules in force at each arrival. An edit takes effect after everything that arrived before it was received. By a
+ * clock that is behind, events of before the edit would be of after it, and count for either revision.
+ */
 function historyOf({ rules, edits, arrivals }: Scenario): (arrival: number) => Rule[] {
   const snapshots = [rules];
+  let receivedUntil = -Infinity;
   for (let arrival = 1; arrival <= arrivals.length; arrival += 1) {
     let now = snapshots[arrival - 1]!;
+    receivedUntil = Math.max(receivedUntil, arrivals[arrival - 1]!.receivedAt);
     for (const edit of edits) {
       if (edit.after === arrival)
-        now = now.map((rule, index) => (index === edit.rule ? edited(rule, edit, arrivals[arrival - 1]!) : rule));
+        now = now.map((rule, index) => (index === edit.rule ? edited(rule, edit, receivedUntil) : rule));
     }
     snapshots.push(now);
   }
   return (arrival) => snapshots[arrival]!;
 }
 
-function edited(rule: Rule, edit: Scenario['edits'][number], before: CountableEvent): Rule {
+function edited(rule: Rule, edit: Scenario['edits'][number], receivedUntil: number): Rule {
   // A millisecond later, so that events received before and after the edit differ.
-  const effectiveAt = new Date(before.receivedAt + 1);
+  const effectiveAt = new Date(receivedUntil + 1);
   const condition = conditionOf(rule.condition.kind, edit);
   return { ...rule, condition, enabled: edit.enabled, revision: rule.revision + 1, effectiveAt };
 }

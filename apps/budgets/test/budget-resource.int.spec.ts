@@ -76,6 +76,13 @@ describe('creating a budget', () => {
     expect((await read(tenantId, id)).body.period).toEqual(stored);
   });
 
+  it('selects every call without a selector', async () => {
+    const tenantId = newTenant();
+    const { selector } = await made(tenantId, { ...TEAM, selector: undefined });
+    expect(selector).toEqual({});
+    expect(await budgets.listActiveBudgets(tenantId)).toMatchObject([{ selector: { labels: {} } }]);
+  });
+
   it('lets names repeat', async () => {
     const tenantId = newTenant();
     await made(tenantId, TEAM);
@@ -88,7 +95,8 @@ describe('creating a budget', () => {
     ['a negative limit', { limit_micros: -1 }, 'limit_micros'],
     ['a limit beyond what JSON numbers carry exactly', { limit_micros: 2 ** 53 }, 'limit_micros'],
     ['a limit in a string', { limit_micros: '5' }, 'limit_micros'],
-    ['no selector', { selector: undefined }, 'selector'],
+    ['null as the selector', { selector: null }, 'selector'],
+    ['a pattern as the selector', { selector: 'claude-*' }, 'selector'],
     ['a dimension that it does not know', { selector: { user: 'bob' } }, 'selector.user'],
     ['an operator object', { selector: { agent: { $gt: '' } } }, 'selector.agent'],
     ['an agent that can not be', { selector: { agent: 'my agent' } }, 'selector.agent'],
@@ -263,6 +271,35 @@ describe('a patch', () => {
       expect((await patch(tenantId, id, body)).status).toBe(200);
     }
     expect(await generationOf(tenantId)).toBe(1);
+  });
+});
+
+describe('a budget that there is not', () => {
+  const revisionOf = async (tenantId: TenantId) => {
+    const database = mongo.connection.getClient().db(budgets.database);
+    return (await database.collection<{ _id: string; revision: number }>('budget_revisions').findOne({ _id: tenantId }))
+      ?.revision;
+  };
+
+  it('is not changed, and no change of the workspace is counted', async () => {
+    const tenantId = newTenant();
+    const { id } = await made(newTenant(), TEAM);
+    const gone = await made(tenantId, TEAM);
+    await remove(tenantId, gone.id);
+    for (const unknown of [id, gone.id]) {
+      expect((await patch(tenantId, unknown, { limit_micros: 1 })).status).toBe(404);
+      expect((await remove(tenantId, unknown)).status).toBe(404);
+    }
+    expect(await revisionOf(tenantId)).toBe(2);
+  });
+
+  it('is made by each of the first calls of a workspace on two replicas at once', async () => {
+    const tenantId = newTenant();
+    const created = await Promise.all(
+      [budgets, replica, budgets, replica].map((on) => on.callBudgets('post', tenantId, '', { body: TEAM })),
+    );
+    expect(created.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    expect(await revisionOf(tenantId)).toBe(4);
   });
 });
 

@@ -35,6 +35,17 @@ it('an address keeps what its page knows, and drops the rest', () => {
   expect([parseAgentsSearch({ find: 'a', x: 1 }), parseAgentsSearch({ find: 7 })]).toEqual([{ find: 'a' }, {}]);
   const released = { state: 'released' };
   expect([parseLimitsSearch({ ...released, x: 1 }), parseLimitsSearch({ state: 'gone' })]).toEqual([released, {}]);
+  const ofAgent = { agent: 'a', 'label.team': 'growth', kind: 'guard' };
+  expect(parseBlockedSearch(ofAgent)).toEqual({ agent: 'a', kind: 'guard' });
+  expect(parseBlockedSearch({ agent: 'a b', 'label.team': 'growth' })).toEqual({ 'label.team': 'growth' });
+  const filtered = ['growth', 42, '', 'x'.repeat(129), ['a']].map((team) =>
+    parseSpendSearch({ by: 'plan', 'label.team': team }),
+  );
+  const byPlan = { by: 'plan' };
+  expect(filtered).toEqual([{ 'label.team': 'growth' }, { 'label.team': '42' }, byPlan, byPlan, byPlan]);
+  expect(parseSpendSearch({ 'label.Team': 'a', 'label.cost.center': 'b', 'label.env': 'c' })).toEqual({
+    'label.cost.center': 'b',
+  });
   const divided = ['model', 'label:cost.center', 'all', 'label:', 'label:Team'].map((by) => parseSpendSearch({ by }));
   expect(divided).toEqual([{ by: 'model' }, { by: 'label:cost.center' }, {}, {}, {}]);
 });

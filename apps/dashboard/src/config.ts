@@ -17,6 +17,7 @@ export const dashboardConfig = serviceConfig.extend({
   ...mongodbFields('tollkeeper_dashboard'),
   IDENTITY_GRPC: hostPortField().describe('host:port of the identity service'),
   BUDGETS_GRPC: hostPortField().describe('host:port of the budgets service'),
+  ENFORCER_GRPC: hostPortField().describe('host:port of the enforcer'),
   RETENTION_SECONDS: integerField({ min: 100 * DAY_SECONDS, max: 2_147_483_647 })
     .prefault(String(100 * DAY_SECONDS))
     .describe(

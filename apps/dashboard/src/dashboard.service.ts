@@ -1,10 +1,12 @@
-import { budgetsService, identityService } from '@tollkeeper/contracts';
+import { budgetsService, identityService, limitsService } from '@tollkeeper/contracts';
 import { createConsumerGroup } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { assembleService, type Component, inBackground, type ServesGrpc, type ServesHttp } from '@tollkeeper/runtime';
 import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
+import { createBudgetList } from './clients/budget-list.client.ts';
 import { createBudgetsClient } from './clients/budgets.client.ts';
+import { createBudgetRisks } from './clients/enforcer.client.ts';
 import { createDirectory } from './clients/identity.client.ts';
 import { createTrackedLabels } from './clients/tracked-labels.client.ts';
 import type { DashboardConfig } from './config.ts';
@@ -16,6 +18,7 @@ import { createTallies } from './domain/tallies.ts';
 import { createDashboardHandlers } from './grpc/dashboard.handlers.ts';
 import { createAgentsRoutes } from './http/agents.routes.ts';
 import { createBlockedRoutes } from './http/blocked.routes.ts';
+import { createMediansRoute } from './http/medians.routes.ts';
 import { createPreviewRoutes } from './http/preview.routes.ts';
 import { createSelection } from './http/selection.ts';
 import { createSpendRoutes } from './http/spend.routes.ts';
@@ -47,6 +50,9 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const directory = createDirectory(identity, logger);
   const budgetsPeer = createGrpcClient(budgetsService, config.BUDGETS_GRPC, base);
   const budgets = createBudgetsClient(budgetsPeer, logger);
+  const enforcer = createGrpcClient(limitsService, config.ENFORCER_GRPC, base);
+  const budgetRisks = createBudgetRisks(enforcer, logger);
+  const budgetList = createBudgetList(budgetsPeer);
   const windowOf = createWindowOf(directory, clock, {
     events: config.RETENTION_SECONDS,
     rollups: rollupSeconds(config.RETENTION_SECONDS),
@@ -62,16 +68,17 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const http = createHttpServer({
     ...base,
     routes: [
-      ...createSpendRoutes({ reads, tallies, budgets, directory, windowOf, selection }),
+      ...createSpendRoutes({ reads, tallies, budgets, budgetRisks, directory, windowOf, selection }),
       ...createAgentsRoutes({ reads, tallies, events, budgets, directory, windowOf }),
       ...createBlockedRoutes({ reads, tallies, events, windowOf, selection }),
       ...createPreviewRoutes({ previews, directory }),
+      createMediansRoute({ reads, tallies, budgetList, directory, trackedLabels, clock }),
     ],
   });
 
   // Without its peers, the service still counts events, and only requests that need a peer fail. Without the log,
   // answers contain the events counted so far. So the service stays ready in both cases.
-  const peers = [identity, budgetsPeer];
+  const peers = [identity, budgetsPeer, enforcer];
   const counting = inBackground(consumer, logger);
   const parts = [mongo, ...peers, counting];
   const grpc = createGrpcServer({ ...base, services: [createDashboardHandlers({ settlements })] });

@@ -1,4 +1,9 @@
-import { budgetsRequests, budgetsService, type BudgetsServiceDefinition } from '@tollkeeper/contracts';
+import {
+  type BudgetMessage,
+  budgetsRequests,
+  budgetsService,
+  type BudgetsServiceDefinition,
+} from '@tollkeeper/contracts';
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
@@ -8,6 +13,8 @@ import { createPeers } from '@tollkeeper/testing';
 export function createBudgetsStandIn(logger: Logger) {
   const workspaces = new Map<string, number>();
   const agents = new Map<string, number>();
+  const plans = new Map<string, string[]>();
+  const active = new Map<string, BudgetMessage[]>();
   let calls = 0;
 
   const handlers: UnaryHandlers<BudgetsServiceDefinition> = {
@@ -22,14 +29,27 @@ export function createBudgetsStandIn(logger: Logger) {
         }),
       };
     },
-    listBudgets: async () => ({}),
-    listActiveBudgets: async () => ({}),
+    async listBudgets({ tenantId }) {
+      const daily = workspaces.get(tenantId);
+      const ofAgents = [...agents].filter(([key]) => key.startsWith(`${tenantId}/`));
+      return {
+        ...(daily !== undefined && { dailyBudgetUsdMicros: daily }),
+        agents: ofAgents.map(([key, micros]) => ({
+          agentId: key.slice(tenantId.length + 1),
+          dailyBudgetUsdMicros: micros,
+        })),
+        plans: (plans.get(tenantId) ?? []).map((planKey) => ({ planKey, dailyBudgetUsdMicros: 1, isActive: true })),
+      };
+    },
+    listActiveBudgets: async ({ tenantId }) => ({ budgets: active.get(tenantId) ?? [] }),
   };
 
   return Object.assign(createPeers(logger, [grpcService(budgetsService, budgetsRequests, handlers)]), {
     /** How often GetBudgets was called. */
     calls: () => calls,
     setWorkspace: (tenantId: TenantId, micros: number) => workspaces.set(tenantId, micros),
+    setPlans: (tenantId: TenantId, planKeys: string[]) => plans.set(tenantId, planKeys),
+    setActive: (tenantId: TenantId, budgets: BudgetMessage[]) => active.set(tenantId, budgets),
     setAgent: (tenantId: TenantId, agentId: string, micros: number) => agents.set(`${tenantId}/${agentId}`, micros),
   });
 }

@@ -16,7 +16,7 @@ async function run(uri: string, database: string, now: number, secret: string): 
   const config = loadConfig(dashboardConfig, {
     ...{ HOST: '127.0.0.1', HTTP_PORT: '0', GRPC_PORT: '0', CALLER_TOKEN_SECRET: secret },
     ...{ MONGODB_URI: uri, MONGODB_DATABASE: database, RETENTION_SECONDS: '2147483647' },
-    ...{ IDENTITY_GRPC: '127.0.0.1:1', BUDGETS_GRPC: '127.0.0.1:1' },
+    ...{ IDENTITY_GRPC: '127.0.0.1:1', BUDGETS_GRPC: '127.0.0.1:1', ENFORCER_GRPC: '127.0.0.1:1' },
   });
   await eventLog.start();
   const service = createDashboard({ config, logger, metrics, eventLog, clock: () => now });

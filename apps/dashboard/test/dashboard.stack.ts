@@ -26,6 +26,7 @@ import {
 import supertest, { type Response } from 'supertest';
 import { createDashboard, dashboardConfig, type DashboardService } from '../src/index.ts';
 import { createBudgetsStandIn } from './budgets.stand-in.ts';
+import { createEnforcerStandIn } from './enforcer.stand-in.ts';
 
 export const PARIS_TENANT = provenTenantId('ws_paris');
 export const KATHMANDU_TENANT = provenTenantId('ws_kathmandu');
@@ -40,7 +41,7 @@ const TIMEZONES = new Map<string, string>([
 ]);
 
 /**
- * The dashboard on a real mongod and event log, with stand-ins for identity and budgets over real gRPC. Every answer is
+ * The dashboard on a real mongod and event log, with stand-ins for its peers over real gRPC. Every answer is
  * checked against its OpenAPI document.
  */
 export function useDashboard(mongo: TestMongo) {
@@ -49,6 +50,7 @@ export function useDashboard(mongo: TestMongo) {
   const database = mongo.newDatabase();
   const logDatabase = mongo.newDatabase();
   const budgets = createBudgetsStandIn(logs.logger);
+  const enforcer = createEnforcerStandIn(logs.logger);
   const identity = createPeers(logs.logger, [identityStandIn()]);
   let metrics: Metrics;
   let eventLog: EventLog;
@@ -76,6 +78,7 @@ export function useDashboard(mongo: TestMongo) {
         CALLER_TOKEN_SECRET,
         IDENTITY_GRPC: identity.address,
         BUDGETS_GRPC: budgets.address,
+        ENFORCER_GRPC: enforcer.address,
       }),
       logger,
       metrics,
@@ -137,11 +140,13 @@ export function useDashboard(mongo: TestMongo) {
   beforeAll(async () => {
     await identity.start();
     await budgets.start();
+    await enforcer.start();
     await start();
   });
   afterAll(async () => {
     await stop();
     await budgets.stop();
+    await enforcer.stop();
     await identity.stop();
   });
 
@@ -152,6 +157,7 @@ export function useDashboard(mongo: TestMongo) {
     budgets,
     get: (tenantId: TenantId, path: string) => send(tenantId, 'get', path),
     post: (tenantId: TenantId, path: string, body: object) => send(tenantId, 'post', path, body),
+    enforcer,
     appendValues,
     caughtUp,
     deadLetters,

@@ -42,6 +42,7 @@ import {
   createThresholdTelemetry,
 } from './enforcer.telemetry.ts';
 import { createEnforcerHandlers, MAX_REQUEST_BYTES } from './grpc/enforcer.handlers.ts';
+import { createLimitsHandlers } from './grpc/limits.handlers.ts';
 import { createLimitRoutes } from './http/limit.routes.ts';
 import { createReservationRoutes } from './http/reservation.routes.ts';
 import { createKeyAccess } from './key.access.ts';
@@ -133,7 +134,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   });
   const grpc = createGrpcServer({
     ...base,
-    services: [createEnforcerHandlers({ reservations, authenticator: access.grpc })],
+    services: [createEnforcerHandlers({ reservations, authenticator: access.grpc }), createLimitsHandlers({ limits })],
     maxRequestBytes: MAX_REQUEST_BYTES,
   });
   // Not required to be ready: reservations are decided without the log, and without the peers on cached data.

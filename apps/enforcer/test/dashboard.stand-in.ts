@@ -7,27 +7,35 @@ import { createPeers } from '@tollkeeper/testing/peers';
 /** Small, so that every fill has several pages. */
 const PAGE = 3;
 
+interface DashboardStandInOptions {
+  /** Number of settlements of a page. */
+  page?: number;
+  /** The first page waits for this. */
+  caughtUp?: (tenantId: string) => Promise<void>;
+}
+
 /** A stand-in for the dashboard that answers the settlements of events, page by page. */
-export function createDashboardStandIn(logger: Logger) {
-  const events = new Map<string, GatewayEventRecord>();
+export function createDashboardStandIn(logger: Logger, { page = PAGE, caughtUp }: DashboardStandInOptions = {}) {
+  /** By workspace and settlement. */
+  const events = new Map<string, Map<string, GatewayEventRecord>>();
   const state = { down: false, pages: 0, afterPage: undefined as ((pages: number) => void) | undefined };
 
   const service = grpcService(dashboardService, dashboardRequests, {
     async listSettlements({ tenantId, from, until, cursor }) {
       if (state.down) throw new AppError('service_unavailable', 'The dashboard is still reading the log.');
-      const all = [...events.values()].flatMap((record) => {
+      if (cursor === '') await caughtUp?.(tenantId);
+      const all = [...(events.get(tenantId)?.values() ?? [])].flatMap((record) => {
         const time = Date.parse(record.event.time);
-        const isAsked = record.tenantId === tenantId && time >= from && time < until;
-        return isAsked ? toSettlement(record, time) : [];
+        return time >= from && time < until ? toSettlement(record, time) : [];
       });
       const start = Number(cursor);
-      const isLast = start + PAGE >= all.length;
+      const isLast = start + page >= all.length;
       state.pages += 1;
       state.afterPage?.(state.pages);
       return {
-        settlements: all.slice(start, start + PAGE),
-        nextCursor: isLast ? '' : String(start + PAGE),
-        readUntil: isLast ? until : all[start + PAGE]!.time,
+        settlements: all.slice(start, start + page),
+        nextCursor: isLast ? '' : String(start + page),
+        readUntil: isLast ? until : all[start + page]!.time,
       };
     },
   });
@@ -37,9 +45,11 @@ export function createDashboardStandIn(logger: Logger) {
     state,
     /** Stores the first event of each settlement. */
     add(record: GatewayEventRecord): void {
-      if (!isSpendSettled(record.event)) return;
-      const key = `${record.tenantId}/${record.event.data.settlement_id}`;
-      if (!events.has(key)) events.set(key, record);
+      const { tenantId, event } = record;
+      if (!isSpendSettled(event)) return;
+      const known = events.get(tenantId) ?? new Map<string, GatewayEventRecord>();
+      events.set(tenantId, known);
+      if (!known.has(event.data.settlement_id)) known.set(event.data.settlement_id, record);
     },
   });
 }

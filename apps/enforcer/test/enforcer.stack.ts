@@ -287,6 +287,8 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     newWorkspace,
     passRetryAfter,
     posted,
+    /** Where our services and gateways call over gRPC. */
+    grpcAddress: () => running[0]!.service.grpcAddress,
     ready: async (replica = 0) => running[replica]!.service.ready?.(),
     /** The stop completes all reports first. */
     async restart(replica = 0): Promise<void> {

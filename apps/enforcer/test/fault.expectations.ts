@@ -2,11 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import type { TenantId } from '@tollkeeper/kernel';
 import { CALLER_TOKEN_SECRET } from '@tollkeeper/testing/peers';
+import { type budgetsOfRun, grantableOf, hasLimit, isMadeLater, nameOf } from './fault.budgets.ts';
 
 /** Maximum time until the remaining events are posted. */
 const PATIENCE_MS = 180_000;
 
-/** The expected final state of a limit. */
+/** The expected final state of an account. */
 export interface Expected {
   spent: number;
   held: number;
@@ -31,21 +32,31 @@ export interface Sums {
 interface LimitBody {
   scope: string;
   scope_id: string;
-  daily_budget_usd_micros: number;
+  value?: string;
+  limit_micros: number;
   spent_micros: number;
   held_micros: number;
   open_reservations: number;
   overspend_micros: { above_hold: number; late: number; unreserved: number };
   released: number;
   expired: number;
+  state: string;
 }
 
-/** Compares all limits of the workspace with the expected state, once the events are posted and the holds expired. */
+/** Of spend before its beginning, a budget that was made later does not know how it came about. */
+const KNOWN_OF_FILLED: readonly (keyof Expected)[] = ['spent', 'held', 'open'];
+
+/**
+ * Compares all limits of the workspace with the expected state, once the events are posted, the holds expired and the
+ * budgets filled.
+ */
 export async function compareLimits(
   port: number,
+  budgets: ReturnType<typeof budgetsOfRun>,
   { tenantId, expected }: { tenantId: TenantId; expected: ReadonlyMap<string, Expected> },
 ) {
   const caller = { userId: 'user_1', tenantId, role: 'owner' as const };
+  const overOf = (row: LimitBody): number => Math.max(0, row.spent_micros - grantableOf(budgets, row));
   let found: string[] = [];
   let sum: Sums = { limits: 0, over: 0, spent: 0, terms: 0 };
   const deadline = Date.now() + PATIENCE_MS;
@@ -54,7 +65,7 @@ export async function compareLimits(
     const answer = await fetch(`http://127.0.0.1:${port}/api/v1/limits`, { headers: { [CALLER_HEADER]: token } });
     if (answer.ok) {
       const { items } = (await answer.json()) as { items: LimitBody[] };
-      found = items.flatMap((row) => problemsOf(row, expected.get(`${row.scope} ${row.scope_id}`)));
+      found = items.flatMap((row) => problemsOf(row, overOf(row), expected.get(nameOf(row))));
       const own = items.map((row) => ({ terms: termsOf(row), over: overOf(row), spent: Number(row.spent_micros) }));
       sum = {
         limits: items.length,
@@ -62,7 +73,9 @@ export async function compareLimits(
         terms: own.reduce((total, { terms }) => total + terms, 0),
         spent: own.reduce((total, { spent }) => total + spent, 0),
       };
-      if (items.length !== 4) found.push(`${tenantId} has ${items.length} limits`);
+      const names = new Set(items.map(nameOf));
+      const missing = [...expected.keys()].filter((name) => hasLimit(name) && !names.has(name));
+      found.push(...missing.map((name) => `${tenantId} has no limit ${name}`));
       if (found.length === 0) return { found, sum };
     }
     if (Date.now() > deadline) return { found: found.length === 0 ? ['no answer to /limits'] : found, sum };
@@ -72,9 +85,8 @@ export async function compareLimits(
 
 const termsOf = (row: LimitBody): number =>
   row.overspend_micros.above_hold + row.overspend_micros.late + row.overspend_micros.unreserved;
-const overOf = (row: LimitBody): number => Math.max(0, row.spent_micros - row.daily_budget_usd_micros);
 
-function problemsOf(row: LimitBody, expected: Expected | undefined): string[] {
+function problemsOf(row: LimitBody, over: number, expected: Expected | undefined): string[] {
   if (expected === undefined) return row.spent_micros + row.held_micros === 0 ? [] : ['unexpected spend'];
   const is: Expected = {
     spent: row.spent_micros,
@@ -86,10 +98,12 @@ function problemsOf(row: LimitBody, expected: Expected | undefined): string[] {
     released: row.released,
     expired: row.expired,
   };
-  const where = `${row.scope} ${row.scope_id}`;
-  const problems = (Object.keys(is) as (keyof Expected)[])
+  const where = nameOf(row);
+  const known = isMadeLater(where) ? KNOWN_OF_FILLED : (Object.keys(is) as (keyof Expected)[]);
+  const problems = known
     .filter((field) => is[field] !== expected[field])
     .map((field) => `${where}: ${field} is ${is[field]} and must be ${expected[field]}`);
-  if (overOf(row) > termsOf(row)) problems.push(`${where}: over its limit by more than the terms of the bound`);
+  if (row.state !== 'exact') problems.push(`${where}: is ${row.state}`);
+  if (over > termsOf(row)) problems.push(`${where}: over its limit by more than the terms of the bound`);
   return problems;
 }

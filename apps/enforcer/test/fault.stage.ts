@@ -5,20 +5,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { GATEWAY_EVENTS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
+import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC, GATEWAY_EVENTS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
 import { type EmbeddedMongo, startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
-import { createConfiguredEventLog } from '@tollkeeper/event-log';
+import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
 import { startKafka } from '@tollkeeper/embedded-kafka';
 import { freePort, killWithOwner } from '@tollkeeper/managed-process';
-import { createLogger, createMetrics } from '@tollkeeper/runtime';
+import { createLogger, createMetrics, type Logger } from '@tollkeeper/runtime';
 import { createKeysStandIn } from '@tollkeeper/testing/keys-stand-in';
 import { CALLER_TOKEN_SECRET, createPeers } from '@tollkeeper/testing/peers';
 import { createBudgetsStandIn } from './budgets.stand-in.ts';
+import { createDashboardStandIn } from './dashboard.stand-in.ts';
 import { createIdentityStandIn } from './identity.stand-in.ts';
 
 const REPLICAS = 3;
 /** Number of lines kept of a replica's error log, the newest. */
 const KEPT_ERRORS = 50;
+/** So that a budget is filled in several entries. */
+const SETTLEMENTS_OF_PAGE = 40;
 /** Maximum time for a start and for an election. */
 const PATIENCE_MS = 180_000;
 
@@ -48,6 +51,7 @@ export async function startStage(logKind: LogKind) {
   });
   await eventLog.start();
   await eventLog.ensureTopic(GATEWAY_EVENTS_TOPIC_OPTIONS);
+  const dashboard = await startDashboard(eventLog, logger);
 
   const env = {
     PATH: process.env['PATH'],
@@ -57,7 +61,7 @@ export async function startStage(logKind: LogKind) {
       ? { EVENT_LOG_MONGODB_URI: mongo.uri }
       : { KAFKA_BROKERS: kafka.brokers, KAFKA_REPLICATION_FACTOR: '1' }),
     ...{ KEYS_GRPC: keys.address, BUDGETS_GRPC: budgets.address, IDENTITY_GRPC: identity.address },
-    DASHBOARD_GRPC: '127.0.0.1:1',
+    DASHBOARD_GRPC: dashboard.address,
     ...{ WORKSPACE_CALLS_PER_SECOND: '1000000', WORKSPACE_BURST_CALLS: '1000000' },
   };
   const replicas = await Promise.all(Array.from({ length: REPLICAS }, () => startReplica(env)));
@@ -65,11 +69,42 @@ export async function startStage(logKind: LogKind) {
     ...{ mongo, budgets, identity, issued, eventLog, replicas },
     async stop() {
       await Promise.all(replicas.map((replica) => replica.kill('SIGTERM')));
+      await dashboard.stop();
       await eventLog.stop();
       await Promise.all([budgets.stop(), identity.stop(), keys.stop()]);
       await kafka?.stop();
       await mongo.stop();
       await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A stand-in for the dashboard that reads the log. Like the dashboard, it answers only once it has read all of it. */
+async function startDashboard(eventLog: EventLog, logger: Logger) {
+  const read = new Map<number, number>();
+  const dashboard = createDashboardStandIn(logger, {
+    page: SETTLEMENTS_OF_PAGE,
+    async caughtUp(tenantId) {
+      const { partition, offset } = await consumer.endOf(tenantId);
+      await until(async () => (read.get(partition) ?? 0) >= offset);
+    },
+  });
+  const consumer = eventLog.consumer({
+    ...{ group: 'dashboard-of-faults', topic: GATEWAY_EVENTS_TOPIC, maxRecords: 500 },
+    handler: {
+      position: async (_topic, partition) => read.get(partition) ?? null,
+      async handle({ partition, records, nextOffset }) {
+        for (const { value } of records) dashboard.add(decodeGatewayEvent(value));
+        read.set(partition, nextOffset);
+      },
+    },
+  });
+  await Promise.all([dashboard.start(), consumer.start()]);
+  return {
+    address: dashboard.address,
+    async stop() {
+      await consumer.stop();
+      await dashboard.stop();
     },
   };
 }

@@ -1,17 +1,18 @@
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
-import { enforcerService } from '@tollkeeper/contracts';
+import { enforcerService, limitsService } from '@tollkeeper/contracts';
 import { fromStatus } from '@tollkeeper/grpc';
 
-export type Rpc = Exclude<keyof typeof enforcerService, number>;
+const RPCS = { ...enforcerService, ...limitsService };
+export type Rpc = Exclude<keyof typeof RPCS, number>;
 
-/** A gateway that calls EnforcerService at the address. */
+/** A gateway that calls the services of enforcer.proto at the address. */
 export function createGrpcCaller(address: string) {
   const client = new Client(address, credentials.createInsecure());
   return {
     close: () => client.close(),
     /** The answer of an RPC as its client reads it, or the status and the error in its details. */
     async call(rpc: Rpc, request: object, apiKey?: string) {
-      const { path, requestSerialize, responseDeserialize } = enforcerService[rpc]!;
+      const { path, requestSerialize, responseDeserialize } = RPCS[rpc]!;
       const metadata = new Metadata();
       if (apiKey !== undefined) metadata.set('authorization', `Bearer ${apiKey}`);
       return new Promise<Record<string, unknown>>((resolve) => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { useMongo } from '@tollkeeper/testing';
+import { limitsService } from '@tollkeeper/contracts';
+import { createGrpcClient } from '@tollkeeper/grpc';
+import { CALLER_TOKEN_SECRET, useMongo } from '@tollkeeper/testing';
 import { type Body, LIMITS, RESERVATIONS, useEnforcer } from './enforcer.stack.ts';
 
 const SECOND = 1000;
@@ -66,6 +68,7 @@ describe('the limits', () => {
     const spent = { ...row, spent_micros: 110, held_micros: 20, open_reservations: 1 };
     const today = clock.now - (clock.now % (24 * HOUR));
     const [start, resets_at] = [today, today + 24 * HOUR].map((time) => new Date(time).toISOString());
+    const paceOf = (spent: number) => Math.round(spent / ((clock.now - today) / (24 * HOUR)));
     const named = {
       workspace: { budget_id: 'bud_workspace', budget_name: 'Workspace' },
       coder: { budget_id: 'bud_agent.coder', budget_name: 'Agent coder' },
@@ -100,6 +103,7 @@ describe('the limits', () => {
       resets_at,
       period: { kind: 'day', start, end: resets_at },
       ...{ state: 'exact', filled_percent: 100 },
+      pace_end_micros: paceOf(limit.spent_micros),
       limit_micros: limit.daily_budget_usd_micros,
       remaining_micros: limit.daily_budget_usd_micros - limit.spent_micros - limit.held_micros,
       overspend_micros: limit.spent_micros > 0 ? { ...none, above_hold: 10 } : none,
@@ -108,7 +112,30 @@ describe('the limits', () => {
     expect((await workspace.limits('?agent_id=planner')).items).toEqual([all[0], all[2]]);
     expect((await workspace.limits('?agent_id=coder&plan_key=old')).items).toEqual([all[0], all[1], all[3]]);
     expect((await workspace.limits('?agent_id=nobody')).items).toEqual([all[0]]);
+    for (const limit of all) {
+      expect((await workspace.limits(`?budget_id=${limit.budget_id}`)).items).toEqual([limit]);
+    }
   });
+
+  it.each([
+    ['agent_id=a%20b', 'agent_id', 'A-Z a-z 0-9'],
+    ['plan_key=Pro', 'plan_key', 'a-z 0-9'],
+    ['budget_id=planner', 'budget_id', 'bud_workspace, bud_agent.AGENT_ID, bud_plan.PLAN_KEY, or an id of GET'],
+    ['budget_id=bud_workspace&agent_id=a', 'budget_id', 'cannot be combined with agent_id or plan_key'],
+    ['budget_id=bud_workspace&plan_key=p', 'budget_id', 'cannot be combined with agent_id or plan_key'],
+  ])('are refused for the query %s, which names %s and what is allowed', async (query, path, allowed) => {
+    const answer = await stack.newWorkspace().call('get', `${LIMITS}?${query}`, { role: 'member' });
+    const details = [{ path, message: expect.stringContaining(allowed) }];
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', details } });
+  });
+
+  it.each(['bud_workspace', 'bud_agent.planner', 'bud_plan.pro', 'bud_plan.Pro', 'bud_agent.', 'bud_workspace.x'])(
+    'are 404 for %s, which is not set or no id',
+    async (budgetId) => {
+      const answer = await stack.newWorkspace().call('get', `${LIMITS}?budget_id=${budgetId}`, { role: 'member' });
+      expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    },
+  );
 
   it('are as changed as budgets says, at once', async () => {
     const workspace = stack.newWorkspace();
@@ -116,6 +143,36 @@ describe('the limits', () => {
     await workspace.granted(10);
     budgets.setWorkspace(workspace.tenantId, 5);
     expect(await workspace.limit()).toMatchObject({ daily_budget_usd_micros: 5, held_micros: 10, remaining_micros: 0 });
+  });
+});
+describe('the budgets by risk', () => {
+  it('are answered to our services with their spend, what is held and their pace, and at most as many as asked', async () => {
+    const workspace = stack.newWorkspace();
+    const { tenantId } = workspace;
+    budgets.setWorkspace(tenantId, 1000);
+    budgets.setAgent(tenantId, 'planner', 150);
+    const { id } = await workspace.granted(100);
+    await workspace.settle(id, 100);
+    await workspace.granted(20);
+    const config = { CALLER_TOKEN_SECRET };
+    const limits = createGrpcClient(limitsService, stack.grpcAddress(), { config, deadlineMs: 60_000 });
+    try {
+      const { budgets: found } = await limits.listBudgetsByRisk({ tenantId, max: 10 });
+      const spent = { spentMicros: '100', heldMicros: '20' };
+      expect(found).toMatchObject([
+        { limit: { budgetId: 'bud_agent.planner', ...spent }, paceEndMicros: '200', isAtRisk: true },
+        { limit: { budgetId: 'bud_workspace', ...spent }, paceEndMicros: '200', isAtRisk: false },
+      ]);
+      expect((await limits.listBudgetsByRisk({ tenantId, max: 1 })).budgets).toEqual(found.slice(0, 1));
+    } finally {
+      await limits.stop();
+    }
+  });
+
+  it('are refused to gateways, whose keys are for reservations', async () => {
+    const workspace = stack.newWorkspace();
+    const answer = await workspace.rpc('ListBudgetsByRisk', { tenantId: workspace.tenantId, max: 1 });
+    expect(answer).toMatchObject({ status: 'UNAUTHENTICATED' });
   });
 });
 

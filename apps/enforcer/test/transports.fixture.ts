@@ -76,7 +76,10 @@ export function useTransports(initial: Omit<Ports, 'failure' | 'ready' | 'asked'
     release: one('release'),
     extend: one('extend'),
   };
-  const limits: Limits = { view: answer('view', () => ports.view), list: answer('list', () => ports.page) };
+  const limits: Pick<Limits, 'view' | 'list'> = {
+    view: answer('view', () => ports.view),
+    list: answer('list', () => ports.page),
+  };
 
   beforeAll(async () => {
     await peers.start();

@@ -253,6 +253,19 @@ describe('agents', () => {
       }
     });
 
+    it('are read from the database only if they are asked for', async () => {
+      const { tenantId } = await identity.newOwner();
+      await identity.command({ profile: 2 });
+      for (const withLabels of [false, true])
+        await identity.client().getAgents({ tenantId, agentIds: ['old'], withLabels });
+      await identity.command({ profile: 0 });
+      const found = await identity.collection('system.profile').find({ 'command.filter.tenantId': tenantId }).toArray();
+      expect(found.map(({ command }) => command.projection)).toEqual([
+        { _id: 0, agentId: 1, displayName: 1 },
+        { _id: 0, agentId: 1, displayName: 1, labels: 1 },
+      ]);
+    });
+
     it('keep them when an event or a call names them again', async () => {
       const owner = await identity.newOwner();
       await create(owner, 'a');

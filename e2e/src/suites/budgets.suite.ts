@@ -54,7 +54,7 @@ export function describeBudgets(target: TargetOf): void {
     it('of the workspace show as a share that is used, from when they are set until they are unset', async () => {
       const overview = async () => {
         const path = workspace.path('/dashboard/overview?range=1m');
-        return owner.expect<{ spend: Metrics; budget: Record<string, number> }>({ path });
+        return owner.expect<{ spend: Metrics; budget: Record<string, number>; budgets: object[] | null }>({ path });
       };
       expect(await setDaily('/workspace', null)).toMatchObject({
         status: 200,
@@ -67,7 +67,8 @@ export function describeBudgets(target: TargetOf): void {
       for (const daily of [10, 20]) {
         expect((await setDaily('/workspace', daily)).body).toMatchObject({ daily_budget_usd_micros: daily });
         await eventually(async () => {
-          const { spend, budget } = await overview();
+          const { spend, budget, budgets } = await overview();
+          expect(budgets).toMatchObject([{ budget_id: 'bud_workspace', limit_micros: daily }]);
           const allowed = budget['window_budget_usd_micros'] ?? 0;
           expect(budget['daily_budget_usd_micros']).toBe(daily);
           expect([29, 30, 31, 32]).toContain(allowed / daily);

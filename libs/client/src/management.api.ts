@@ -30,9 +30,12 @@ export interface ManagementApi {
 /** The characters of a cookie (RFC 6265 §4.1.1). */
 const COOKIE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/;
 
+type QueryValue = string | number | boolean | undefined;
+
 interface Parts {
   path?: Record<string, string>;
-  query?: Record<string, string | number | boolean | undefined>;
+  /** Members of a record are parameters of their own: `label: { 'label.team': 'growth' }`. */
+  query?: Record<string, QueryValue | Record<string, QueryValue>>;
   body?: unknown;
   signal?: AbortSignal;
 }
@@ -55,7 +58,10 @@ export function createManagementApi(options: ManagementApiOptions): ManagementAp
       const { path = {}, query = {}, body, signal } = (input ?? {}) as Parts;
       const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => toSegment(name, path[name] ?? ''));
       const search = new URLSearchParams();
-      for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+      const parameters = Object.entries(query).flatMap(([name, value]) =>
+        typeof value === 'object' ? Object.entries(value) : [[name, value] as const],
+      );
+      for (const [name, value] of parameters) if (value !== undefined) search.set(name, String(value));
       const answer = await send({
         method,
         path: search.size === 0 ? filled : `${filled}?${search.toString()}`,

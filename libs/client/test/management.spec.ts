@@ -14,10 +14,10 @@ it('calls an operation with its path, query and body, in the workspace and with 
   const api = await start([json(200, { agent_id: 'a/b' })], { workspace: 'demo', session: 'session-1' });
   const path = { agent_id: 'a/b' };
   await api.call('PATCH /api/v1/agents/{agent_id}', { path, body: { display_name: 'B' } });
-  await api.call('GET /api/v1/dashboard/spend', { query: { range: 'today' } });
+  await api.call('GET /api/v1/dashboard/spend', { query: { range: 'today', label: { 'label.team': 'a&b' } } });
   expect(server.received.map(({ method, path, body }) => [method, path, body])).toEqual([
     ['PATCH', '/api/v1/agents/a%2Fb', { display_name: 'B' }],
-    ['GET', '/api/v1/dashboard/spend?range=today', undefined],
+    ['GET', '/api/v1/dashboard/spend?range=today&label.team=a%26b', undefined],
   ]);
   const session = { cookie: 'gw_session=session-1', 'x-workspace': 'demo' };
   expect(server.received.map(({ headers }) => headers)).toEqual(Array(2).fill(expect.objectContaining(session)));

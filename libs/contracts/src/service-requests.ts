@@ -13,6 +13,8 @@ const MAX_ASKED = 1000;
 export const MAX_BATCH_REQUESTS = 50;
 /** Maximum number of agents whose labels one RPC answers. */
 export const MAX_LABELLED_AGENTS = 500;
+/** Maximum number of budgets of one list by risk. */
+const MAX_RISKS = 100;
 /** Longest span of the settlements that one list has. */
 const MAX_SPAN_DAYS = 400;
 const MAX_CURSOR_LENGTH = 1024;
@@ -66,7 +68,7 @@ export const dashboardRequests = {
     }),
 };
 
-/** The requests to the enforcer over gRPC, by RPC. */
+/** The requests of gateways to the enforcer over gRPC, by RPC. */
 export const enforcerRequests = {
   reserve: z.object({
     requestId: identifier,
@@ -95,6 +97,9 @@ export const enforcerRequests = {
   settleMany: batch<SettleRequestMessage>(),
   releaseMany: batch<ReleaseRequestMessage>(),
 };
+
+/** The requests of our services to the enforcer over gRPC, by RPC. */
+export const limitsRequests = { listBudgetsByRisk: z.object({ tenantId, max: z.int().min(1).max(MAX_RISKS) }) };
 
 /** The requests to identity over gRPC, by RPC. */
 export const identityRequests = {

@@ -7,6 +7,7 @@ import {
   fromWireRole,
   identityService,
   keysService,
+  limitsService,
   notifierService,
   toWireKeyRole,
   toWireRole,
@@ -23,6 +24,7 @@ describe('services', () => {
     expect(Object.keys(enforcerService)).toEqual([...one, ...batches]);
     expect(Object.keys(identityService)).toEqual(['ResolveSession', 'GetWorkspace', 'GetAgents', 'RegisterAgents']);
     expect(Object.keys(keysService)).toEqual(['VerifyKey']);
+    expect(Object.keys(limitsService)).toEqual(['ListBudgetsByRisk']);
     expect(Object.keys(notifierService)).toEqual(['FindChannels']);
   });
 

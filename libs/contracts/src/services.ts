@@ -5,6 +5,7 @@ import descriptor from './gen/descriptor.json' with { type: 'json' };
 import type { BudgetsServiceDefinition } from './gen/tollkeeper/budgets/v1/BudgetsService.ts';
 import type { DashboardServiceDefinition } from './gen/tollkeeper/dashboard/v1/DashboardService.ts';
 import type { EnforcerServiceDefinition } from './gen/tollkeeper/enforcer/v1/EnforcerService.ts';
+import type { LimitsServiceDefinition } from './gen/tollkeeper/enforcer/v1/LimitsService.ts';
 import type { IdentityServiceDefinition } from './gen/tollkeeper/identity/v1/IdentityService.ts';
 import type { WorkspaceRole__Output as WireRole } from './gen/tollkeeper/identity/v1/WorkspaceRole.ts';
 import type { KeyRole__Output as WireKeyRole } from './gen/tollkeeper/keys/v1/KeyRole.ts';
@@ -14,6 +15,7 @@ import type { KeyRole } from './workspace-key.ts';
 
 export type { Budget as BudgetMessage } from './gen/tollkeeper/budgets/v1/Budget.ts';
 export type { Settlement as SettlementMessage } from './gen/tollkeeper/dashboard/v1/Settlement.ts';
+export type { BudgetRisk__Output as BudgetRiskMessage } from './gen/tollkeeper/enforcer/v1/BudgetRisk.ts';
 export type { Denial as DenialMessage } from './gen/tollkeeper/enforcer/v1/Denial.ts';
 export type { LimitStatus as LimitStatusMessage } from './gen/tollkeeper/enforcer/v1/LimitStatus.ts';
 export type { Reservation as ReservationMessage } from './gen/tollkeeper/enforcer/v1/Reservation.ts';
@@ -27,6 +29,7 @@ export type {
   EnforcerServiceDefinition,
   IdentityServiceDefinition,
   KeysServiceDefinition,
+  LimitsServiceDefinition,
   NotifierServiceDefinition,
 };
 
@@ -51,6 +54,9 @@ export const dashboardService = service<DashboardServiceDefinition>('tollkeeper.
 
 /** The gRPC service of the enforcer for gateways; enforcer.proto documents its RPCs. */
 export const enforcerService = service<EnforcerServiceDefinition>('tollkeeper.enforcer.v1.EnforcerService');
+
+/** The gRPC service of the enforcer for our services; enforcer.proto documents its RPCs. */
+export const limitsService = service<LimitsServiceDefinition>('tollkeeper.enforcer.v1.LimitsService');
 
 /** The gRPC service of identity; identity.proto documents its RPCs. */
 export const identityService = service<IdentityServiceDefinition>('tollkeeper.identity.v1.IdentityService');

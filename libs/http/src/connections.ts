@@ -127,6 +127,8 @@ export function createConnections(options: ConnectionsOptions): Connections {
 
   function begin(connection: Connection, req: IncomingMessage, res: ServerResponse, handle: () => void): void {
     const { socket } = req;
+    // A connection that closes right after an answer still gives the next request its turn, but nobody waits for it.
+    if (socket.destroyed) return;
     connection.inFlight = req;
     connection.answer = res;
     res.once('close', () => {
@@ -173,7 +175,9 @@ export function createConnections(options: ConnectionsOptions): Connections {
       const connection = connections.get(req.socket);
       // The connection is already closed.
       if (connection === undefined) return;
-      if (res.socket !== null) return begin(connection, req, res, handle);
+      const beginNow = () => begin(connection, req, res, handle);
+      // Once all that has arrived is parsed, since too many requests behind this one close the connection.
+      if (res.socket !== null) return queueMicrotask(beginNow);
       connection.sentAhead += 1;
       if (connection.sentAhead > MAX_SENT_AHEAD) {
         countRefusal('pipeline_limit');
@@ -182,12 +186,9 @@ export function createConnections(options: ConnectionsOptions): Connections {
       }
       // Emitted once the system has taken the previous answer. Reading continues meanwhile, to notice if the client
       // leaves.
-      res.once('socket', ({ destroyed }: Socket) => {
-        // A connection that closes right after an answer still gives the next request its turn, but nobody waits for
-        // it.
-        if (destroyed) return;
+      res.once('socket', () => {
         connection.sentAhead -= 1;
-        begin(connection, req, res, handle);
+        beginNow();
       });
     },
   };

@@ -5,6 +5,7 @@ import type { Component, Metrics } from '@tollkeeper/runtime';
 import { type Connections, createConnections } from './connections.ts';
 import { incomingRequestClass } from './incoming-request.ts';
 import type { CountRefusal } from './refusals.ts';
+import { beginInTurns } from './new-connections.ts';
 import { refuseAmbiguous } from './request-head.ts';
 import { newRequestId } from './request-id.ts';
 
@@ -90,6 +91,8 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
   );
   // Unknown `Expect` headers are ignored too.
   server.on('checkExpectation', take);
+  beginInTurns(server);
+  // Counts those as well that have not begun.
   server.on('connection', connections.open);
   server.setTimeout(unreadTimeoutMs);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {

@@ -7,10 +7,10 @@ export const SERVICES = [
   'keys',
   'ingest',
   'budgets',
+  'enforcer',
   'dashboard',
   'notifier',
   'alerts',
-  'enforcer',
   'console',
   'audit',
   'gateway',
@@ -89,7 +89,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
   dashboard: {
     serves: ['http', 'grpc'],
     open: [],
-    calls: { grpc: ['identity', 'budgets'] },
+    calls: { grpc: ['identity', 'budgets', 'enforcer'] },
     reads: [GATEWAY_EVENTS_TOPIC],
     writes: [],
     mongodb: true,
@@ -127,7 +127,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
   /** Approves spend before a call, so that budgets hold. */
   enforcer: {
     serves: ['http', 'grpc'],
-    // Only agent gateways in the cluster call it, with a workspace key.
+    // Agent gateways in the cluster call it too, with a workspace key.
     open: ['grpc'],
     calls: { grpc: ['keys', 'budgets', 'identity', 'dashboard'] },
     reads: [GATEWAY_EVENTS_TOPIC],

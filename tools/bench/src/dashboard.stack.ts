@@ -86,7 +86,8 @@ export async function startDashboardStack(): Promise<DashboardStack> {
   });
   await start(budgets);
 
-  const addresses = { ...identityAddress, BUDGETS_GRPC: budgets.grpcAddress };
+  // Only the overview asks the enforcer, and it is not measured.
+  const addresses = { ...identityAddress, BUDGETS_GRPC: budgets.grpcAddress, ENFORCER_GRPC: '127.0.0.1:9' };
   const configOf = (database: string) =>
     loadConfig(dashboardConfig, { ...environment, ...addresses, MONGODB_DATABASE: database });
   return {

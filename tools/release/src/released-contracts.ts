@@ -6,6 +6,7 @@ import {
   enforcerRequests,
   identityRequests,
   keysRequests,
+  limitsRequests,
   LOG_RECORDS,
   notifierRequests,
 } from '@tollkeeper/contracts';
@@ -62,6 +63,7 @@ const REQUESTS: Record<string, Record<string, z.ZodType>> = {
   enforcer: enforcerRequests,
   identity: identityRequests,
   keys: keysRequests,
+  limits: limitsRequests,
   notifier: notifierRequests,
 };
 

@@ -48,7 +48,8 @@ export interface PartitionEvaluator {
 /**
  * Continues from windows that were saved at a position of the log. Reading on from that position leads to the same
  * decisions as before. Windows of deleted rules are dropped. Windows of rules that are disabled or have a new revision
- * are emptied, whenever that happens.
+ * are emptied, whenever that happens. Only where the clock of an event's receiver is ahead of the one that dated the
+ * revision, an event that arrived before a change may count for the rule as it was or as it is now.
  */
 export function createPartitionEvaluator(book: RuleBook): PartitionEvaluator {
   const workspaces = new Map<TenantId, WorkspaceWindows>();

@@ -67,15 +67,14 @@ export const budgetBody = z
   .superRefine(checkTellAt, { when: ({ value }) => graceAndTellAt.safeParse(value).success })
   .meta({ id: 'BudgetInput' });
 
+const EVERY_CALL = 'must be an object. To count every call, set each of its fields to null';
+
 /** The fields that a merge of objects can change one by one; {@link budgetBody} checks the result. */
 export const budgetPatch = z
-  .strictObject(
-    patchShape({
+  .strictObject({
+    ...patchShape({
       ...budgetBody.shape,
       description,
-      selector: z.strictObject(
-        patchShape({ ...budgetSelector.shape, labels: z.record(labelName, z.string().max(128).nullable()) }),
-      ),
       each: budgetEach,
       overrides: budgetOverrides,
       period: z.strictObject(
@@ -93,7 +92,14 @@ export const budgetPatch = z
       tell_at: tellAt,
       is_active: isActive,
     }),
-  )
+    // Null would remove all conditions at once, so that the budget counts every call.
+    selector: z
+      .strictObject(
+        patchShape({ ...budgetSelector.shape, labels: z.record(labelName, z.string().max(128).nullable()) }),
+        { error: ({ code }) => (code === 'invalid_type' ? EVERY_CALL : undefined) },
+      )
+      .optional(),
+  })
   .meta({ id: 'BudgetPatch', description: 'A JSON Merge Patch (RFC 7396) of a budget' });
 
 export const budgetRecord = z

@@ -71,14 +71,14 @@ export function createBudgetStore(connection: Connection, history: HistoryStore,
 
     change: (tenantId, id, decide, cause) =>
       changeInTurn(connection, tenantId, async (session) => {
-        // Makes concurrent changes conflict in all replicas, so that each decides on the result of the one before.
-        await revisions.updateOne({ _id: tenantId }, { $inc: { revision: 1 } }, { session, upsert: true });
         const all = await list(tenantId, session);
         const before = all.find((budget) => budget.id === id) ?? null;
         const others = all.filter((budget) => budget !== before);
         const after = decide(before, others);
         const known = after ?? before;
         if (known === null) return { before, after };
+        // Makes concurrent changes conflict in all replicas, so that each decides on the result of the one before.
+        await revisions.updateOne({ _id: tenantId }, { $inc: { revision: 1 } }, { session, upsert: true });
         if (after === null) await budgets.deleteOne({ _id: id, tenantId }, { session });
         else await budgets.replaceOne({ _id: id, tenantId }, toStored(tenantId, after), { session, upsert: true });
         await history.record(session, tenantId, {

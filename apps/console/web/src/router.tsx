@@ -12,6 +12,7 @@ import { TollkeeperError } from './api/api.ts';
 import { connection, sessionHint } from './api/session.ts';
 import { accountQuery } from './app/account.tsx';
 import { HomeGate, NotFound, PageFailed, Waiting, WorkspaceGate } from './app/gates.tsx';
+import { LATER } from './app/later.ts';
 import { providersQuery } from './app/providers.tsx';
 import { isPathHere } from './app/return-path.ts';
 import { parseSpan, SPAN_PARTS } from './app/span-search.ts';
@@ -19,6 +20,7 @@ import { parseAgentsSearch } from './pages/agents/agents-search.ts';
 import { parseAlertsSearch } from './pages/alerts/alerts-search.ts';
 import { parseAuditSearch } from './pages/audit/audit-search.ts';
 import { parseBlockedSearch } from './pages/blocked/blocked-search.ts';
+import { parseChartSearch } from './pages/budgets/chart-search.ts';
 import { parseBudgetsSearch } from './pages/budgets/budgets-search.ts';
 import { parseLimitsSearch } from './pages/limits/limits-search.ts';
 import { parseSpendSearch } from './pages/spend/spend-search.ts';
@@ -138,6 +140,7 @@ const pages = [
   createRoute({
     getParentRoute: inWorkspace,
     path: '/',
+    validateSearch: parseChartSearch,
     component: lazyRouteComponent(() => import('./pages/overview/overview-page.tsx'), 'OverviewPage'),
   }),
   createRoute({
@@ -155,6 +158,7 @@ const pages = [
   createRoute({
     getParentRoute: inWorkspace,
     path: 'agents/$agentId',
+    validateSearch: parseChartSearch,
     // The figures of one agent never appear under the name of another, not even while they load.
     remountDeps: ({ params }) => params,
     component: lazyRouteComponent(() => import('./pages/agents/agent-page.tsx'), 'AgentPage'),
@@ -232,6 +236,7 @@ const routeTree = root.addChildren([
  * and everything typed there.
  */
 export function loadAllPages(): void {
+  for (const { preload } of LATER) preload?.()?.catch(() => undefined);
   for (const { options } of pages) {
     const { component } = options as { component?: { preload?: () => Promise<unknown> } };
     component?.preload?.().catch(() => undefined);

@@ -47,5 +47,6 @@ describe('a breakdown', () => {
     expect(groups).toMatchObject([{ key: '0', total: { totalMicros: 2 } }]);
     expect(others).toMatchObject({ count: MAX_GROUPS - 1, total: { totalMicros: MAX_GROUPS + 49 } });
     expect(others!.micros[0]).toBe(MAX_GROUPS + 49);
+    expect(largest(MAX_GROUPS).others).toMatchObject({ count: 0, total: { totalMicros: 50 } });
   });
 });

@@ -63,7 +63,7 @@ export function createBreakdown(
     largest(limit) {
       const sorted = [...groups].map(([key, group]) => ({ key, ...group })).sort(bySpend);
       const rest = sorted.slice(limit);
-      if (rest.length === 0) return { groups: sorted };
+      if (rest.length === 0 && further.total.settlements === 0) return { groups: sorted };
       const others = { ...nothing(), count: rest.length };
       for (const { total, micros } of [...rest, further]) {
         addTally(others.total, total);

@@ -1,4 +1,5 @@
 import { MAX_MICROS, roundTo2, type TimeSpan, type TimeWindow } from '@tollkeeper/kernel';
+import type { BudgetRisk } from '../domain/budget-risk.ts';
 import { budgetUsedPct, windowBudget, type DailyBudget, type KnownBudget } from '../domain/budget.ts';
 import type { Blocker, DashboardEvent } from '../domain/event.ts';
 import { OTHER } from '../domain/names.ts';
@@ -50,6 +51,21 @@ export function toMetrics(tally: Tally, daily: DailyBudget, window: TimeWindow) 
 
 export function toBudget(daily: DailyBudget, window: TimeWindow) {
   return { daily_budget_usd_micros: daily, window_budget_usd_micros: windowBudget(daily, window) };
+}
+
+export function toBudgetRisk({ value, period, ...budget }: BudgetRisk) {
+  return {
+    budget_id: budget.budgetId,
+    budget_name: budget.budgetName,
+    ...(value !== undefined && { value }),
+    period: { kind: period.kind, start: toTimestamp(period.start), end: toTimestamp(period.end) },
+    limit_micros: budget.limitMicros,
+    spent_micros: budget.spentMicros,
+    held_micros: budget.heldMicros,
+    pace_end_micros: budget.paceEndMicros,
+    at_risk: budget.isAtRisk,
+    state: budget.isFilling ? ('filling' as const) : ('exact' as const),
+  };
 }
 
 /** The field that marks an answer whose budget is not up to date. */

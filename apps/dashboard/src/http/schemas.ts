@@ -12,6 +12,7 @@ import {
 import { RANGE_KINDS } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { DIMENSIONS } from '../domain/breakdown.ts';
+import { MAX_SHOWN_BUDGETS } from '../domain/budget-risk.ts';
 import type { Blocker } from '../domain/event.ts';
 import { MAX_CUSTOM_DAYS } from './window.ts';
 
@@ -44,10 +45,12 @@ export const rangeQuery = {
       example: 'today',
     }),
   from: timestamp.optional().meta({
-    description: `Start of the span to read, instead of \`range\`; at most ${MAX_CUSTOM_DAYS} days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour`,
+    description: `Start of the span to read, instead of \`range\`. Alone, the span lasts until now. At most ${MAX_CUSTOM_DAYS} days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour`,
     example: '2026-10-01T00:00:00.000Z',
   }),
-  to: timestamp.optional().meta({ description: 'End of the span that starts at `from`, exclusive. Default: now' }),
+  to: timestamp.optional().meta({
+    description: 'End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400',
+  }),
   timezone: timezone.optional().meta({ description: 'IANA time zone name. Default: the time zone of the workspace' }),
   label: z
     .record(labelName, labelValue, {
@@ -67,7 +70,7 @@ export const rangeQuery = {
     }),
 };
 
-const windowSchema = z
+export const windowSchema = z
   .object({
     kind: z.enum([...RANGE_KINDS, 'custom']),
     start: timestamp,
@@ -105,12 +108,36 @@ const budgetMark = {
   }),
 };
 
+const budgetRiskSchema = z
+  .object({
+    ...limitOfBudget,
+    spent_micros: micros.meta({ description: 'USD micros settled in the period' }),
+    held_micros: micros.meta({ description: 'USD micros that open reservations hold' }),
+    pace_end_micros: micros.nullable().meta({
+      description:
+        'USD micros that will be spent at the end of the period at the pace of its elapsed part. Null before 5% of the period have elapsed, and for rolling periods',
+    }),
+    at_risk: z
+      .boolean()
+      .meta({ description: 'Whether 80% of the limit are spent, or it will be exceeded at this pace' }),
+    state: z.enum(['exact', 'filling']).meta({
+      description: '`filling` while spend from before the budget was made or changed is not fully counted yet',
+    }),
+  })
+  .meta({ id: 'BudgetRisk' });
+
 export const overviewSchema = z
   .object({
     window: windowSchema,
     spend: metricsSchema,
     budget: budgetSchema,
     ...budgetMark,
+    budgets: z
+      .array(budgetRiskSchema)
+      .nullable()
+      .meta({
+        description: `The ${MAX_SHOWN_BUDGETS} budgets that are most at risk in their running periods, whatever the window: those at risk first, then by the part of the limit that will be spent. A budget with a limit for each value comes once, with the value that is most at risk. Null while the enforcer does not answer within a second`,
+      }),
     blocked: z.object(blockedCalls),
     active_agents: count.meta({ description: 'Agents with an event of any type' }),
     runs: count.meta({ description: 'Runs whose first event is in the window' }),

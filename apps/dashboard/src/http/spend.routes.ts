@@ -2,6 +2,7 @@ import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { comparedSpan } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import type { Dimension } from '../domain/breakdown.ts';
+import type { BudgetRisks } from '../domain/budget-risk.ts';
 import type { Budgets } from '../domain/budget.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { Reads } from '../domain/reads.ts';
@@ -11,6 +12,7 @@ import {
   toBlocked,
   toBudget,
   toBudgetMark,
+  toBudgetRisk,
   toMetrics,
   toName,
   toPoint,
@@ -31,6 +33,7 @@ interface SpendDeps {
   reads: Reads;
   tallies: Tallies;
   budgets: Budgets;
+  budgetRisks: BudgetRisks;
   directory: Directory;
   windowOf: WindowOf;
   selection: Selection;
@@ -41,7 +44,7 @@ export function createSpendRoutes(deps: SpendDeps): Route[] {
   return [overviewRoute(deps), spendRoute(deps), seriesRoute(deps), breakdownRoute(deps)];
 }
 
-function overviewRoute({ reads, tallies, budgets, windowOf }: SpendDeps): Route {
+function overviewRoute({ reads, tallies, budgets, budgetRisks, windowOf }: SpendDeps): Route {
   return defineRoute({
     method: 'get',
     path: '/api/v1/dashboard/overview',
@@ -55,7 +58,7 @@ function overviewRoute({ reads, tallies, budgets, windowOf }: SpendDeps): Route 
       const window = await windowOf(tenantId, withoutLabel(query));
       const before = { start: window.start - (window.end - window.start), end: window.start };
       const likewise = comparedSpan(window);
-      const [{ previous, current, comparison, activeAgents, runs }, budget] = await Promise.all([
+      const [{ previous, current, comparison, activeAgents, runs }, budget, risks] = await Promise.all([
         reads.run({ tenantId, kind: 'overview', signal }, async (meter) => {
           const [spans, compared, byAgent, started] = await Promise.all([
             tallies.ofSpans(tenantId, WHOLE_WORKSPACE, [before, window], meter),
@@ -67,6 +70,7 @@ function overviewRoute({ reads, tallies, budgets, windowOf }: SpendDeps): Route 
           return { previous: spans[0], current: spans[1], comparison, activeAgents: byAgent.size, runs: started };
         }),
         budgets.ofWorkspace(tenantId),
+        budgetRisks.ofWorkspace(tenantId),
       ]);
       return {
         status: 200,
@@ -75,6 +79,7 @@ function overviewRoute({ reads, tallies, budgets, windowOf }: SpendDeps): Route 
           spend: toMetrics(current!, budget.daily, window),
           budget: toBudget(budget.daily, window),
           ...toBudgetMark(budget),
+          budgets: risks?.map(toBudgetRisk) ?? null,
           blocked: toBlocked(current!),
           active_agents: activeAgents,
           runs,

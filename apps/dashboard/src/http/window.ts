@@ -8,7 +8,7 @@ export const MAX_CUSTOM_DAYS = 400;
 /** So many local days last longer if clocks went back in them, by up to two hours. */
 export const MAX_CUSTOM_MS = MAX_CUSTOM_DAYS * 24 * HOUR_MS + 2 * HOUR_MS;
 
-/** Which span a query asks for: a named range, or the time from `from` to `to`. Times are RFC 3339, in UTC. */
+/** The span that a query asks for: a named range, or the time from `from` to `to`, or to now. Times are in UTC. */
 interface SpanQuery {
   range?: string;
   from?: string;
@@ -51,14 +51,22 @@ export function createWindowOf(directory: Directory, clock: Clock, retention: Re
 
 function customSpan({ range, from, to }: SpanQuery, now: number): TimeSpan | null {
   if (from === undefined) {
-    if (to !== undefined) throw invalid('from', 'is required with to');
+    if (to !== undefined) throw invalid('from', 'is required with to. Add a from, or leave to out');
     return null;
   }
   if (range !== undefined) throw invalid('range', 'cannot be combined with from. Leave one of them out');
   const [start, end] = [Date.parse(from), to === undefined ? now : Date.parse(to)];
-  if (start >= end) throw invalid('from', to === undefined ? 'must be in the past' : 'must be before to');
+  const isOpen = to === undefined;
+  if (start >= end) {
+    const order = isOpen ? 'in the past, as without to the span ends now' : 'before to';
+    throw invalid('from', `must be ${order}. Choose an earlier from${isOpen ? '' : ', or a later to'}`);
+  }
   if (end - start > MAX_CUSTOM_MS) {
-    throw invalid('from', `must be at most ${MAX_CUSTOM_DAYS} days before ${to === undefined ? 'now' : 'to'}`);
+    const at = isOpen ? 'now, where the span ends without to' : 'to';
+    throw invalid(
+      'from',
+      `must be at most ${MAX_CUSTOM_DAYS} days before ${at}. Choose a later from, or an earlier to`,
+    );
   }
   return { start, end };
 }
@@ -67,13 +75,16 @@ function customSpan({ range, from, to }: SpanQuery, now: number): TimeSpan | nul
 function requireRollups({ start, end }: TimeSpan, from: { eventsFrom: number; rollupsFrom: number }): void {
   if (start >= from.eventsFrom) return;
   if (start - (end - start) < from.rollupsFrom) {
-    throw invalid('from', 'is too long ago: the span, or the one before it that it is compared with, has been removed');
+    const removed = 'the span, or the one before it that it is compared with, has been removed';
+    throw invalid('from', `is too long ago: ${removed}. Choose a later from`);
   }
   const since = new Date(from.eventsFrom).toISOString();
-  if (end - start < HOUR_MS) throw invalid('from', `must be at least an hour before to, as it is before ${since}`);
+  if (end - start < HOUR_MS) {
+    throw invalid('from', `must be at least an hour before to, as it is before ${since}. Choose a later to`);
+  }
   for (const [path, time] of [['from', start] as const, ['to', end] as const]) {
     if (time >= from.eventsFrom || time % QUARTER_MS === 0) continue;
-    throw invalid(path, `must be on a quarter of an hour, as it is before ${since}`);
+    throw invalid(path, `must be on a quarter of an hour, such as 10:15, as it is before ${since}`);
   }
 }
 

@@ -2,7 +2,8 @@ import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { AccountKey } from './journal.ts';
 import { addPage, findFill } from './fill.page.ts';
 import { withNewestBudgets } from './newest.budgets.ts';
-import type { BudgetSource, SettlementSource } from './peers.ts';
+import type { Fill } from './metering.ts';
+import type { BudgetSource, SettlementPage, SettlementSource } from './peers.ts';
 import type { Submit } from './reservation.use-cases.ts';
 import { post } from './settle.ts';
 import type { ThresholdReporter } from './threshold.reporter.ts';
@@ -30,23 +31,17 @@ export interface BudgetFillerDeps {
 export interface BudgetFiller {
   /** Call it when a ledger has meters that are not exact. */
   wake(tenantId: TenantId): void;
-  /** Ends after the pages in progress. */
+  /** Ends after pages that are being added. Those that are being read are left to other replicas. */
   stop(): Promise<void>;
 }
 
-/**
- * Replicas may fill the same workspace: the ledger takes each page once, whoever is first. A fill that is interrupted
- * goes on with its next page wherever its ledger is in memory.
- */
-export function createBudgetFiller(deps: BudgetFillerDeps): BudgetFiller {
-  const { submit, budgets, settlements, thresholds, clock, onPage, onFailure } = deps;
-  /** In the order of their turns. */
-  const waiting = new Set<TenantId>();
-  const working = new Map<TenantId, Promise<void>>();
-  const timers = new Map<TenantId, NodeJS.Timeout>();
+type Page = 'done' | 'more' | 'later';
+
+/** Fills pages, each once: the ledger takes it from the replica that is first. */
+function createPages({ submit, budgets, settlements, thresholds, clock, onPage }: BudgetFillerDeps) {
   /** Accounts with filled spend whose thresholds are not reported yet. */
   const untold = new Map<TenantId, readonly AccountKey[]>();
-  const failures = new Map<TenantId, number>();
+  const adding = new Set<Promise<Page>>();
   let isStopped = false;
 
   async function tell(tenantId: TenantId): Promise<void> {
@@ -55,19 +50,17 @@ export function createBudgetFiller(deps: BudgetFillerDeps): BudgetFiller {
     untold.delete(tenantId);
   }
 
-  /** Fills a page. Whether there is another one to do: `later` if another replica was first. */
-  async function fillPage(tenantId: TenantId): Promise<'done' | 'more' | 'later'> {
-    await tell(tenantId);
-    const found = await submit(tenantId, findFill());
-    const { fill } = found;
-    if (fill === null) return 'done';
-    const { spend, ...next } = await settlements.read(tenantId, fill);
+  async function add(
+    tenantId: TenantId,
+    found: { fill: Fill; seq: number },
+    { spend, ...next }: SettlementPage,
+  ): Promise<Page> {
     const now = clock();
     const added = await withNewestBudgets(budgets, tenantId, async (active) => {
       // Posts what the log has, and this service has not read yet. So each is posted before or after a meter began.
       const posted = await Promise.all(spend.map((each) => submit(tenantId, post(each, now, active))));
       const placed = spend.map((each, index) => ({ ...each, settled: posted[index]!.settled }));
-      return submit(tenantId, addPage({ ...found, fill }, { ...next, spend: placed }, active));
+      return submit(tenantId, addPage(found, { ...next, spend: placed }, active));
     });
     onPage(added === null ? 'repeated' : 'filled');
     if (added === null) return 'later';
@@ -75,6 +68,39 @@ export function createBudgetFiller(deps: BudgetFillerDeps): BudgetFiller {
     await tell(tenantId);
     return 'more';
   }
+
+  return {
+    /** Fills the next page. Whether there is another one to do: `later` if another replica was first. */
+    async fillNext(tenantId: TenantId): Promise<Page> {
+      await tell(tenantId);
+      const found = await submit(tenantId, findFill());
+      const { fill } = found;
+      if (fill === null) return 'done';
+      const page = await settlements.read(tenantId, fill);
+      if (isStopped) return 'done';
+      const addition = add(tenantId, { ...found, fill }, page);
+      adding.add(addition);
+      return addition.finally(() => adding.delete(addition));
+    },
+    async stop(): Promise<void> {
+      isStopped = true;
+      await Promise.allSettled(adding);
+    },
+  };
+}
+
+/**
+ * Replicas may fill the same workspace. A fill that is interrupted goes on with its next page wherever its ledger is in
+ * memory.
+ */
+export function createBudgetFiller(deps: BudgetFillerDeps): BudgetFiller {
+  const pages = createPages(deps);
+  /** In the order of their turns. */
+  const waiting = new Set<TenantId>();
+  const working = new Set<TenantId>();
+  const timers = new Map<TenantId, NodeJS.Timeout>();
+  const failures = new Map<TenantId, number>();
+  let isStopped = false;
 
   function waitLater(tenantId: TenantId): void {
     waiting.delete(tenantId);
@@ -87,8 +113,9 @@ export function createBudgetFiller(deps: BudgetFillerDeps): BudgetFiller {
   }
 
   async function work(tenantId: TenantId): Promise<void> {
-    const result = await fillPage(tenantId).catch((error: unknown) => {
-      onFailure(tenantId, error);
+    const result = await pages.fillNext(tenantId).catch((error: unknown) => {
+      if (isStopped) return 'done' as const;
+      deps.onFailure(tenantId, error);
       failures.set(tenantId, (failures.get(tenantId) ?? 0) + 1);
       return 'failed' as const;
     });
@@ -104,7 +131,8 @@ export function createBudgetFiller(deps: BudgetFillerDeps): BudgetFiller {
       if (working.size >= AT_ONCE || isStopped) return;
       if (working.has(tenantId)) continue;
       waiting.delete(tenantId);
-      working.set(tenantId, work(tenantId));
+      working.add(tenantId);
+      void work(tenantId);
     }
   }
 
@@ -119,7 +147,7 @@ export function createBudgetFiller(deps: BudgetFillerDeps): BudgetFiller {
     async stop() {
       isStopped = true;
       for (const timer of timers.values()) clearTimeout(timer);
-      await Promise.all(working.values());
+      await pages.stop();
     },
   };
 }

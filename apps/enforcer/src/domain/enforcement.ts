@@ -52,6 +52,8 @@ export type LimitView = LimitRow & {
   overspendMicros: Record<OverspendCause, number>;
   released: number;
   expired: number;
+  /** Spend at the end of the period at the pace of its elapsed part; null if that cannot be foreseen. */
+  paceEndMicros: number | null;
   /** Whole percent of the spend to fill in that is counted: below 100 while it is `filling`. */
   filledPercent: number;
 };
@@ -74,6 +76,12 @@ export interface ReservationPage {
   nextCursor: string | null;
 }
 
+/** A limit and whether it will last. */
+export interface BudgetRisk {
+  limit: LimitView;
+  isAtRisk: boolean;
+}
+
 export interface ChosenLimits {
   agentId?: string | undefined;
   planKey?: string | undefined;
@@ -84,10 +92,13 @@ export interface ChosenLimits {
 export interface Limits {
   /**
    * The limits in their running periods: all that are set, for the workspace, agents, plans and budgets in that order,
-   * or only those of the workspace and the given agent and plan, or those of one budget. Of a budget with a limit for
-   * each value, the values with the most spend; more of them for one budget, which is `not_found` if it is not active.
+   * or only those of the workspace and the given agent and plan, or those of one budget. A budget with a limit for each
+   * value has those of the values with the most spend, and more of them if it is the only one. Rejects with `not_found`
+   * for a budget that is not active or not set.
    */
   view(tenantId: TenantId, chosen: ChosenLimits): Promise<LimitsView>;
+  /** At most `max` budgets, those at risk first, each once: with its limit that is most at risk. */
+  byRisk(tenantId: TenantId, max: number): Promise<BudgetRisk[]>;
   /**
    * The reservations of the last 48 h, newest first. A page may have fewer than `limit` items, or none, and still a
    * cursor. Rejects with `invalid_request` for a cursor of another list.

@@ -1,4 +1,4 @@
-import { type BudgetScope, dailyBudgetId } from '@tollkeeper/contracts';
+import { type BudgetScope, dailyBudgetId, PERIOD_ADJECTIVES } from '@tollkeeper/contracts';
 import type { BudgetPeriod, TimeSpan } from '@tollkeeper/kernel';
 import { countedIn, findPeriod, wholePeriod } from './budget.period.ts';
 import type { Day } from './journal.ts';
@@ -60,21 +60,10 @@ export function toDenial(row: LimitRow, requestedMicros: number): Denial {
   return { ...row, requestedMicros, message: messageOf(row, requestedMicros) };
 }
 
-const PERIOD_WORDS: Record<BudgetPeriod['kind'], string> = {
-  hour: 'hourly',
-  day: 'daily',
-  week: 'weekly',
-  month: 'monthly',
-  quarter: 'quarterly',
-  year: 'yearly',
-  once: 'one-time',
-  rolling: 'rolling',
-};
-
 function messageOf(row: LimitRow, requestedMicros: number): string {
   const { spentMicros, heldMicros } = row;
   const grace = grantableOf(row) - row.limitMicros;
-  const limit = `${PERIOD_WORDS[budgetOf(row).period]} budget of ${usd(row.limitMicros)}${grace > 0 ? ` and ${usd(grace)} of grace` : ''}`;
+  const limit = `${PERIOD_ADJECTIVES[budgetOf(row).period]} budget of ${usd(row.limitMicros)}${grace > 0 ? ` and ${usd(grace)} of grace` : ''}`;
   const state = `has spent ${usd(spentMicros)} and holds ${usd(heldMicros)} of its ${limit}`;
   const settle = heldMicros > 0 ? 'Settle or release open reservations, ask' : 'Ask';
   const wait = `wait until it resets at ${new Date(row.resetsAt).toISOString()}`;

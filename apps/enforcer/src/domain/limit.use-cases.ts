@@ -1,8 +1,10 @@
+import { type BudgetScope, dailyBudgetOf } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import type { ActiveBudget, ActiveBudgets } from './active.budgets.ts';
 import { ANSWER_MS, within } from './answer.time.ts';
 import type { ChosenLimits, Limits, LimitsView } from './enforcement.ts';
 import type { Limit } from './limit.ts';
+import { mostAtRisk } from './limit.risk.ts';
 import { viewBudget, viewLimits } from './limit.view.ts';
 import { withNewestBudgets } from './newest.budgets.ts';
 import type { BudgetSource, LimitSource } from './peers.ts';
@@ -22,6 +24,13 @@ const LIMITS_AT_ONCE = 1_000;
 const VALUES_OF_EACH = 10;
 const VALUES_OF_ONE = 1_000;
 
+/** The accounts to ask about for the daily budget of a scope. That of the workspace is always answered. */
+const CHOSEN: Record<BudgetScope, (key: string) => Parameters<LimitSource['of']>[1]> = {
+  workspace: () => ({ agent: [], plan: [] }),
+  agent: (agentId) => ({ agent: [agentId], plan: [] }),
+  plan: (planKey) => ({ agent: [], plan: [planKey] }),
+};
+
 export interface LimitDeps {
   submit: Submit;
   limits: LimitSource;
@@ -40,12 +49,21 @@ export function createLimits(deps: LimitDeps): Limits {
       }
       const shown = active.all.filter(({ id }) => id === budgetId);
       if (shown.length > 0) return viewInParts(submit, tenantId, daily, { active, shown, maxValues: VALUES_OF_ONE });
-      throw new AppError('not_found', 'This workspace has no active budget with that budget_id.');
+      noSuchBudget();
     });
   }
 
+  async function viewOne(tenantId: TenantId, budgetId: string): Promise<LimitsView> {
+    const daily = dailyBudgetOf(budgetId);
+    if (daily === null) return viewWithBudgets(tenantId, [], budgetId);
+    const { scope, key } = daily;
+    const found = await limits.of(tenantId, CHOSEN[scope](key));
+    const chosen = found.filter((limit) => limit.scope === scope);
+    return chosen.length > 0 ? viewInParts(submit, tenantId, chosen) : noSuchBudget();
+  }
+
   async function view(tenantId: TenantId, { agentId, planKey, budgetId }: ChosenLimits): Promise<LimitsView> {
-    if (budgetId !== undefined) return viewWithBudgets(tenantId, [], budgetId);
+    if (budgetId !== undefined) return viewOne(tenantId, budgetId);
     if (agentId === undefined && planKey === undefined) return viewWithBudgets(tenantId, await limits.all(tenantId));
     const chosen = { agent: agentId === undefined ? [] : [agentId], plan: planKey === undefined ? [] : [planKey] };
     return viewInParts(submit, tenantId, await limits.of(tenantId, chosen));
@@ -53,8 +71,13 @@ export function createLimits(deps: LimitDeps): Limits {
 
   return {
     view: (tenantId, chosen) => within(ANSWER_MS, view(tenantId, chosen)),
+    byRisk: async (tenantId, max) => mostAtRisk((await within(ANSWER_MS, view(tenantId, {}))).items, max),
     list: (tenantId, filter, page) => within(ANSWER_MS, listReservations(deps, tenantId, filter, page)),
   };
+}
+
+function noSuchBudget(): never {
+  throw new AppError('not_found', 'This workspace has no active budget with that budget_id, or it is not set.');
 }
 
 /**

@@ -6,6 +6,7 @@ import type { LimitsView, LimitView } from './enforcement.ts';
 import type { Day } from './journal.ts';
 import type { Ledger } from './ledger.ts';
 import type { Limit } from './limit.ts';
+import { paceEnd } from './limit.risk.ts';
 import { countsOf, toRow } from './limit.rows.ts';
 import { filledPercent } from './metering.ts';
 
@@ -38,7 +39,7 @@ function viewOf(ledger: Ledger, day: Day, now: number, limit: Limit): LimitView 
   const row = toRow(limit, counts);
   const filled = limit.budget === undefined ? 100 : filledPercent(ledger.metering, limit.budget.meter);
   const view = { openReservations: open, released, expired, overspendMicros: { ...overspend } };
-  return { ...row, ...view, filledPercent: filled };
+  return { ...row, ...view, filledPercent: filled, paceEndMicros: paceEnd(row, now) };
 }
 
 /** Reads each account once, since a budget may have very many, and shows only the values with the most spend. */

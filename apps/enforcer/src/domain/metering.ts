@@ -79,10 +79,11 @@ export function nextFill({ meters, fill }: Metering, until: number): Fill | null
   return { meters: inexact.map(([name]) => name), from, until, cursor: '', readUntil: from };
 }
 
-/** Whether all meters are. */
-export function isExact({ meters }: Metering): boolean {
-  for (const meter of meters.values()) if (!meter.isExact) return false;
-  return true;
+/** When the oldest meter began that is not exact yet, epoch milliseconds; null if all are exact. */
+export function inexactSince({ meters }: Metering): number | null {
+  let since: number | null = null;
+  for (const { isExact, at } of meters.values()) if (!isExact) since = Math.min(since ?? at, at);
+  return since;
 }
 
 /** Whole percent of the spend before its beginning that a meter has counted: 100 if it is exact. */

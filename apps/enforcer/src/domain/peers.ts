@@ -45,16 +45,21 @@ export interface BudgetSource {
   since(tenantId: TenantId, at: number): Promise<ActiveBudgets>;
 }
 
+export interface SettlementPage {
+  spend: ReportedSpend[];
+  /** Of the next page; empty after the last. */
+  cursor: string;
+  /** All spend before this time has been read, epoch milliseconds. */
+  readUntil: number;
+}
+
 /** Knows what was settled before budgets were made. */
 export interface SettlementSource {
   /**
    * The next page of a fill. The first one has, with those after it, all settlements that were in the log before the
    * call. Rejects with `service_unavailable` while dashboard is down or behind the log.
    */
-  read(
-    tenantId: TenantId,
-    fill: Pick<Fill, 'from' | 'until' | 'cursor'>,
-  ): Promise<{ spend: ReportedSpend[]; cursor: string; readUntil: number }>;
+  read(tenantId: TenantId, fill: Pick<Fill, 'from' | 'until' | 'cursor'>): Promise<SettlementPage>;
 }
 
 /** Knows the time zone in which the days of a workspace begin. */

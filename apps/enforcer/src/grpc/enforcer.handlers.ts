@@ -1,18 +1,10 @@
-import {
-  type DenialMessage,
-  enforcerRequests,
-  enforcerService,
-  type LimitScope,
-  type LimitStatusMessage,
-  type ReservationMessage,
-} from '@tollkeeper/contracts';
+import { enforcerRequests, enforcerService, type ReservationMessage } from '@tollkeeper/contracts';
 import { type GrpcService, grpcService, type RpcAuthenticator, type RpcContext } from '@tollkeeper/grpc';
 import type { VerifiedKey } from '@tollkeeper/workspace-keys';
 import type { z } from 'zod';
 import type { Reservations } from '../domain/enforcement.ts';
-import type { Denial, LimitRow } from '../domain/limit.ts';
-import { budgetOf } from '../domain/limit.rows.ts';
 import type { Reservation, ReservationState } from '../domain/reservation.ts';
+import { toDenialMessage, toLimitMessage, toTimestamp } from './limit.messages.ts';
 
 /** Maximum request size of the gRPC server: enough for a batch of requests with the longest ids and labels. */
 export const MAX_REQUEST_BYTES = 320 * 1024;
@@ -26,7 +18,7 @@ export interface EnforcerHandlerDeps {
 /** A validated request. */
 type Asked<Name extends keyof typeof enforcerRequests> = z.output<(typeof enforcerRequests)[Name]>;
 
-/** The handlers of enforcer.proto: the calls that gateways make before and after an agent's call. */
+/** The handlers of EnforcerService: the calls that gateways make before and after an agent's call. */
 export function createEnforcerHandlers({ reservations, authenticator }: EnforcerHandlerDeps): GrpcService {
   async function reserve({ dryRun, planKey, model, provider, ...request }: Asked<'reserve'>, key: VerifiedKey) {
     const asked = { ...request, planKey: planKey ?? null, model: model ?? null, provider: provider ?? null };
@@ -93,41 +85,6 @@ function toReservationMessage(reservation: Reservation): ReservationMessage {
   };
 }
 
-function toLimitMessage(row: LimitRow): LimitStatusMessage {
-  return { ...toLimitFields(row), remainingMicros: row.remainingMicros, isFilling: row.state === 'filling' };
-}
-
-function toDenialMessage(denial: Denial): DenialMessage {
-  const { requestedMicros, message } = denial;
-  return { ...toLimitFields(denial), requestedMicros, message };
-}
-
-function toLimitFields(limit: LimitRow) {
-  const { id, name, value, period } = budgetOf(limit);
-  return {
-    scope: toWireScope(limit.scope),
-    scopeId: limit.scopeId,
-    dailyBudgetUsdMicros: limit.limitMicros,
-    spentMicros: limit.spentMicros,
-    heldMicros: limit.heldMicros,
-    resetsAt: toTimestamp(limit.resetsAt),
-    budgetId: id,
-    budgetName: name,
-    ...(value !== undefined && { value }),
-    limitMicros: limit.limitMicros,
-    period: { kind: period, start: toTimestamp(limit.period.start), end: toTimestamp(limit.period.end) },
-  };
-}
-
-function toWireScope<S extends LimitScope>(scope: S) {
-  return `LIMIT_SCOPE_${scope.toUpperCase() as Uppercase<S>}` as const;
-}
-
 function toWireState<S extends ReservationState>(state: S) {
   return `RESERVATION_STATE_${state.toUpperCase() as Uppercase<S>}` as const;
-}
-
-/** Epoch milliseconds as a google.protobuf.Timestamp. */
-function toTimestamp(time: number) {
-  return { seconds: Math.floor(time / 1000), nanos: (time % 1000) * 1_000_000 };
 }

@@ -33,6 +33,10 @@ const limitView = limitRow
     open_reservations: count.meta({ description: 'Open reservations' }),
     overspend_micros: overspend,
     released: count.meta({ description: 'Reservations that were released in the period' }),
+    pace_end_micros: micros.nullable().meta({
+      description:
+        'USD micros that will be spent at the end of the period at the pace of its elapsed part. Null before 5% of the period have elapsed, and for rolling periods',
+    }),
     filled_percent: z.int().min(0).max(100).meta({
       description: 'How much of the spend from before the budget was made or changed is counted; 100 once it is exact',
     }),
@@ -52,13 +56,19 @@ const reservationPage = z.object({
   next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null on the last page' }),
 });
 
-const limitsQuery = z.object({
-  agent_id: identifier.optional().meta({ description: 'Only this agent' }),
-  plan_key: planKey.optional().meta({ description: 'Only this plan' }),
-  budget_id: budgetId.optional().meta({
-    description: 'Only this budget, with at most 1000 values if it has a limit for each. Not for daily budgets',
-  }),
-});
+const limitsQuery = z
+  .object({
+    agent_id: identifier.optional().meta({ description: 'Only this agent' }),
+    plan_key: planKey.optional().meta({ description: 'Only this plan' }),
+    budget_id: budgetId.optional().meta({
+      description:
+        'Only this budget, with at most 1000 values if it has a limit for each. Daily budgets have the ids `bud_workspace`, `bud_agent.<agent_id>` and `bud_plan.<plan_key>`',
+    }),
+  })
+  .refine(({ agent_id, plan_key, budget_id }) => !budget_id || (agent_id ?? plan_key) === undefined, {
+    path: ['budget_id'],
+    error: 'cannot be combined with agent_id or plan_key. Leave it or them out',
+  });
 const reservationsQuery = z.object({
   state: reservationState.optional(),
   agent_id: identifier.optional(),
@@ -68,7 +78,7 @@ const reservationsQuery = z.object({
 });
 
 export interface LimitRouteDeps {
-  limits: Limits;
+  limits: Pick<Limits, 'view' | 'list'>;
   reservations: Pick<Reservations, 'release'>;
 }
 
@@ -145,5 +155,6 @@ function toLimitView(limit: LimitView): z.output<typeof limitView> {
     released: limit.released,
     expired: limit.expired,
     filled_percent: limit.filledPercent,
+    pace_end_micros: limit.paceEndMicros,
   };
 }

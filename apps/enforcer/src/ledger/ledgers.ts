@@ -1,7 +1,8 @@
-import type { TenantId } from '@tollkeeper/kernel';
+import type { Clock, TenantId } from '@tollkeeper/kernel';
 import { type Component, createSparingWarner, type Metrics } from '@tollkeeper/runtime';
+import { inexactSince } from '../domain/metering.ts';
 import type { Submit } from '../domain/reservation.use-cases.ts';
-import { createLedgerMemory } from './ledger.memory.ts';
+import { createLedgerMemory, type LedgerMemory } from './ledger.memory.ts';
 import { createLedgerMetrics } from './ledger.metrics.ts';
 import { createWorkspaceLedger, type WorkspaceLedger, type WorkspaceLedgerDeps } from './workspace.ledger.ts';
 
@@ -25,6 +26,12 @@ export interface LedgersDeps extends Omit<WorkspaceLedgerDeps, 'metrics' | 'memo
   metrics: Metrics;
 }
 
+interface LoadedLedger {
+  ledger: WorkspaceLedger;
+  /** Epoch milliseconds. */
+  usedAt: number;
+}
+
 export function createLedgers({ budgetBytes, metrics, now, ...deps }: LedgersDeps): Ledgers {
   const { clock, logger } = deps;
   const warn = createSparingWarner(logger, now, 'the periodic check of the reservations of a workspace failed');
@@ -40,29 +47,9 @@ export function createLedgers({ budgetBytes, metrics, now, ...deps }: LedgersDep
   });
   const ledgerDeps = { ...deps, now, memory, metrics: createLedgerMetrics(metrics) };
   /** In the order of last use. */
-  const loaded = new Map<TenantId, { ledger: WorkspaceLedger; usedAt: number }>();
+  const loaded = new Map<TenantId, LoadedLedger>();
   let timer: NodeJS.Timeout | undefined;
-  metrics.gauge({
-    name: 'enforcer_loaded_workspaces',
-    help: 'Workspaces whose ledger is in memory',
-    collect() {
-      this.set(loaded.size);
-    },
-  });
-  metrics.gauge({
-    name: 'enforcer_ledger_bytes',
-    help: 'Approximate size of the ledgers in memory, in bytes',
-    collect() {
-      this.set(memory.bytes);
-    },
-  });
-  metrics.gauge({
-    name: 'enforcer_open_reservations',
-    help: 'Open reservations of the workspaces in memory',
-    collect() {
-      this.set([...loaded.values()].reduce((sum, { ledger }) => sum + ledger.openReservations, 0));
-    },
-  });
+  observeLedgers(metrics, { loaded, memory, clock });
 
   async function sweep(): Promise<void> {
     await inTurns([...loaded], ([tenantId, { ledger, usedAt }]) => lookThrough(tenantId, ledger, usedAt));
@@ -109,6 +96,34 @@ export function createLedgers({ budgetBytes, metrics, now, ...deps }: LedgersDep
       );
     },
   };
+}
+
+function observeLedgers(
+  metrics: Metrics,
+  of: { loaded: ReadonlyMap<TenantId, LoadedLedger>; memory: LedgerMemory; clock: Clock },
+): void {
+  const all = () => [...of.loaded.values()].flatMap(({ ledger: { loaded } }) => loaded ?? []);
+  const gauge = (name: string, help: string, value: () => number) =>
+    metrics.gauge({
+      name,
+      help,
+      collect() {
+        this.set(value());
+      },
+    });
+  gauge('enforcer_loaded_workspaces', 'Workspaces whose ledger is in memory', () => of.loaded.size);
+  gauge('enforcer_ledger_bytes', 'Approximate size of the ledgers in memory, in bytes', () => of.memory.bytes);
+  gauge('enforcer_open_reservations', 'Open reservations of the workspaces in memory', () =>
+    all().reduce((sum, { holdCount }) => sum + holdCount, 0),
+  );
+  gauge(
+    'enforcer_filling_oldest_seconds',
+    'How long the oldest budget of the workspaces in memory has been filling; 0 if none is',
+    () => {
+      const now = of.clock();
+      return all().reduce((oldest, { metering }) => Math.max(oldest, now - (inexactSince(metering) ?? now)), 0) / 1000;
+    },
+  );
 }
 
 async function inTurns<T>(items: readonly T[], each: (item: T) => Promise<void>): Promise<void> {

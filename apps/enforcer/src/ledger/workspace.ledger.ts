@@ -1,6 +1,7 @@
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 import type { Ask } from '../domain/decision.ts';
-import { isExact, type Metering } from '../domain/metering.ts';
+import type { Ledger } from '../domain/ledger.ts';
+import { inexactSince, type Metering } from '../domain/metering.ts';
 import type { JournalStore } from '../store/journal.store.ts';
 import { createHoldTimer } from './hold.timer.ts';
 import { createLedgerReplica, type LedgerReplicaDeps } from './ledger.replica.ts';
@@ -38,7 +39,8 @@ export interface WorkspaceLedger {
   letGo(): Promise<void>;
   /** Whether no request is waiting or being decided. */
   readonly isIdle: boolean;
-  readonly openReservations: number;
+  /** What is in memory, for reading only; undefined before the first request. */
+  readonly loaded: Pick<Ledger, 'holdCount' | 'metering'> | undefined;
 }
 
 /**
@@ -130,8 +132,8 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
     get isIdle() {
       return queue.length === 0 && !isDeciding;
     },
-    get openReservations() {
-      return replica.ledger?.holdCount ?? 0;
+    get loaded() {
+      return replica.ledger;
     },
   };
 }
@@ -142,7 +144,7 @@ function createMeteringWatch(onInexact: () => void): (metering: Metering | undef
   return (metering) => {
     if (metering === undefined || metering === noted) return;
     noted = metering;
-    if (!isExact(metering)) onInexact();
+    if (inexactSince(metering) !== null) onInexact();
   };
 }
 

@@ -19,12 +19,20 @@ export const AUDITED_AGENT: AuditedFields<Agent> = {
   labels: (agent) => auditedLabels(agent.labels),
 };
 
+/** What other services need of an agent; its labels only if they were asked for, and if it has any. */
+export type NamedAgent = Pick<Agent, 'agentId' | 'displayName'> & { labels?: Labels | undefined };
+
 /** A person's change is written to the audit trail in the same transaction. */
 export interface AgentStore {
   /** The agents, ordered by `agentId`; with `after`, those that follow it. */
   list(tenantId: TenantId, page: { after?: string | undefined; limit: number }): Promise<Agent[]>;
-  /** The agents of the workspace among these ids, ordered by `agentId`. */
-  find(tenantId: TenantId, agentIds: readonly string[]): Promise<Agent[]>;
+  /** Null if the workspace does not have the agent. */
+  find(tenantId: TenantId, agentId: string): Promise<Agent | null>;
+  /** The agents of the workspace among these ids, or the first ones without ids, ordered by `agentId`. */
+  named(
+    tenantId: TenantId,
+    query: { agentIds: readonly string[]; limit: number; withLabels: boolean },
+  ): Promise<NamedAgent[]>;
   /** False, with nothing stored, if the workspace already has the agent. */
   insert(tenantId: TenantId, agent: Agent, cause: Cause): Promise<boolean>;
   /** Stores the agents that the workspace does not have yet. Their ids become their names. */

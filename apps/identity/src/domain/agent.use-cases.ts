@@ -26,7 +26,7 @@ export function createAgentUseCases({ agents, clock }: { agents: AgentStore; clo
       return { agents: page, next: found.length > limit ? (page.at(-1)?.agentId ?? null) : null };
     },
 
-    get: async (tenantId, agentId) => (await agents.find(tenantId, [agentId]))[0] ?? unknownAgent(),
+    get: async (tenantId, agentId) => (await agents.find(tenantId, agentId)) ?? unknownAgent(),
 
     async create(tenantId, fields, cause) {
       const agent = { ...fields, createdAt: new Date(clock()) };

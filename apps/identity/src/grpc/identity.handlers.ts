@@ -36,14 +36,7 @@ export function createIdentityHandlers({ auth, workspaces, agents, agentStore }:
     },
 
     async getAgents({ tenantId, agentIds, withLabels }) {
-      const found =
-        agentIds.length === 0 ? agentStore.list(tenantId, { limit: MAX_AGENTS }) : agentStore.find(tenantId, agentIds);
-      return {
-        agents: (await found).map(({ agentId, displayName, labels }) => ({
-          ...{ agentId, displayName },
-          ...(withLabels && { labels }),
-        })),
-      };
+      return { agents: await agentStore.named(tenantId, { agentIds, limit: MAX_AGENTS, withLabels }) };
     },
 
     async registerAgents({ tenantId, agentIds }) {

@@ -28,13 +28,19 @@ export function createAgentStore({ connection, agents }: IdentityModels, trail: 
       return found.map(toAgent);
     },
 
-    async find(tenantId, agentIds) {
-      const found = await agents
-        .find({ tenantId, agentId: trusted({ $in: agentIds }) })
-        .sort({ agentId: 1 })
-        .lean();
-      return found.map(toAgent);
+    async find(tenantId, agentId) {
+      const found = await agents.findOne({ tenantId, agentId }).lean();
+      return found && toAgent(found);
     },
+
+    // Answers up to 10,000 agents, each with up to 10 labels, so it reads only what was asked for.
+    named: (tenantId, { agentIds, limit, withLabels }) =>
+      agents
+        .find(agentIds.length === 0 ? { tenantId } : { tenantId, agentId: trusted({ $in: agentIds }) })
+        .select({ _id: 0, agentId: 1, displayName: 1, ...(withLabels && { labels: 1 }) })
+        .sort({ agentId: 1 })
+        .limit(limit)
+        .lean(),
 
     async insert(tenantId, agent, cause) {
       try {

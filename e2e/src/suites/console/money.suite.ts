@@ -35,6 +35,35 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByText('1 by a budget, 1 by a guard').waitFor();
     });
 
+    it('is added up to the end of the day, with the limit of the budget and the projected spend', async () => {
+      const { page, expectFit } = await console.open(look, '');
+      const chart = /^Spend by agent, every hour, cumulative, .* with the limit of \$50\.00 of /;
+      const plot = page.getByRole('group', { name: chart });
+      await plot.focus();
+      await page.keyboard.press('End');
+      await plot.getByText(/, 23:00:00/).waitFor();
+      await plot.getByText('Projected').waitFor();
+      await page.keyboard.press('Escape');
+      await expectFit();
+      await page.getByRole('button', { name: 'Show as table' }).click();
+      const numbers = page.getByRole('table', { name: chart });
+      const heads = ['Time', 'Total', 'Projected'];
+      await eventually(async () => {
+        // There is no room for the agents beside them.
+        const shown = numbers.getByRole('columnheader').filter({ visible: true });
+        expect(await shown.allTextContents()).toEqual(heads);
+      });
+      await numbers.getByRole('row', { name: /, 23:00:00 – \$[\d,.]+$/ }).waitFor();
+      await numbers
+        .getByRole('row', { name: / \$14\.345678 \$[\d,.]+$/ })
+        .first()
+        .waitFor();
+      await expectFit();
+      await page.getByRole('button', { name: 'Per interval' }).click();
+      await page.waitForURL(/chart=interval/);
+      await page.getByRole('group', { name: /^Spend by agent, every hour\. / }).waitFor();
+    });
+
     it('leads from each number of the overview to its page, in the same span', async () => {
       const { page } = await console.open(look, '?range=current_month');
       for (const [name, below, heading] of [
@@ -143,6 +172,108 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByText('The first day must not be after the last.').waitFor();
       await page.getByRole('button', { name: 'Today' }).click();
       await page.waitForURL((url) => url.search === '?range=today');
+    });
+
+    it('is shown for the range in the address on every page that has one', async () => {
+      for (const below of ['', '/spend', '/agents', '/agents/planner', '/blocked']) {
+        const { page } = await console.open(LOOKS[0]!, `${below}?range=last_quarter`);
+        expect([below, await page.getByLabel('More', { exact: true }).inputValue()]).toEqual([below, 'last_quarter']);
+        await page.getByLabel('More', { exact: true }).selectOption('Last week');
+        await page.waitForURL((url) => url.search === '?range=last_week');
+      }
+    });
+
+    it('is divided by the values of a tracked label and filtered by one, as the address says', async () => {
+      const workspace = await newWorkspace(console.owner());
+      const path = workspace.path('/workspace');
+      await console.owner().expect({ method: 'PATCH', path, body: { tracked_labels: ['team'] } });
+      const spent = (amountMicros: number, team?: string) => {
+        const event = spendSettled({ amountMicros });
+        return { ...event, data: { ...event.data, ...(team !== undefined && { labels: { team } }) } };
+      };
+      const blocked = budgetBlocked('run-growth');
+      const events = [
+        ...[spent(3_000_000, 'growth'), spent(2_000_000, 'sales'), spent(1_000_000), budgetBlocked('run-2')],
+        { ...blocked, data: { ...blocked.data, labels: { team: 'growth' } } },
+      ];
+      const isTracked = async () => {
+        const series = workspace.path('/dashboard/spend/series?label.team=growth');
+        await console.owner().expect({ path: series });
+      };
+      await eventually(isTracked);
+      await reportEvents(stage.deployment(), workspace.apiKey, events);
+      for (const look of LOOKS) {
+        const { page, expectFit } = await console.open(look, '/spend?by=label%3Ateam', workspace);
+        await page.getByRole('group', { name: 'Spend over time: team' }).waitFor();
+        const values = page.getByRole('table', { name: 'Values of team' });
+        await values.getByRole('row', { name: 'sales' }).getByText('$2.00').waitFor();
+        await expectFit();
+        await values.getByRole('link', { name: 'growth' }).click();
+        await page.waitForURL((url) => url.search === '?label.team=growth');
+        await cardOf(page, 'Spend').getByText('$3.00').waitFor();
+        await page.reload();
+        await page.getByText('team=growth').waitFor();
+        await cardOf(page, 'Spend').getByText('$3.00').waitFor();
+        await expectFit();
+        await page.getByRole('button', { name: 'Clear filter' }).click();
+        await page.waitForURL(/by=label/);
+        await page.getByLabel('Value', { exact: true }).fill('sales');
+        await page.getByRole('button', { name: 'Filter', exact: true }).click();
+        await cardOf(page, 'Spend').getByText('$2.00').waitFor();
+
+        await page.goto(`/w/${workspace.slug}/blocked?label.team=growth`);
+        await page.getByText('1 blocked call in this time range').waitFor();
+        await page.getByRole('button', { name: 'run-growth' }).or(page.getByText('team=growth')).first().waitFor();
+        await expectFit();
+        await page.getByRole('button', { name: 'Clear filter' }).click();
+        await page.getByText('2 blocked calls in this time range').waitFor();
+        await page.goto(`/w/${workspace.slug}/blocked?agent=nobody`);
+        await page.getByText('No calls blocked by a budget in this time range').waitFor();
+      }
+    });
+
+    it('of an agent and of a month is added up to the end, with the limits that count it', async () => {
+      const workspace = await newWorkspace(console.owner(), console.timezone);
+      const reader = {
+        method: 'POST',
+        path: workspace.path('/agents'),
+        body: { agent_id: 'reader', display_name: 'reader' },
+        status: 201,
+      };
+      await console.owner().expect(reader);
+      const put = { method: 'PUT', body: { daily_budget_usd_micros: 4_000_000 } };
+      await console
+        .owner()
+        .expect({ ...put, path: workspace.path(`/workspaces/${workspace.id}/budgets/agents/reader`) });
+      const post = { method: 'POST', path: workspace.path('/budgets'), status: 201 };
+      const month = { name: 'All of it', selector: {}, period: { kind: 'month' }, limit_micros: 90_000_000 };
+      await console.owner().expect({ ...post, body: month });
+      const limits = async () => {
+        const { items } = await console.owner().expect<{ items: object[] }>({ path: workspace.path('/limits') });
+        expect(items.length).toBe(2);
+      };
+      await eventually(limits);
+      await reportEvents(stage.deployment(), workspace.apiKey, [
+        spendSettled({ agentId: 'reader', amountMicros: 1_500_000 }),
+      ]);
+      for (const look of LOOKS) {
+        const { page, expectFit } = await console.open(look, '/agents/reader', workspace);
+        await page
+          .getByRole('group', { name: /^Spend: reader, cumulative, .* with the limit of \$4\.00 of / })
+          .waitFor();
+        await expectFit();
+        await page.getByRole('button', { name: 'Show as table' }).click();
+        await page.getByRole('row', { name: /, 23:00:00 – \$[\d,.]+( \$4\.00)?$/ }).waitFor();
+        await page.goto(`/w/${workspace.slug}?range=current_month`);
+        await page.getByRole('button', { name: 'Show as table' }).click();
+        const ofMonth = page.getByRole('table', { name: /, with the limit of \$90\.00 of All of it$/ });
+        await ofMonth
+          .getByRole('row', { name: / \$1\.50/ })
+          .first()
+          .waitFor();
+        expect(await ofMonth.getByRole('row').count()).toBeGreaterThanOrEqual(1 + 28);
+        await expectFit();
+      }
     });
 
     it('is compared with the time before', async () => {

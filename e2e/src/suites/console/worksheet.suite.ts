@@ -8,6 +8,8 @@ import type { Stage } from '../../deployment.ts';
 import { spendSettled } from '../../events.ts';
 import { newMember, newWorkspace, reportEvents, type TestWorkspace } from '../../workspace.ts';
 
+const DAY_MS = 86_400_000;
+const MONTHLY = { period: { kind: 'month' }, limit_micros: 1_000_000 };
 /** Nothing is known of a budget's calls yet, so its row has no figures. */
 const QUIET = { selector: { model: 'quiet-*' }, period: { kind: 'month' } };
 
@@ -197,6 +199,31 @@ export function describeConsoleWorksheet(stage: Stage, console: ReturnType<typeo
       await rows.nth(1).getByText('Calm', { exact: true }).waitFor();
       await page.getByLabel('Show', { exact: true }).selectOption('Agents, daily');
       await page.getByText('No budget matches.').waitFor();
+    });
+
+    it('has what each budget would have counted on the median of the last 14 days, or why that is not known', async () => {
+      const days = Array.from({ length: 14 }, (_, index) => index + 1);
+      const spent = days.map((day) =>
+        spendSettled({
+          agentId: 'reader',
+          amountMicros: day * 20_000,
+          time: new Date(Date.now() - day * DAY_MS).toISOString(),
+        }),
+      );
+      await reportEvents(stage.deployment(), workspace.apiKey, spent);
+      const unknown = await create('Key', { selector: { key: 'a'.repeat(16) }, ...MONTHLY });
+      const { page, expectFit } = await console.open(desktop, '/budgets?sort=name', workspace);
+      const sheet = page.getByRole('table', { name: 'All budgets' });
+      await sheet.getByRole('columnheader', { name: 'Median day, last 14 days' }).waitFor();
+      const median = (name: string) => sheet.getByRole('row', { name }).getByRole('cell').nth(6);
+      await median('Calm').getByText('$0.15').waitFor();
+      await median('most used: reader').getByText('$0.15').waitFor();
+      await median('Edit: One').getByText('$0.00').waitFor();
+      await median('Edit: Key').getByTitle('Not known: spend is counted by agent, model, plan and').waitFor();
+      await page.getByRole('button', { name: 'Show values: Each agent' }).click();
+      await median('writer').getByText('$0.00').waitFor();
+      await expectFit();
+      await console.owner().expect({ method: 'DELETE', path: workspace.path(`/budgets/${unknown.id}`), status: 204 });
     });
 
     it('takes a column of a spreadsheet for the selected rows, and reverts it as a whole', async () => {

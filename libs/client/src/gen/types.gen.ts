@@ -258,7 +258,7 @@ export type BudgetTerms = {
     /**
      * The calls that count: all that is given must match. Empty for every call
      */
-    selector: {
+    selector?: {
         /**
          * A value, or the beginning of values followed by `*`
          */
@@ -342,6 +342,10 @@ export type Overview = {
      * True while the budgets service is down: the response uses the last known budget, or none. Absent otherwise.
      */
     budget_stale?: true;
+    /**
+     * The 10 budgets that are most at risk in their running periods, whatever the window: those at risk first, then by the part of the limit that will be spent. A budget with a limit for each value comes once, with the value that is most at risk. Null while the enforcer does not answer within a second
+     */
+    budgets: Array<BudgetRisk> | null;
     blocked: {
         budget: number;
         guard: number;
@@ -439,6 +443,53 @@ export type SpendMetrics = {
 export type WindowBudget = {
     daily_budget_usd_micros: number | null;
     window_budget_usd_micros: number | null;
+};
+
+export type BudgetRisk = {
+    /**
+     * The budget of the limit
+     */
+    budget_id: string;
+    /**
+     * Its name
+     */
+    budget_name: string;
+    /**
+     * The value that the limit is for, if the budget has one for each value
+     */
+    value?: string;
+    /**
+     * The limit in USD micros
+     */
+    limit_micros: number;
+    /**
+     * The period of the budget that the spend counts in
+     */
+    period: {
+        kind: string;
+        start: string;
+        end: string;
+    };
+    /**
+     * USD micros settled in the period
+     */
+    spent_micros: number;
+    /**
+     * USD micros that open reservations hold
+     */
+    held_micros: number;
+    /**
+     * USD micros that will be spent at the end of the period at the pace of its elapsed part. Null before 5% of the period have elapsed, and for rolling periods
+     */
+    pace_end_micros: number | null;
+    /**
+     * Whether 80% of the limit are spent, or it will be exceeded at this pace
+     */
+    at_risk: boolean;
+    /**
+     * `filling` while spend from before the budget was made or changed is not fully counted yet
+     */
+    state: 'exact' | 'filling';
 };
 
 export type Spend = {
@@ -1119,6 +1170,38 @@ export type BudgetPreview = {
     }>;
 };
 
+export type BudgetMedians = {
+    window: Window;
+    /**
+     * The daily budgets, then the active ones with a selector
+     */
+    items: Array<{
+        budget_id: string;
+        /**
+         * What the calls that the budget selects cost on the median day. Null with `values` or `unknown`
+         */
+        median_micros: number | null;
+        /**
+         * For a budget with a limit for each value: the 100 values with the most spend, largest first. Values without spend are not listed
+         */
+        values?: Array<{
+            value: string;
+            /**
+             * USD micros (millionths of a US dollar)
+             */
+            median_micros: number;
+        }>;
+        /**
+         * True if there are further values with spend
+         */
+        more_values?: true;
+        /**
+         * Why there is no median. `not_counted`: the budget selects by provider or workspace key, or by several of agent, model, plan and labels, which are counted separately. `label_not_tracked`: an owner can add the label to `tracked_labels`. `too_many_values`: not all of the models, plans or values of the label are counted separately
+         */
+        unknown?: 'not_counted' | 'label_not_tracked' | 'too_many_values';
+    }>;
+};
+
 export type BudgetInput = {
     name: string;
     /**
@@ -1128,7 +1211,7 @@ export type BudgetInput = {
     /**
      * The calls that count: all that is given must match. Empty for every call
      */
-    selector: {
+    selector?: {
         /**
          * A value, or the beginning of values followed by `*`
          */
@@ -1224,7 +1307,7 @@ export type BudgetPatch = {
         labels?: {
             [key: string]: string | null;
         } | null;
-    } | null;
+    };
     each?: string | null;
     overrides?: string | null;
     period?: {
@@ -2162,6 +2245,10 @@ export type Limit = {
      * Reservations that were released in the period
      */
     released: number;
+    /**
+     * USD micros that will be spent at the end of the period at the pace of its elapsed part. Null before 5% of the period have elapsed, and for rolling periods
+     */
+    pace_end_micros: number | null;
     /**
      * How much of the spend from before the budget was made or changed is counted; 100 once it is exact
      */
@@ -3313,11 +3400,11 @@ export type GetOverviewData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3361,11 +3448,11 @@ export type GetSpendData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3409,11 +3496,11 @@ export type GetSpendSeriesData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3457,11 +3544,11 @@ export type GetSpendBreakdownData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3513,11 +3600,11 @@ export type ListTopAgentsData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3565,11 +3652,11 @@ export type GetAgentDetailsData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3617,11 +3704,11 @@ export type ListBudgetBlockedData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3691,11 +3778,11 @@ export type GetBudgetBlockedDetailsData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3760,11 +3847,11 @@ export type ListGuardBlockedData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3834,11 +3921,11 @@ export type GetGuardBlockedDetailsData = {
          */
         range?: string;
         /**
-         * Start of the span to read, instead of `range`; at most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
          */
         from?: string;
         /**
-         * End of the span that starts at `from`, exclusive. Default: now
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
          */
         to?: string;
         /**
@@ -3918,6 +4005,31 @@ export type PreviewBudgetResponses = {
 };
 
 export type PreviewBudgetResponse = PreviewBudgetResponses[keyof PreviewBudgetResponses];
+
+export type ListBudgetMediansData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/dashboard/budget-medians';
+};
+
+export type ListBudgetMediansErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListBudgetMediansError = ListBudgetMediansErrors[keyof ListBudgetMediansErrors];
+
+export type ListBudgetMediansResponses = {
+    /**
+     * The medians
+     */
+    200: BudgetMedians;
+};
+
+export type ListBudgetMediansResponse = ListBudgetMediansResponses[keyof ListBudgetMediansResponses];
 
 export type GetWorkspaceBudgetData = {
     body?: never;
@@ -5656,7 +5768,7 @@ export type ListLimitsData = {
          */
         plan_key?: string;
         /**
-         * Only this budget, with at most 1000 values if it has a limit for each. Not for daily budgets
+         * Only this budget, with at most 1000 values if it has a limit for each. Daily budgets have the ids `bud_workspace`, `bud_agent.<agent_id>` and `bud_plan.<plan_key>`
          */
         budget_id?: string;
     };

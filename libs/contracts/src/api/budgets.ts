@@ -1,7 +1,7 @@
 import { BUDGET_PERIODS, type BudgetPeriod, IDENTIFIER } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { LABEL_NAME, labelName, type Labels, labelValue, MAX_LABELS } from './labels.ts';
-import { micros, planKey, timestamp } from './primitives.ts';
+import { identifier, micros, planKey, timestamp } from './primitives.ts';
 
 /** The scopes of a daily budget. */
 export const BUDGET_SCOPES = ['workspace', 'agent', 'plan'] as const;
@@ -14,7 +14,10 @@ export type LimitScope = (typeof LIMIT_SCOPES)[number];
 /** `bud_…`; of daily budgets `bud_workspace`, or `bud_agent.` or `bud_plan.` and the id of the agent or plan. */
 export const budgetId = z
   .string()
-  .regex(/^bud_[A-Za-z0-9._:-]{1,140}$/, 'must be the id of a budget, which begins with bud_')
+  .regex(
+    /^bud_[A-Za-z0-9._:-]{1,140}$/,
+    'must be the id of a budget: bud_workspace, bud_agent.AGENT_ID, bud_plan.PLAN_KEY, or an id of GET /api/v1/budgets',
+  )
   .meta({ example: 'bud_4fG0aZ8kQ2mN6pR1tV5x' });
 
 /** The id of a daily budget. */
@@ -27,6 +30,21 @@ const DAILY_IDS: Record<BudgetScope, (scopeId: string) => string> = {
   agent: (agentId) => `bud_agent.${agentId}`,
   plan: (planKey) => `bud_plan.${planKey}`,
 };
+
+const DAILY_KEYS: Record<BudgetScope, z.ZodType> = { workspace: z.literal(''), agent: identifier, plan: planKey };
+
+/**
+ * What the daily budget with the id is for: an `agent_id` or a `plan_key`, and `''` for the workspace. Null for any
+ * other id.
+ */
+export function dailyBudgetOf(id: string): { scope: BudgetScope; key: string } | null {
+  for (const scope of BUDGET_SCOPES) {
+    const start = dailyBudgetId(scope, '');
+    const key = id.slice(start.length);
+    if (id.startsWith(start) && DAILY_KEYS[scope].safeParse(key).success) return { scope, key };
+  }
+  return null;
+}
 
 /** What is known of a call, by which budgets select it. Null for what is not known. */
 export interface BudgetedCall {
@@ -131,17 +149,20 @@ const labelValues = pattern(
 );
 
 export const budgetSelector = z
-  .strictObject({
-    agent: agents.optional(),
-    plan: plans.optional(),
-    model: names.optional(),
-    provider: names.optional(),
-    key: keys.optional(),
-    labels: z
-      .record(labelName, labelValues, { error: ({ code }) => (code === 'invalid_key' ? LABEL_NAME : undefined) })
-      .refine((all) => Object.keys(all).length <= MAX_LABELS, `must be at most ${MAX_LABELS} labels`)
-      .optional(),
-  })
+  .strictObject(
+    {
+      agent: agents.optional(),
+      plan: plans.optional(),
+      model: names.optional(),
+      provider: names.optional(),
+      key: keys.optional(),
+      labels: z
+        .record(labelName, labelValues, { error: ({ code }) => (code === 'invalid_key' ? LABEL_NAME : undefined) })
+        .refine((all) => Object.keys(all).length <= MAX_LABELS, `must be at most ${MAX_LABELS} labels`)
+        .optional(),
+    },
+    { error: ({ code }) => (code === 'invalid_type' ? 'must be an object, such as {} for every call' : undefined) },
+  )
   .meta({
     description: 'The calls that count: all that is given must match. Empty for every call',
     example: { model: 'claude-*', labels: { team: 'growth' } },
@@ -209,6 +230,18 @@ export const budgetPeriod = z
     example: { kind: 'month' },
   });
 
+/** What a limit is called by its period, before its noun: "monthly". In sentences for people. */
+export const PERIOD_ADJECTIVES: Record<BudgetPeriod['kind'], string> = {
+  hour: 'hourly',
+  day: 'daily',
+  week: 'weekly',
+  month: 'monthly',
+  quarter: 'quarterly',
+  year: 'yearly',
+  once: 'one-time',
+  rolling: 'rolling',
+};
+
 /** The period of a body. */
 export function toBudgetPeriod(body: z.output<typeof budgetPeriod>): BudgetPeriod {
   switch (body.kind) {
@@ -267,7 +300,7 @@ export const budgetOverrides = budgetId.meta({
 
 /** Which calls count in a budget, how much they may spend, and what happens beyond it. */
 export const budgetTerms = z.strictObject({
-  selector: budgetSelector,
+  selector: budgetSelector.default({}),
   each: budgetEach.nullable().default(null),
   overrides: budgetOverrides.nullable().default(null),
   period: budgetPeriod,

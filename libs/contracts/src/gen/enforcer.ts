@@ -2,6 +2,7 @@ import type * as grpc from '@grpc/grpc-js';
 import type { EnumTypeDefinition, MessageTypeDefinition } from '@grpc/proto-loader';
 
 import type { Timestamp as _google_protobuf_Timestamp, Timestamp__Output as _google_protobuf_Timestamp__Output } from './google/protobuf/Timestamp.ts';
+import type { BudgetRisk as _tollkeeper_enforcer_v1_BudgetRisk, BudgetRisk__Output as _tollkeeper_enforcer_v1_BudgetRisk__Output } from './tollkeeper/enforcer/v1/BudgetRisk.ts';
 import type { Denial as _tollkeeper_enforcer_v1_Denial, Denial__Output as _tollkeeper_enforcer_v1_Denial__Output } from './tollkeeper/enforcer/v1/Denial.ts';
 import type { EnforcerServiceClient as _tollkeeper_enforcer_v1_EnforcerServiceClient, EnforcerServiceDefinition as _tollkeeper_enforcer_v1_EnforcerServiceDefinition } from './tollkeeper/enforcer/v1/EnforcerService.ts';
 import type { ExtendRequest as _tollkeeper_enforcer_v1_ExtendRequest, ExtendRequest__Output as _tollkeeper_enforcer_v1_ExtendRequest__Output } from './tollkeeper/enforcer/v1/ExtendRequest.ts';
@@ -12,6 +13,9 @@ import type { GetReservationResponse as _tollkeeper_enforcer_v1_GetReservationRe
 import type { Grant as _tollkeeper_enforcer_v1_Grant, Grant__Output as _tollkeeper_enforcer_v1_Grant__Output } from './tollkeeper/enforcer/v1/Grant.ts';
 import type { LimitPeriod as _tollkeeper_enforcer_v1_LimitPeriod, LimitPeriod__Output as _tollkeeper_enforcer_v1_LimitPeriod__Output } from './tollkeeper/enforcer/v1/LimitPeriod.ts';
 import type { LimitStatus as _tollkeeper_enforcer_v1_LimitStatus, LimitStatus__Output as _tollkeeper_enforcer_v1_LimitStatus__Output } from './tollkeeper/enforcer/v1/LimitStatus.ts';
+import type { LimitsServiceClient as _tollkeeper_enforcer_v1_LimitsServiceClient, LimitsServiceDefinition as _tollkeeper_enforcer_v1_LimitsServiceDefinition } from './tollkeeper/enforcer/v1/LimitsService.ts';
+import type { ListBudgetsByRiskRequest as _tollkeeper_enforcer_v1_ListBudgetsByRiskRequest, ListBudgetsByRiskRequest__Output as _tollkeeper_enforcer_v1_ListBudgetsByRiskRequest__Output } from './tollkeeper/enforcer/v1/ListBudgetsByRiskRequest.ts';
+import type { ListBudgetsByRiskResponse as _tollkeeper_enforcer_v1_ListBudgetsByRiskResponse, ListBudgetsByRiskResponse__Output as _tollkeeper_enforcer_v1_ListBudgetsByRiskResponse__Output } from './tollkeeper/enforcer/v1/ListBudgetsByRiskResponse.ts';
 import type { ReleaseManyRequest as _tollkeeper_enforcer_v1_ReleaseManyRequest, ReleaseManyRequest__Output as _tollkeeper_enforcer_v1_ReleaseManyRequest__Output } from './tollkeeper/enforcer/v1/ReleaseManyRequest.ts';
 import type { ReleaseManyResponse as _tollkeeper_enforcer_v1_ReleaseManyResponse, ReleaseManyResponse__Output as _tollkeeper_enforcer_v1_ReleaseManyResponse__Output } from './tollkeeper/enforcer/v1/ReleaseManyResponse.ts';
 import type { ReleaseRequest as _tollkeeper_enforcer_v1_ReleaseRequest, ReleaseRequest__Output as _tollkeeper_enforcer_v1_ReleaseRequest__Output } from './tollkeeper/enforcer/v1/ReleaseRequest.ts';
@@ -42,6 +46,7 @@ export interface ProtoGrpcType {
   tollkeeper: {
     enforcer: {
       v1: {
+        BudgetRisk: MessageTypeDefinition<_tollkeeper_enforcer_v1_BudgetRisk, _tollkeeper_enforcer_v1_BudgetRisk__Output>
         Denial: MessageTypeDefinition<_tollkeeper_enforcer_v1_Denial, _tollkeeper_enforcer_v1_Denial__Output>
         /**
          * What a gateway asks before a call, and says after it.
@@ -69,6 +74,12 @@ export interface ProtoGrpcType {
         LimitPeriod: MessageTypeDefinition<_tollkeeper_enforcer_v1_LimitPeriod, _tollkeeper_enforcer_v1_LimitPeriod__Output>
         LimitScope: EnumTypeDefinition
         LimitStatus: MessageTypeDefinition<_tollkeeper_enforcer_v1_LimitStatus, _tollkeeper_enforcer_v1_LimitStatus__Output>
+        /**
+         * What services that show budgets ask. Every RPC takes the token of a service, and no workspace key.
+         */
+        LimitsService: SubtypeConstructor<typeof grpc.Client, _tollkeeper_enforcer_v1_LimitsServiceClient> & { service: _tollkeeper_enforcer_v1_LimitsServiceDefinition }
+        ListBudgetsByRiskRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_ListBudgetsByRiskRequest, _tollkeeper_enforcer_v1_ListBudgetsByRiskRequest__Output>
+        ListBudgetsByRiskResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_ListBudgetsByRiskResponse, _tollkeeper_enforcer_v1_ListBudgetsByRiskResponse__Output>
         ReleaseManyRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReleaseManyRequest, _tollkeeper_enforcer_v1_ReleaseManyRequest__Output>
         ReleaseManyResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReleaseManyResponse, _tollkeeper_enforcer_v1_ReleaseManyResponse__Output>
         ReleaseRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReleaseRequest, _tollkeeper_enforcer_v1_ReleaseRequest__Output>

@@ -17,7 +17,7 @@ interface Entry {
 }
 
 /** Finds everything that has a name by a typed part of the name. */
-export function Palette({ onClose }: { onClose: () => void }) {
+export function CommandPalette({ onClose }: { onClose: () => void }) {
   const { entries, isLoading } = useEntries(onClose);
   const [typed, setTyped] = useState('');
   const [at, setAt] = useState(0);

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
-import { Fragment, useCallback, useEffect, useState } from 'react';
+import { Fragment, Suspense, useCallback, useEffect, useState } from 'react';
 import { type Api, callApi, TollkeeperError, useRead } from '../api/api.ts';
 import { sessionHint, useConnection } from '../api/session.ts';
 import { text } from '../text/index.ts';
@@ -9,15 +9,14 @@ import { Dialog } from '../ui/dialog.tsx';
 import { explain } from '../ui/explain.ts';
 import { clearToasts, toast, Toasts } from '../ui/toasts.tsx';
 import { useMay, useWorkspace } from './account.tsx';
+import { CommandPalette, WorkspaceDialog } from './later.ts';
 import { LoginForm } from './login-form.tsx';
 import { Mark } from './mark.tsx';
 import { useMenu } from './menu.ts';
-import { Palette } from './palette.tsx';
 import { ProviderLinks, providersQuery } from './providers.tsx';
 import css from './shell.module.css';
 import { useSpan } from './span.ts';
 import { chooseTheme, THEMES, useTheme } from './theme.ts';
-import { WorkspaceDialog } from './workspace-dialog.tsx';
 
 const IS_MAC = /^(Mac|iP)/.test(navigator.platform);
 
@@ -85,8 +84,10 @@ export function Shell({ account }: { account: Api.Account }) {
           <Outlet />
         </main>
       </div>
-      {open === 'palette' && <Palette onClose={() => setOpen(null)} />}
-      {open === 'workspace' && <WorkspaceDialog account={account} onClose={() => setOpen(null)} />}
+      <Suspense>
+        {open === 'palette' && <CommandPalette onClose={() => setOpen(null)} />}
+        {open === 'workspace' && <WorkspaceDialog account={account} onClose={() => setOpen(null)} />}
+      </Suspense>
       <SessionEnded account={account} />
       <Toasts />
     </div>

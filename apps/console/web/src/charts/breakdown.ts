@@ -2,7 +2,7 @@ import type { Api } from '../api/api.ts';
 import { text } from '../text/index.ts';
 import { wordsOf } from './division.ts';
 import { colourOf, REST_COLOUR } from './colours.ts';
-import type { Series } from './stacked-bars.tsx';
+import type { Series } from './bars.ts';
 
 /** The series of a `breakdown` chart: the groups that spent most, and all others as one. */
 export function seriesOf({ groups, others, by }: Api.SpendBreakdown): Series[] {

@@ -15,8 +15,13 @@ export function isDivision(by: unknown): by is Division {
   return typeof by === 'string' && (FIXED.some((known) => known === by) || LABEL.test(by));
 }
 
+/** The label whose values are the groups of the division; null for another one. */
+export function labelOf(by: string): string | null {
+  return LABEL.exec(by)?.[1] ?? null;
+}
+
 /** The name of a division, of its groups, and of the group of those that name none. */
 export function wordsOf(by: string): { name: string; groups: string; none: string } {
   const fixed = FIXED.find((known) => known === by);
-  return fixed === undefined ? text.spend.label(LABEL.exec(by)?.[1] ?? by) : text.spend.division[fixed];
+  return fixed === undefined ? text.spend.label(labelOf(by) ?? by) : text.spend.division[fixed];
 }

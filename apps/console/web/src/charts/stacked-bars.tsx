@@ -9,75 +9,37 @@ import {
 } from 'react';
 import { text } from '../text/index.ts';
 import { Skeleton } from '../ui/parts.tsx';
-import { Table } from '../ui/table.tsx';
 import css from './charts.module.css';
-import { labelled, steps } from './ticks.ts';
+import { type BarPoint, type ChartNumbers, highestOf, totalOf } from './bars.ts';
+import { LimitLine, Projection } from './limit-line.tsx';
+import { NumbersTable } from './numbers-table.tsx';
+import { BOTTOM, LEFT, MARK, type Scale, scaleOf, TOP } from './scale.ts';
+import { labelled } from './ticks.ts';
 
-export interface Series {
-  key: string;
-  name: string;
-  colour: string;
-}
-
-export interface BarPoint {
-  key: string;
-  /** Label on the axis. */
-  label: string;
-  /** Label in the tooltip and the table: exact, and unambiguous when the clocks change. */
-  title: string;
-  /** One for each series, from the bottom up. */
-  values: readonly number[];
-  /** Whether the point has not ended yet. */
-  running?: boolean;
-}
-
-export interface StackedBarsProps {
-  /** Description of the chart in a sentence. */
-  label: string;
-  series: readonly Series[];
-  points: readonly BarPoint[];
+export interface StackedBarsProps extends ChartNumbers {
   /** Format on the axis. */
   short: (value: number) => string;
-  /** Format in the tooltip and the table. */
-  exact: (value: number) => string;
   /** An instant to mark, such as when a budget was used up. */
   mark?: { index: number; text: string } | undefined;
   height?: number;
 }
 
-const LEFT = 52;
-const TOP = 12;
-const BOTTOM = 24;
-/** Height of the label of a mark. */
-const MARK = 14;
 /** Upper estimate of the width of a letter on the axes. */
 const LETTER = 6;
 
 /** Stacked bars for mouse, touch and keyboard, and the same numbers as a table. */
-export function StackedBars({ label, series, points, short, exact, mark, height = 250 }: StackedBarsProps) {
+export function StackedBars(props: StackedBarsProps) {
+  const { label, series, points, limit, exact, height = 250 } = props;
   const [asTable, setAsTable] = useState(false);
   const named = series.length > 1;
   return (
     <figure className={css['chart']}>
       {asTable ? (
         <div className={css['tableBox']} style={{ height }} role="region" aria-label={label} tabIndex={0}>
-          <Table
-            label={label}
-            rows={points.toReversed()}
-            rowKey={(point) => point.key}
-            columns={[
-              { key: 'from', head: text.common.chart.from, cell: (point) => point.title },
-              ...series.map(({ key, name }, index) => ({
-                key,
-                head: name,
-                align: 'right' as const,
-                cell: (point: BarPoint) => exact(point.values[index] ?? 0),
-              })),
-            ]}
-          />
+          <NumbersTable {...{ label, series, points, limit, exact }} />
         </div>
       ) : (
-        <Plot {...{ label, series, points, short, exact, mark, height }} />
+        <Plot {...props} height={height} />
       )}
       <div className={css['foot']}>
         <div className={css['legend']} data-named={named} aria-hidden={asTable}>
@@ -88,6 +50,12 @@ export function StackedBars({ label, series, points, short, exact, mark, height 
                 {name}
               </span>
             ))}
+          {points.some(({ projected }) => projected !== undefined) && (
+            <span>
+              <i className={css['dashes']} />
+              {text.common.chart.projected}
+            </span>
+          )}
         </div>
         <button type="button" className={css['toggle']} onClick={() => setAsTable(!asTable)}>
           {asTable ? text.common.chart.showChart : text.common.chart.showTable}
@@ -110,7 +78,7 @@ export function ChartSpace({ height = 250, named = false }: { height?: number; n
   );
 }
 
-function Plot({ label, series, points, short, exact, mark, height = 250 }: StackedBarsProps) {
+function Plot({ label, series, points, short, exact, mark, limit, height = 250 }: StackedBarsProps) {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [active, setActive] = useState<number | null>(null);
@@ -122,7 +90,8 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
     watch.observe(element);
     return () => watch.disconnect();
   }, []);
-  const scale = scaleOf({ points, width, height, hasMark: mark !== undefined });
+  const highest = highestOf({ points, limit });
+  const scale = scaleOf({ points: points.length, highest, width, height, hasMark: mark !== undefined });
 
   function onKeyDown(event: KeyboardEvent): void {
     const last = points.length - 1;
@@ -153,6 +122,8 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
         {points.map((point, index) => (
           <Bar key={point.key} {...{ point, series, index, scale }} />
         ))}
+        {width > 0 && <Projection {...{ points, scale }} />}
+        {limit !== undefined && width > 0 && <LimitLine {...{ limit, scale }} />}
         {mark !== undefined && width > 0 && <Mark at={scale.x(mark.index)} text={mark.text} {...{ width, height }} />}
         {points.map((point, index) => (
           <rect
@@ -175,42 +146,11 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
       {scale.grid.length === 0 && <span className={css['empty']}>{text.common.chart.empty}</span>}
       <div aria-live="polite">
         {shown !== undefined && active !== null && (
-          <Tip point={shown} {...{ series, exact }} place={tipPlace(active, points.length, scale)} />
+          <Tip point={shown} {...{ series, limit, exact }} place={tipPlace(active, points.length, scale)} />
         )}
       </div>
     </div>
   );
-}
-
-interface Scale {
-  width: number;
-  height: number;
-  /** Values of the grid lines; none if every value is 0. */
-  grid: readonly number[];
-  /** Widths of a point's share of the plot, and of its bar. */
-  slot: number;
-  bar: number;
-  /** Left edge of a point's bar. */
-  x: (index: number) => number;
-  y: (value: number) => number;
-}
-
-interface ScaleOptions extends Pick<Scale, 'width' | 'height'> {
-  points: readonly BarPoint[];
-  hasMark: boolean;
-}
-
-function scaleOf({ points, width, height, hasMark }: ScaleOptions): Scale {
-  const grid = steps(Math.max(0, ...points.map(({ values }) => values.reduce((sum, value) => sum + value, 0))), 4);
-  // The label of the mark is above all bars.
-  const top = hasMark ? TOP + MARK : TOP;
-  const slot = points.length === 0 ? 0 : Math.max(0, width - LEFT) / points.length;
-  const bar = Math.max(1, slot - Math.min(5, slot * 0.2));
-  return {
-    ...{ width, height, grid, slot, bar },
-    x: (index) => LEFT + index * slot + (slot - bar) / 2,
-    y: (value) => height - BOTTOM - (value / (grid.at(-1) ?? 1)) * (height - BOTTOM - top),
-  };
 }
 
 function Axes({ points, short, scale }: Pick<StackedBarsProps, 'points' | 'short'> & { scale: Scale }) {
@@ -265,20 +205,26 @@ function tipPlace(index: number, points: number, { width, slot, x }: Scale): CSS
   return { right: Math.min(width - x(index) + 8, most) };
 }
 
-interface TipProps extends Pick<StackedBarsProps, 'series' | 'exact'> {
+interface TipProps extends Pick<StackedBarsProps, 'series' | 'limit' | 'exact'> {
   point: BarPoint;
   place: CSSProperties;
 }
 
-function Tip({ point, series, exact, place }: TipProps) {
+function Tip({ point, series, limit, exact, place }: TipProps) {
   return (
     <div className={css['tip']} style={place}>
       <strong>{point.title}</strong>
       {point.running === true && ` (${text.common.chart.running})`}
       <dl>
-        {series.map(({ key, name, colour }, part) => (
-          <Line key={key} name={name} colour={colour} value={exact(point.values[part] ?? 0)} />
-        ))}
+        {point.values.length > 0 &&
+          series.map(({ key, name, colour }, part) => (
+            <Line key={key} name={name} colour={colour} value={exact(point.values[part] ?? 0)} />
+          ))}
+        {limit !== undefined && series.length > 1 && point.values.length > 0 && (
+          <Line name={text.common.chart.total} value={exact(totalOf(point))} />
+        )}
+        {point.projected !== undefined && <Line name={text.common.chart.projected} value={exact(point.projected)} />}
+        {limit !== undefined && <Line name={limit.text} value={exact(limit.value)} />}
       </dl>
     </div>
   );
@@ -305,11 +251,11 @@ function hasMoved({ movementX, movementY }: PointerEvent): boolean {
   return movementX !== 0 || movementY !== 0;
 }
 
-function Line({ name, colour, value }: { name: string; colour: string; value: string }) {
+function Line({ name, colour, value }: { name: string; colour?: string; value: string }) {
   return (
     <>
       <dt>
-        <i className={css['swatch']} style={{ background: colour }} />
+        {colour !== undefined && <i className={css['swatch']} style={{ background: colour }} />}
         {name}
       </dt>
       <dd>{value}</dd>

@@ -11,6 +11,7 @@ export const blocked = {
   line: 'Calls blocked by a budget or a guard, newest first',
   kinds: { budget: 'By a budget', guard: 'By a guard' },
   kind: 'Blocked by',
+  onlyAgent: 'Only calls of',
   total: (calls: number) => `${exactCount(calls)} ${noun(calls, CALLS)} in this time range`,
   none: {
     budget: {

@@ -44,6 +44,7 @@ export const budgets = {
       spent: 'Spent',
       limit: 'Limit',
       forecast: 'Forecast',
+      median: 'Median day, last 14 days',
       reset: 'Resets',
     },
     select: (name: string) => `Select ${name}`,
@@ -52,6 +53,16 @@ export const budgets = {
     filling: (percent: number) => `Counting earlier spend: ${percent}%`,
     forecastText:
       'The forecast is what is spent in the period so far, divided by the part of the period that has passed. It appears once 5% has passed. Rolling periods have none.',
+    median: {
+      text: 'The median day is that of the last 14 whole days, whatever the period: on half of them, the calls that the budget selects cost at most as much. Labels count from when they are tracked.',
+      notCounted:
+        'Not known: spend is counted by agent, model, plan and tracked label, not by provider, key or several together.',
+      notTracked: 'Not known: the workspace does not track this label. Owners can change that in the settings.',
+      tooManyValues: 'Not known: there are too many values to count each of them separately.',
+      noValue: 'Not known: no value has spend in this period. Show the values once there are some.',
+      inactive: 'Not known: only active budgets have a median.',
+      failed: 'Not known at the moment.',
+    },
     unused: 'no spend yet',
     inactive: 'Inactive',
     periods: {

@@ -3,6 +3,13 @@ export const labels = {
   format: 'One per line, such as team=growth.',
   edit: 'Edit labels',
   editTitle: (name: string) => `Edit labels of ${name}`,
+  filter: {
+    only: 'Only calls with',
+    clear: 'Clear filter',
+    label: 'Label',
+    value: 'Value',
+    apply: 'Filter',
+  },
   saved: (name: string) => `Labels of ${name} saved`,
   problems: {
     form: (line: number) => `Line ${line}: Enter a name, “=” and a value, such as team=growth.`,

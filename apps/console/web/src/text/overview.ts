@@ -48,6 +48,10 @@ export const overview = {
     title: 'No budget is at risk',
     text: 'Budgets appear here once they are 80% used, or if their forecast exceeds the limit.',
   },
+  unknown: {
+    title: 'Budgets are unavailable',
+    text: 'What is spent of them cannot be read right now. They appear here once it can be.',
+  },
   top: 'Top agents',
   allAgents: 'All agents',
   noAgents: {

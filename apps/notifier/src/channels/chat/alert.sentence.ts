@@ -2,6 +2,7 @@ import {
   type KnownEventType,
   LIMIT_SCOPES,
   type LimitScope,
+  PERIOD_ADJECTIVES,
   RULE_KINDS,
   type RuleKind,
   SCOPE_TYPES,
@@ -51,17 +52,6 @@ const SCOPES: Record<LimitScope, ScopeWords> = {
 };
 const NEWER_SCOPE: ScopeWords = { limit: 'limit', who: ({ scope, scope_id: id }) => `${shown(scope)} ${shown(id)}` };
 
-const PERIODS: Record<BudgetPeriod['kind'], string> = {
-  hour: 'hourly',
-  day: 'daily',
-  week: 'weekly',
-  month: 'monthly',
-  quarter: 'quarterly',
-  year: 'yearly',
-  once: 'one-time',
-  rolling: 'rolling',
-};
-
 const SENTENCES: Record<RuleKind, (alert: ShownAlert) => string> = {
   event_count_gte(alert) {
     const { threshold, budget } = alert;
@@ -89,7 +79,7 @@ function budgetSentence(budget: ReachedBudget): string {
   const known = LIMIT_SCOPES.find((each) => each === budget.scope);
   const { who, limit, period } = known === undefined ? NEWER_SCOPE : SCOPES[known];
   const kind = BUDGET_PERIODS.find((each) => each === (budget.period?.kind ?? period));
-  const its = kind === undefined ? limit : `${PERIODS[kind]} ${limit}`;
+  const its = kind === undefined ? limit : `${PERIOD_ADJECTIVES[kind]} ${limit}`;
   const amounts = `${usd(budget.spent_micros)} of ${usd(budget.daily_budget_usd_micros)}`;
   return `${who(budget)} reached ${budget.reached_percent ?? budget.percent}% of its ${its} (${amounts})`;
 }

@@ -35,8 +35,13 @@ export function useAgentBlocked(agentId: string) {
   };
 }
 
+interface AgentBlockedProps {
+  agentId: string;
+  blocked: ReturnType<typeof useAgentBlocked>;
+}
+
 /** Blocked calls of both kinds, newest first. */
-export function AgentBlocked({ blocked: { byBudget, byGuard } }: { blocked: ReturnType<typeof useAgentBlocked> }) {
+export function AgentBlocked({ agentId, blocked: { byBudget, byGuard } }: AgentBlockedProps) {
   const { slug } = useWorkspace();
   const columns: Column<Blocked>[] = [
     {
@@ -66,7 +71,7 @@ export function AgentBlocked({ blocked: { byBudget, byGuard } }: { blocked: Retu
     <Card
       title={words.blocked}
       link={
-        <Link to="/w/$slug/blocked" params={{ slug }}>
+        <Link to="/w/$slug/blocked" params={{ slug }} search={(before) => ({ ...before, agent: agentId })}>
           {words.allBlocked}
         </Link>
       }

@@ -3,8 +3,6 @@ import { useState } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
-import { colourOf } from '../../charts/colours.ts';
-import { SpendBars } from '../../charts/spend-bars.tsx';
 import { percent } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
@@ -15,7 +13,9 @@ import { Removed } from '../../ui/removed.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
 import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
+import { useSpanLimit } from '../budgets/use-span-limit.ts';
 import { AgentBlocked, useAgentBlocked } from './agent-blocked.tsx';
+import { AgentChart } from './agent-chart.tsx';
 import { AgentBudget } from './agent-budget.tsx';
 import { AgentLabels } from './agent-labels.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
@@ -35,6 +35,7 @@ export function AgentPage() {
     { live: true },
   );
   const blocked = useAgentBlocked(agentId);
+  const limit = useSpanLimit(agentId);
   const agent = useRead('GET /api/v1/agents/{agent_id}', { path: { agent_id: agentId } });
   const name = details.data?.agent.display_name ?? agentId;
   return (
@@ -54,23 +55,16 @@ export function AgentPage() {
         <SpanBar />
       </PageHead>
       <AgentBudget agentId={agentId} name={name} />
-      <Loaded query={details} with={[agent, blocked.byBudget, blocked.byGuard]} height={720}>
+      <Loaded query={details} with={[agent, blocked.byBudget, blocked.byGuard, ...limit.waits]} height={720}>
         {(data) => (
           <>
             <AgentLabels agentId={agentId} name={name} labels={agent.data?.labels} />
-            <Card title={words.chart}>
-              <SpendBars
-                label={`${words.chart}: ${name}`}
-                interval={intervalOf(data.points)}
-                series={[{ key: 'spend', name: words.chart, colour: colourOf(0) }]}
-                points={data.points.map(({ start, total_micros }) => ({ start, micros: [total_micros] }))}
-              />
-            </Card>
+            <AgentChart name={name} details={data} limit={limit} />
             <div className={ui['two']}>
               <Card title={words.models}>
                 <Models models={data.models} total={data.metrics.total_micros} />
               </Card>
-              <AgentBlocked blocked={blocked} />
+              <AgentBlocked agentId={agentId} blocked={blocked} />
             </div>
             <Card title={words.recent}>
               <Removed window={data.window} />
@@ -84,18 +78,6 @@ export function AgentPage() {
       {renaming && <RenameDialog agentId={agentId} name={name} onClose={() => setRenaming(false)} />}
     </div>
   );
-}
-
-const MINUTE = 60_000;
-
-/** The details contain no interval, so it is derived from the points. */
-function intervalOf(points: readonly Api.SpendPoint[]): Api.SpendSeries['interval'] {
-  const [first, second] = points;
-  if (first === undefined || second === undefined) return '1h';
-  const ms = Date.parse(second.start) - Date.parse(first.start);
-  if (ms < MINUTE) return '1s';
-  if (ms < 60 * MINUTE) return '1min';
-  return ms <= 120 * MINUTE ? '1h' : '1d';
 }
 
 type Model = Api.AgentDetails['models'][number];

@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type Api, type Pages, usePages } from '../../api/api.ts';
+import { labelIn, withLabel, withoutLabels } from '../../app/label-search.ts';
 import { useSpan } from '../../app/span.ts';
 import { exactCount } from '../../format/numbers.ts';
 import { budgetName } from '../../text/budget-words.ts';
@@ -8,6 +9,8 @@ import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { At, Money } from '../../ui/figures.tsx';
+import { Button } from '../../ui/button.tsx';
+import { LabelFilter } from '../../ui/label-filter.tsx';
 import { PagedTable } from '../../ui/paged-table.tsx';
 import { Card, Note, PageHead, Segments, Tag } from '../../ui/parts.tsx';
 import { Removed } from '../../ui/removed.tsx';
@@ -33,11 +36,47 @@ export function BlockedPage() {
         />
         <SpanBar />
       </PageHead>
+      <Filters />
       {LISTS[kind]}
       {event !== undefined && <EventDrawer kind={kind} eventId={event} />}
       {run !== undefined && <RunDrawer kind={kind} runId={run} />}
     </>
   );
+}
+
+/** The agent that the calls are of, or the label that they have. */
+function Filters() {
+  const search = useSearch({ from: '/account/w/$slug/blocked' });
+  const navigate = useNavigate({ from: '/w/$slug/blocked' });
+  const { agent } = search;
+  if (agent !== undefined) {
+    const clear = () => void navigate({ to: '.', search: ({ agent: _before, ...rest }) => rest });
+    return (
+      <div className={ui['row']}>
+        <span>{words.onlyAgent}</span> <AgentLink id={agent} />
+        <Button onClick={clear}>{text.labels.filter.clear}</Button>
+      </div>
+    );
+  }
+  return (
+    <LabelFilter
+      label={labelIn(search)}
+      set={(label) => void navigate({ to: '.', search: (rest) => ({ ...withoutLabels(rest), ...withLabel(label) }) })}
+    />
+  );
+}
+
+/** The query of a list, with the filters of the page. */
+function useListQuery() {
+  const { query } = useSpan();
+  const search = useSearch({ from: '/account/w/$slug/blocked' });
+  const label = labelIn(search);
+  return {
+    ...query,
+    ...(search.agent !== undefined && { agent_id: search.agent }),
+    ...(label && { label: withLabel(label) }),
+    limit: 100,
+  };
 }
 
 /** Changes the shown part of the page, and its URL. */
@@ -57,8 +96,7 @@ function useShow() {
 }
 
 function ByBudget() {
-  const { query } = useSpan();
-  const list = usePages('GET /api/v1/dashboard/budget-blocked', { query: { ...query, limit: 100 } });
+  const list = usePages('GET /api/v1/dashboard/budget-blocked', { query: useListQuery() });
   const columns: Column<Api.BudgetBlocked>[] = [
     ...firstColumns<Api.BudgetBlocked>(),
     { key: 'scope', head: words.column.budget, cell: (row) => <BudgetTag row={row} /> },
@@ -96,8 +134,7 @@ function BudgetTag({ row }: { row: Api.BudgetBlocked }) {
 }
 
 function ByGuard() {
-  const { query } = useSpan();
-  const list = usePages('GET /api/v1/dashboard/guard-blocked', { query: { ...query, limit: 100 } });
+  const list = usePages('GET /api/v1/dashboard/guard-blocked', { query: useListQuery() });
   const columns: Column<Api.GuardBlocked>[] = [
     ...firstColumns<Api.GuardBlocked>(),
     { key: 'guard', head: words.column.guard, cell: ({ guard }) => <Tag tone="warn">{guard}</Tag> },

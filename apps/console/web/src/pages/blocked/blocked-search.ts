@@ -1,4 +1,5 @@
 import type { Api } from '@tollkeeper/client';
+import { type LabelSearch, parseLabel } from '../../app/label-search.ts';
 
 export type BlockedKind = keyof Api.Overview['blocked'];
 
@@ -19,15 +20,23 @@ export function allBlockedOf(row: Record<`${BlockedKind}_blocked`, number>): num
   return BLOCKED_KINDS.reduce((sum, kind) => sum + row[`${kind}_blocked`], 0);
 }
 
-/** The page's URL besides its span: the kind, and the event or the run in the drawer. */
-export interface BlockedSearch {
+/** The page's URL besides its span: the kind, the agent or the label of the calls, and what is in the drawer. */
+export type BlockedSearch = LabelSearch & {
   kind?: BlockedKind;
+  agent?: string;
   event?: string;
   run?: string;
-}
+};
 
-export function parseBlockedSearch({ kind, event, run }: Record<string, unknown>): BlockedSearch {
+const AGENT = /^[A-Za-z0-9._:-]{1,128}$/;
+
+export function parseBlockedSearch(search: Record<string, unknown>): BlockedSearch {
+  const { kind, event, run } = search;
+  // The router parses digits in the URL as a number.
+  const agent = typeof search['agent'] === 'number' ? String(search['agent']) : search['agent'];
   return {
+    // The API filters by one of them.
+    ...(typeof agent === 'string' && AGENT.test(agent) ? { agent } : parseLabel(search)),
     ...kindInAddress(BLOCKED_KINDS.find((known) => known === kind)),
     ...(typeof event === 'string' && { event }),
     ...(typeof run === 'string' && { run }),

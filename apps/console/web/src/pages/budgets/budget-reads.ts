@@ -7,6 +7,7 @@ export const BUDGET_READS = [
   'GET /api/v1/workspaces/{tenant_id}/budgets/workspace',
   'GET /api/v1/workspaces/{tenant_id}/budgets/history',
   'GET /api/v1/dashboard/overview',
+  'GET /api/v1/dashboard/budget-medians',
   'GET /api/v1/dashboard/top-agents/details',
 ] as const;
 

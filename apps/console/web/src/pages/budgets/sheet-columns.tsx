@@ -10,6 +10,7 @@ import { Meter, Tag } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
 import { BudgetCell, type BudgetCellProps } from './budget-cell.tsx';
 import { type Origin, originOf } from './budget-reads.ts';
+import type { Median } from './medians.ts';
 import type { SheetRow } from './sheet-rows.ts';
 import type { LimitChange } from './use-limit-changes.ts';
 
@@ -28,6 +29,7 @@ export interface SheetActions {
 
 export interface SheetColumnsProps {
   rows: readonly SheetRow[];
+  medianOf: (row: SheetRow) => Median;
   /** Undefined for people who only read. */
   actions: SheetActions | undefined;
   /** Key of the row whose values are shown. */
@@ -35,7 +37,7 @@ export interface SheetColumnsProps {
   open: (key: string | null) => void;
 }
 
-export function sheetColumns({ rows, actions, opened, open }: SheetColumnsProps): Column<SheetRow>[] {
+export function sheetColumns({ rows, medianOf, actions, opened, open }: SheetColumnsProps): Column<SheetRow>[] {
   return [
     ...(actions === undefined ? [] : [selectColumn(rows, actions)]),
     {
@@ -68,6 +70,13 @@ export function sheetColumns({ rows, actions, opened, open }: SheetColumnsProps)
       align: 'right',
       wide: true,
       cell: (row) => <ForecastCell row={row} />,
+    },
+    {
+      key: 'median',
+      head: <span className={ui['lines']}>{words.column.median}</span>,
+      align: 'right',
+      wide: true,
+      cell: (row) => <MedianCell median={medianOf(row)} />,
     },
     { key: 'reset', head: words.column.reset, wide: true, cell: (row) => <ResetCell row={row} /> },
   ];
@@ -190,11 +199,23 @@ function ForecastCell({ row: { limit, forecast } }: { row: SheetRow }) {
   return <Tag tone="bad">{amount}</Tag>;
 }
 
+function MedianCell({ median }: { median: Median }) {
+  if ('micros' in median) return <Money micros={median.micros} />;
+  return (
+    <span title={median.why}>
+      {text.common.none}
+      <span className="heard">{median.why}</span>
+    </span>
+  );
+}
+
 function ResetCell({ row: { budget, limit } }: { row: SheetRow }) {
   return (
     <>
       {limit === undefined ? text.common.none : <Ago at={limit.resets_at} />}
-      <div className={ui['hint']}>{words.periods[budget.period.kind]}</div>
+      <div className={ui['hint']}>
+        <span className={ui['word']}>{words.periods[budget.period.kind]}</span>
+      </div>
     </>
   );
 }

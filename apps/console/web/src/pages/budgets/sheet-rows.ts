@@ -2,7 +2,7 @@ import type { Api } from '@tollkeeper/client';
 import { budgetSentence } from '../../text/budget-sentence.ts';
 import { type Origin, originOf } from './budget-reads.ts';
 import type { Sort } from './budgets-search.ts';
-import { forecastOf, riskOf, usedOf } from './risk.ts';
+import { riskOf, usedOf } from './risk.ts';
 
 /** A row of the worksheet: a budget, or below it one of the values that have its limit each. */
 export interface SheetRow {
@@ -22,48 +22,45 @@ export interface SheetRow {
 export interface Figures {
   budgets: readonly Api.Budget[];
   limits: readonly Api.Limit[];
-  /** The time of the figures. */
-  now: number;
   /** The zone of the workspace. */
   zone: string;
 }
 
 /** A row for each budget. */
-export function rowsOf({ budgets, limits, now, zone }: Figures): SheetRow[] {
+export function rowsOf({ budgets, limits, zone }: Figures): SheetRow[] {
   const byBudget = Map.groupBy(limits, ({ budget_id }) => budget_id);
   const names = new Map(budgets.map(({ id, name }) => [id, name]));
   return budgets.map((budget) => {
-    const own = byRisk(byBudget.get(budget.id) ?? [], now);
+    const own = byRisk(byBudget.get(budget.id) ?? []);
     const overridden = budget.overrides === null ? undefined : names.get(budget.overrides);
     return {
       key: budget.id,
       budget,
       value: undefined,
       says: budgetSentence(budget, { zone, overridden }),
-      ...figuresOf(own[0], now),
+      ...figuresOf(own[0]),
     };
   });
 }
 
 /** A row for each value of the budget of a row, those at risk first. */
-export function valueRowsOf({ budget }: SheetRow, limits: readonly Api.Limit[], now: number): SheetRow[] {
-  return byRisk(limits, now).map((limit) => ({
+export function valueRowsOf({ budget }: SheetRow, limits: readonly Api.Limit[]): SheetRow[] {
+  return byRisk(limits).map((limit) => ({
     key: `${budget.id} ${limit.value}`,
     budget,
     value: limit.value ?? '',
     says: '',
-    ...figuresOf(limit, now),
+    ...figuresOf(limit),
   }));
 }
 
-function byRisk(limits: readonly Api.Limit[], now: number): Api.Limit[] {
-  const risks = new Map(limits.map((limit) => [limit, riskOf(limit, now)]));
-  return limits.toSorted((a, b) => risks.get(b)! - risks.get(a)!);
+function byRisk(limits: readonly Api.Limit[]): Api.Limit[] {
+  return limits.toSorted((a, b) => riskOf(b) - riskOf(a));
 }
 
-function figuresOf(limit: Api.Limit | undefined, now: number) {
+function figuresOf(limit: Api.Limit | undefined) {
   if (limit === undefined) return { limit, used: 0, forecast: null, risk: -1 };
-  return { limit, used: usedOf(limit), forecast: forecastOf(limit, now), risk: riskOf(limit, now) };
+  return { limit, used: usedOf(limit), forecast: limit.pace_end_micros, risk: riskOf(limit) };
 }
 
 const byName = (a: SheetRow, b: SheetRow): number => a.budget.name.localeCompare(b.budget.name);

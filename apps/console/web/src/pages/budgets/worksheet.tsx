@@ -10,6 +10,7 @@ import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { BudgetDialog } from './budget-dialog.tsx';
 import { ORIGINS, type Sort, SORTS } from './budgets-search.ts';
+import { mediansOf } from './medians.ts';
 import { PasteDialog } from './paste-dialog.tsx';
 import { type SheetActions, sheetColumns } from './sheet-columns.tsx';
 import { isShown, orderOf, rowsOf, type SheetRow, valueRowsOf } from './sheet-rows.ts';
@@ -31,11 +32,18 @@ export interface WorksheetProps {
 export function Worksheet({ isCreating, onCreated, children }: WorksheetProps) {
   const budgets = useAllBudgets();
   const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true });
+  // Whole days: they change at midnight, and with late events.
+  const medians = useRead('GET /api/v1/dashboard/budget-medians', {});
   return (
     <Loaded query={budgets} with={[limits]} height={640}>
       {(all) => (
         <>
-          <Sheet budgets={all} limits={limits.data?.items ?? []} now={limits.dataUpdatedAt} />
+          <Sheet
+            budgets={all}
+            limits={limits.data?.items ?? []}
+            medianOf={mediansOf(medians.data, medians.isError)}
+            now={limits.dataUpdatedAt}
+          />
           {children}
           {isCreating && <BudgetDialog budget={null} budgets={all} onClose={onCreated} />}
         </>
@@ -47,10 +55,11 @@ export function Worksheet({ isCreating, onCreated, children }: WorksheetProps) {
 interface SheetProps {
   budgets: readonly Api.Budget[];
   limits: readonly Api.Limit[];
+  medianOf: ReturnType<typeof mediansOf>;
   now: number;
 }
 
-function Sheet({ budgets, limits, now }: SheetProps) {
+function Sheet({ budgets, limits, medianOf, now }: SheetProps) {
   const { timezone: zone } = useWorkspace();
   const mayEdit = useMay('owner');
   const { search } = useBudgetsSearch();
@@ -59,7 +68,7 @@ function Sheet({ budgets, limits, now }: SheetProps) {
   const [editing, setEditing] = useState<Api.Budget | null>(null);
   const { change, undoLast } = useLimitChanges();
   const ledTo = useLedTo();
-  const rows = useMemo(() => rowsOf({ budgets, limits, now, zone }), [budgets, limits, now, zone]);
+  const rows = useMemo(() => rowsOf({ budgets, limits, zone }), [budgets, limits, zone]);
   const isHeld = selected.size > 0 || drafts.size > 0;
   const shown = useOrdered(rows, search.sort ?? 'risk', search.budget, { now, isHeld }).filter((row) =>
     isShown(row, search.origin, search.find ?? ''),
@@ -98,9 +107,11 @@ function Sheet({ budgets, limits, now }: SheetProps) {
             {shown.length === 0 ? (
               <p>{words.noMatch}</p>
             ) : (
-              <SheetTable rows={shown} limits={limits} now={now} actions={mayEdit ? actions : undefined} />
+              <SheetTable rows={shown} {...{ limits, medianOf }} actions={mayEdit ? actions : undefined} />
             )}
-            <p className={ui['hint']}>{words.forecastText}</p>
+            <p className={ui['hint']}>
+              {words.forecastText} {words.median.text}
+            </p>
           </>
         )}
         <Selection
@@ -114,20 +125,20 @@ function Sheet({ budgets, limits, now }: SheetProps) {
   );
 }
 
-interface SheetTableProps extends Pick<SheetProps, 'limits' | 'now'> {
+interface SheetTableProps extends Pick<SheetProps, 'limits' | 'medianOf'> {
   rows: readonly SheetRow[];
   actions: SheetActions | undefined;
 }
 
 /** The rows, one of which may be open to those of its values. */
-function SheetTable({ rows, limits, now, actions }: SheetTableProps) {
+function SheetTable({ rows, limits, medianOf, actions }: SheetTableProps) {
   const [opened, setOpened] = useState<string | null>(null);
   const open = rows.find(({ key }) => key === opened);
-  const values = useValues(open, limits, now);
+  const values = useValues(open, limits);
   return (
     <Table
       label={words.title}
-      columns={sheetColumns({ rows, actions, opened, open: setOpened })}
+      columns={sheetColumns({ rows, medianOf, actions, opened, open: setOpened })}
       rows={rows.flatMap((row) => (row === open ? [row, ...values] : [row]))}
       rowKey={({ key }) => key}
     />
@@ -157,11 +168,11 @@ function useOrdered(
 }
 
 /** The rows of all values of the opened budget; until they are loaded, those among all limits. */
-function useValues(row: SheetRow | undefined, limits: readonly Api.Limit[], now: number): SheetRow[] {
+function useValues(row: SheetRow | undefined, limits: readonly Api.Limit[]): SheetRow[] {
   const budget_id = row?.key ?? '';
   const all = useRead('GET /api/v1/limits', { query: { budget_id } }, { live: true, enabled: row !== undefined });
   if (row === undefined) return [];
-  return valueRowsOf(row, all.data?.items ?? limits.filter((limit) => limit.budget_id === budget_id), now);
+  return valueRowsOf(row, all.data?.items ?? limits.filter((limit) => limit.budget_id === budget_id));
 }
 
 function Filters() {

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { type Api, useRead } from '../../api/api.ts';
+import { type Answer, type Api, useRead } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
 import { Ago } from '../../ui/figures.tsx';
@@ -7,7 +7,6 @@ import { Card, Loaded, Note } from '../../ui/parts.tsx';
 import { AlertStatus, Severity } from '../../ui/severity.tsx';
 import ui from '../../ui/ui.module.css';
 import { useAlertLine } from '../../ui/use-alert-line.ts';
-import { findBudgetsAtRisk } from '../budgets/risk.ts';
 import { BudgetsAtRisk } from './budgets-at-risk.tsx';
 import css from './overview.module.css';
 
@@ -20,15 +19,13 @@ const LEFT = 2;
 const LAST = 2;
 
 /** The budgets at risk, then the firing alerts, for those who may read them; without any, the latest ones. */
-export function Attention() {
+export function Attention({ overview }: { overview: Answer<Api.Overview> }) {
   const { slug } = useWorkspace();
   const enabled = useMay('admin');
-  const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true });
   const firing = useRead('GET /api/v1/alerts', { query: { status: 'firing', limit: FIRING } }, { live: true, enabled });
   const last = useRead('GET /api/v1/alerts', { query: { limit: LAST } }, { live: true, enabled });
   const fires = firing.data?.items ?? [];
   const left = Math.min(LEFT, fires.length);
-  const atRisk = findBudgetsAtRisk(limits.data?.items ?? [], limits.dataUpdatedAt, BUDGETS - left);
   const alerts = fires.length === 0 ? (last.data?.items ?? []) : fires;
   return (
     <Card
@@ -46,16 +43,21 @@ export function Attention() {
         </span>
       }
     >
-      <Loaded query={limits} with={enabled ? [firing, last] : []} height={278}>
-        {() => (
-          <>
-            {fires.length === 0 && atRisk.length === 0 && <Quiet readsAlerts={enabled} />}
-            <div className={css['attention']}>
-              <BudgetsAtRisk atRisk={atRisk} />
-              <AlertList alerts={alerts.slice(0, Math.max(left, FIRING - atRisk.length))} />
-            </div>
-          </>
-        )}
+      <Loaded query={overview} with={enabled ? [firing, last] : []} height={278}>
+        {({ budgets }) => {
+          const atRisk = (budgets ?? []).filter(({ at_risk }) => at_risk).slice(0, BUDGETS - left);
+          const isQuiet = budgets !== null && fires.length === 0 && atRisk.length === 0;
+          return (
+            <>
+              {budgets === null && <Note title={words.unknown.title}>{words.unknown.text}</Note>}
+              {isQuiet && <Quiet readsAlerts={enabled} />}
+              <div className={css['attention']}>
+                <BudgetsAtRisk atRisk={atRisk} />
+                <AlertList alerts={alerts.slice(0, Math.max(left, FIRING - atRisk.length))} />
+              </div>
+            </>
+          );
+        }}
       </Loaded>
     </Card>
   );

@@ -42,7 +42,7 @@ export function OverviewPage() {
         <Kpis overview={overview} />
         <div className={css['two']}>
           <SpendChart />
-          <Attention />
+          <Attention overview={overview} />
         </div>
         <TopAgents />
       </FirstRun>

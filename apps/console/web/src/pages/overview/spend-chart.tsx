@@ -5,13 +5,17 @@ import { SpendBars } from '../../charts/spend-bars.tsx';
 import { ChartSpace } from '../../charts/stacked-bars.tsx';
 import { text } from '../../text/index.ts';
 import { Card, Loaded } from '../../ui/parts.tsx';
+import ui from '../../ui/ui.module.css';
+import { ChartKinds, useChartKind } from '../budgets/chart-kind.tsx';
+import { RunUpChart } from '../budgets/run-up-chart.tsx';
+import { useSpanLimit } from '../budgets/use-span-limit.ts';
 
 const words = text.overview;
 
 /** Agents with their own series in the chart. */
 export const IN_CHART = 4;
 
-/** Spend by agent over time, and when the first budget was used up. */
+/** Spend by agent over time, and when the first budget was used up. Added up, it is drawn with the limit. */
 export function SpendChart() {
   const { query } = useSpan();
   const breakdown = useRead(
@@ -20,25 +24,31 @@ export function SpendChart() {
     { live: true },
   );
   const series = useRead('GET /api/v1/dashboard/spend/series', { query }, { live: true });
+  const { kind, waits, of } = useSpanLimit();
+  const limit = breakdown.data && of(breakdown.data.window);
+  const shown = useChartKind(limit);
   const every = breakdown.data === undefined ? '' : `, ${words.everyInterval[breakdown.data.interval]}`;
   const blocked = series.data?.points.reduce((sum, { budget_blocked }) => sum + budget_blocked, 0) ?? 0;
   const first = series.data?.points.find(({ budget_blocked }) => budget_blocked > 0);
   return (
     <Card title={`${words.seriesByAgent}${every}`}>
-      <Loaded query={breakdown} height={<ChartSpace named />}>
-        {(data) => {
-          const index = data.points.findIndex(({ start }) => start === first?.start);
-          return (
-            <SpendBars
-              label={`${words.seriesByAgent}${every}`}
-              interval={data.interval}
-              series={seriesOf(data)}
-              points={data.points}
-              mark={index < 0 ? undefined : { index, text: words.blockedMark(blocked) }}
-            />
-          );
-        }}
-      </Loaded>
+      <div className={ui['stack']}>
+        {kind !== undefined && <ChartKinds shown={shown} />}
+        <Loaded query={breakdown} with={waits} height={<ChartSpace named />}>
+          {(data) => {
+            const chart = { label: `${words.seriesByAgent}${every}`, series: seriesOf(data), points: data.points };
+            const mark = words.blockedMark(blocked);
+            if (kind !== undefined && shown === 'cumulative') {
+              const at = first && { at: first.start, text: mark };
+              return <RunUpChart {...chart} {...{ kind, limit }} window={data.window} blocked={at} />;
+            }
+            const index = data.points.findIndex(({ start }) => start === first?.start);
+            return (
+              <SpendBars {...chart} interval={data.interval} mark={index < 0 ? undefined : { index, text: mark }} />
+            );
+          }}
+        </Loaded>
+      </div>
     </Card>
   );
 }

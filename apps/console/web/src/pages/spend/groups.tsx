@@ -1,8 +1,11 @@
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
+import { useWorkspace } from '../../app/account.tsx';
+import { withLabel, withoutLabels } from '../../app/label-search.ts';
 import { useSpan } from '../../app/span.ts';
 import { keyOf, nameOf } from '../../charts/breakdown.ts';
-import { wordsOf, type Division } from '../../charts/division.ts';
+import { labelOf, wordsOf, type Division } from '../../charts/division.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
 import { percent } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
@@ -17,10 +20,26 @@ const words = text.spend;
 
 type Group = Api.SpendBreakdown['groups'][number] & { trend: number[] };
 
-/** Only agents have pages of their own. */
+/** Agents have pages of their own, and values of labels filter this one. */
 function nameCell(group: Group, by: Division): ReactNode {
   if (by === 'agent' && group.key !== null) return <AgentLink id={group.key} name={group.display_name} />;
+  const label = labelOf(by);
+  if (label !== null && group.key !== null) return <ValueLink name={label} value={group.key} />;
   return <span className={ui['name']}>{nameOf(group, by)}</span>;
+}
+
+function ValueLink({ name, value }: { name: string; value: string }) {
+  const { slug } = useWorkspace();
+  return (
+    <Link
+      to="/w/$slug/spend"
+      params={{ slug }}
+      search={({ by: _before, ...rest }) => ({ ...withoutLabels(rest), ...withLabel({ name, value }) })}
+      className={ui['name']}
+    >
+      {value}
+    </Link>
+  );
 }
 
 /** The agents, models, plans or values of a label with the highest spend, with the trend of each. */

@@ -2,6 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type Answer, type Api, useRead } from '../../api/api.ts';
 import { useTrackedLabels } from '../../app/account.tsx';
+import { type LabelFilter as Filter, labelIn, withLabel, withoutLabels } from '../../app/label-search.ts';
 import { useSpan } from '../../app/span.ts';
 import { seriesOf } from '../../charts/breakdown.ts';
 import { colourOf } from '../../charts/colours.ts';
@@ -11,6 +12,7 @@ import { ChartSpace } from '../../charts/stacked-bars.tsx';
 import { dateTime } from '../../format/time.ts';
 import { text } from '../../text/index.ts';
 import { Count, hasTokens, Money } from '../../ui/figures.tsx';
+import { LabelFilter } from '../../ui/label-filter.tsx';
 import { Card, Loaded, PageHead, Segments, Unknown } from '../../ui/parts.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
 import ui from '../../ui/ui.module.css';
@@ -20,8 +22,11 @@ const words = text.spend;
 
 export function SpendPage() {
   const { zone, query } = useSpan();
-  const { by } = useSearch({ from: '/account/w/$slug/spend' });
-  const spend = useRead('GET /api/v1/dashboard/spend', { query }, { live: true });
+  const search = useSearch({ from: '/account/w/$slug/spend' });
+  const { by } = search;
+  const label = labelIn(search);
+  const filtered = { ...query, ...(label && { label: withLabel(label) }) };
+  const spend = useRead('GET /api/v1/dashboard/spend', { query: filtered }, { live: true });
   const span = spend.data?.window;
   const now = new Date().toISOString();
   const line = words.line(dateTime(span?.start ?? now, zone), dateTime(span?.end ?? now, zone), zone);
@@ -31,9 +36,10 @@ export function SpendPage() {
         <SpanBar />
       </PageHead>
       <Totals spend={spend} />
-      <GroupBy />
-      {by === undefined ? <Whole /> : <Divided by={by} />}
-      <Groups by={by ?? 'agent'} />
+      {label === undefined && <GroupBy />}
+      <FilterBy label={label} />
+      {by === undefined ? <Whole query={filtered} /> : <Divided by={by} />}
+      {label === undefined && <Groups by={by ?? 'agent'} />}
     </div>
   );
 }
@@ -99,8 +105,29 @@ function GroupBy() {
   );
 }
 
-function Whole() {
-  const { query } = useSpan();
+function FilterBy({ label }: { label: Filter | undefined }) {
+  const navigate = useNavigate({ from: '/w/$slug/spend' });
+  return (
+    <LabelFilter
+      label={label}
+      set={(next) =>
+        void navigate({
+          to: '.',
+          search: ({ by: _before, ...rest }) => ({
+            ...withoutLabels(rest),
+            ...(next === undefined ? label && { by: `label:${label.name}` as const } : withLabel(next)),
+          }),
+        })
+      }
+    />
+  );
+}
+
+interface WholeProps {
+  query: ReturnType<typeof useSpan>['query'] & { label?: Record<string, string> };
+}
+
+function Whole({ query }: WholeProps) {
   const series = useRead('GET /api/v1/dashboard/spend/series', { query }, { live: true });
   return (
     <Card title={words.chart}>

@@ -1,0 +1,40 @@
+import type { BudgetEach, BudgetsServiceDefinition } from '@tollkeeper/contracts';
+import { dailyBudgetId } from '@tollkeeper/contracts';
+import { type GrpcClient, isUnimplemented } from '@tollkeeper/grpc';
+import type { BudgetList, SelectingBudget } from '../domain/budget-medians.ts';
+
+/** Reads all budgets of a workspace from the budgets service. */
+export function createBudgetList(
+  budgets: Pick<GrpcClient<BudgetsServiceDefinition>, 'listBudgets' | 'listActiveBudgets'>,
+): BudgetList {
+  return {
+    async of(tenantId) {
+      const [daily, active] = await Promise.all([
+        budgets.listBudgets({ tenantId }, {}),
+        budgets.listActiveBudgets({ tenantId }, {}).catch((error: unknown) => {
+          // Release 0.1.0 of budgets has daily budgets only.
+          if (isUnimplemented(error)) return { budgets: [] };
+          throw error;
+        }),
+      ]);
+      return [
+        ...(daily.dailyBudgetUsdMicros === undefined ? [] : [dailyOf('workspace', '', {})]),
+        ...daily.agents.map(({ agentId }) => dailyOf('agent', agentId, { agent: agentId })),
+        ...daily.plans.map(({ planKey }) => dailyOf('plan', planKey, { plan: planKey })),
+        ...active.budgets.map(({ id, selector, each }) => ({
+          id,
+          selector: selector ?? {},
+          each: (each as BudgetEach | undefined) ?? null,
+        })),
+      ];
+    },
+  };
+}
+
+function dailyOf(
+  scope: Parameters<typeof dailyBudgetId>[0],
+  scopeId: string,
+  selector: SelectingBudget['selector'],
+): SelectingBudget {
+  return { id: dailyBudgetId(scope, scopeId), selector, each: null };
+}

@@ -1,0 +1,38 @@
+import type { DenialMessage, LimitScope, LimitStatusMessage } from '@tollkeeper/contracts';
+import type { Denial, LimitRow } from '../domain/limit.ts';
+import { budgetOf } from '../domain/limit.rows.ts';
+
+export function toLimitMessage(row: LimitRow): LimitStatusMessage {
+  return { ...toLimitFields(row), remainingMicros: row.remainingMicros, isFilling: row.state === 'filling' };
+}
+
+export function toDenialMessage(denial: Denial): DenialMessage {
+  const { requestedMicros, message } = denial;
+  return { ...toLimitFields(denial), requestedMicros, message };
+}
+
+function toLimitFields(limit: LimitRow) {
+  const { id, name, value, period } = budgetOf(limit);
+  return {
+    scope: toWireScope(limit.scope),
+    scopeId: limit.scopeId,
+    dailyBudgetUsdMicros: limit.limitMicros,
+    spentMicros: limit.spentMicros,
+    heldMicros: limit.heldMicros,
+    resetsAt: toTimestamp(limit.resetsAt),
+    budgetId: id,
+    budgetName: name,
+    ...(value !== undefined && { value }),
+    limitMicros: limit.limitMicros,
+    period: { kind: period, start: toTimestamp(limit.period.start), end: toTimestamp(limit.period.end) },
+  };
+}
+
+function toWireScope<S extends LimitScope>(scope: S) {
+  return `LIMIT_SCOPE_${scope.toUpperCase() as Uppercase<S>}` as const;
+}
+
+/** Epoch milliseconds as a google.protobuf.Timestamp. */
+export function toTimestamp(time: number) {
+  return { seconds: Math.floor(time / 1000), nanos: (time % 1000) * 1_000_000 };
+}
