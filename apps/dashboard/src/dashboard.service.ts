@@ -11,6 +11,7 @@ import { createDirectory } from './clients/identity.client.ts';
 import { createTrackedLabels } from './clients/tracked-labels.client.ts';
 import type { DashboardConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
+import { createBudgetPreviews } from './domain/budget.previews.ts';
 import { createReads } from './domain/reads.ts';
 import { createSettlementList } from './domain/settlement.list.ts';
 import { createTallies } from './domain/tallies.ts';
@@ -18,6 +19,7 @@ import { createDashboardHandlers } from './grpc/dashboard.handlers.ts';
 import { createAgentsRoutes } from './http/agents.routes.ts';
 import { createBlockedRoutes } from './http/blocked.routes.ts';
 import { createMediansRoute } from './http/medians.routes.ts';
+import { createPreviewRoutes } from './http/preview.routes.ts';
 import { createSelection } from './http/selection.ts';
 import { createSpendRoutes } from './http/spend.routes.ts';
 import { createWindowOf } from './http/window.ts';
@@ -60,12 +62,16 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const reads = createReads();
   const { events } = stores;
   const settlements = createSettlementList({ reader: stores.settlements, reads, caughtUp: consumer.caughtUp });
+  const previews = createBudgetPreviews({
+    ...{ reads, tallies, clock, reader: stores.settlements, retentionSeconds: config.RETENTION_SECONDS },
+  });
   const http = createHttpServer({
     ...base,
     routes: [
       ...createSpendRoutes({ reads, tallies, budgets, budgetRisks, directory, windowOf, selection }),
       ...createAgentsRoutes({ reads, tallies, events, budgets, directory, windowOf }),
       ...createBlockedRoutes({ reads, tallies, events, windowOf, selection }),
+      ...createPreviewRoutes({ previews, directory }),
       createMediansRoute({ reads, tallies, budgetList, directory, trackedLabels, clock }),
     ],
   });

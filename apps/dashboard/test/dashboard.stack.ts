@@ -28,12 +28,14 @@ import { createDashboard, dashboardConfig, type DashboardService } from '../src/
 import { createBudgetsStandIn } from './budgets.stand-in.ts';
 import { createEnforcerStandIn } from './enforcer.stand-in.ts';
 
+export const PARIS_TENANT = provenTenantId('ws_paris');
 export const KATHMANDU_TENANT = provenTenantId('ws_kathmandu');
 /** Has a time zone that the calendar does not know. */
 export const JST_TENANT = provenTenantId('ws_jst');
 /** The labels that workspaces track. */
 const TRACKED = new Map<string, string[]>();
 const TIMEZONES = new Map<string, string>([
+  [PARIS_TENANT, 'Europe/Paris'],
   [KATHMANDU_TENANT, 'Asia/Kathmandu'],
   [JST_TENANT, 'JST'],
 ]);
@@ -97,15 +99,13 @@ export function useDashboard(mongo: TestMongo) {
     await eventLog.stop();
   }
 
-  async function get(tenantId: TenantId, path: string): Promise<Response> {
-    const token = await signCallerToken(CALLER_TOKEN_SECRET, 'dashboard', {
-      userId: 'user_1',
-      tenantId,
-      role: 'member',
-    });
+  async function send(tenantId: TenantId, method: 'get' | 'post', path: string, body?: object): Promise<Response> {
+    const caller = { userId: 'user_1', tenantId, role: 'member' } as const;
+    const token = await signCallerToken(CALLER_TOKEN_SECRET, 'dashboard', caller);
     const fullPath = `/api/v1/dashboard${path}`;
-    const response = await supertest(service.httpUrl).get(fullPath).set(CALLER_HEADER, token);
-    expectMatchesOpenApi(document, { method: 'get', path: fullPath, status: response.status, body: response.body });
+    const request = supertest(service.httpUrl)[method](fullPath).set(CALLER_HEADER, token);
+    const response = await (body === undefined ? request : request.send(body));
+    expectMatchesOpenApi(document, { method, path: fullPath, status: response.status, body: response.body });
     return response;
   }
 
@@ -155,8 +155,9 @@ export function useDashboard(mongo: TestMongo) {
     logs,
     database,
     budgets,
+    get: (tenantId: TenantId, path: string) => send(tenantId, 'get', path),
+    post: (tenantId: TenantId, path: string, body: object) => send(tenantId, 'post', path, body),
     enforcer,
-    get,
     appendValues,
     caughtUp,
     deadLetters,

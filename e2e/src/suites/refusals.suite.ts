@@ -19,7 +19,8 @@ const DRILLDOWNS = [
   '/guard-blocked/details?run_id=run-1',
 ].map((path) => `/api/v1/dashboard${path}`);
 
-const BUDGET = { name: 'Refused', selector: {}, period: { kind: 'day' }, limit_micros: 1 };
+const TERMS = { selector: {}, period: { kind: 'day' }, limit_micros: 1 };
+const BUDGET = { name: 'Refused', ...TERMS };
 
 /** Well-formed calls to every area; `role` is the lowest that they need. */
 const CALLS: (ApiRequest & { role?: 'member' | 'admin' | 'owner' })[] = [
@@ -37,6 +38,7 @@ const CALLS: (ApiRequest & { role?: 'member' | 'admin' | 'owner' })[] = [
   { method: 'POST', path: '/api/v1/agents', body: { agent_id: 'x', display_name: 'X' }, role: 'owner' },
   { method: 'PATCH', path: '/api/v1/agents/x', body: { labels: {} }, role: 'owner' },
   ...DRILLDOWNS.map((path) => ({ path, role: 'member' as const })),
+  { method: 'POST', path: '/api/v1/dashboard/budget-preview', body: TERMS, role: 'member' },
   { path: '/api/v1/budgets', role: 'member' },
   { path: '/api/v1/budgets/bud_workspace', role: 'member' },
   { method: 'POST', path: '/api/v1/budgets', body: BUDGET, role: 'owner' },

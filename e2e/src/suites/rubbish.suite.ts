@@ -123,6 +123,7 @@ export function describeRubbish(target: TargetOf): void {
       ['POST', 'alerts/rules'],
       ['POST', 'alerts/channels'],
       ['POST', 'budgets'],
+      ['POST', 'dashboard/budget-preview'],
       ['PUT', '/api/v1/workspaces/TENANT/budgets/workspace'],
       ['PUT', '/api/v1/workspaces/TENANT/budgets/agents/agent-a'],
       ['POST', '/api/v1/workspaces/TENANT/budgets/plans'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { CALENDAR_PERIODS, type CalendarPeriod, periodAt } from './periods.ts';
+import { budgetSpanAt, CALENDAR_PERIODS, type CalendarPeriod, countedSince, periodAt } from './periods.ts';
 
 const at = (text: string) => Date.parse(text);
 const hours = ({ start, end }: { start: number; end: number }) => (end - start) / 3_600_000;
@@ -109,5 +109,40 @@ describe('periodAt', () => {
       ),
       { numRuns: 2_000 },
     );
+  });
+});
+
+describe('budgetSpanAt', () => {
+  const once = { kind: 'once', start: at('2026-11-21T10:00:00Z'), end: at('2026-11-21T11:00:00Z') } as const;
+  const rolling = { kind: 'rolling', seconds: 7_200 } as const;
+
+  it('is that of the calendar for each time and zone, also when one period is asked for several', () => {
+    const day = period('day');
+    const asked = [
+      ...([
+        ['2026-03-29T12:00:00Z', 'Europe/Paris'],
+        ['2026-03-29T12:00:00Z', 'UTC'],
+      ] as const),
+      ...([
+        ['2026-03-29T21:59:59Z', 'UTC'],
+        ['2026-03-29T22:00:00Z', 'Europe/Paris'],
+      ] as const),
+    ];
+    for (const [time, zone] of asked) {
+      expect(budgetSpanAt(day, zone, at(time))).toEqual(periodAt(day, zone, at(time)));
+      expect(countedSince(day, budgetSpanAt(day, zone, at(time))!)).toBe(periodAt(day, zone, at(time)).start);
+    }
+  });
+
+  it('is null before and after a period that is once', () => {
+    const times = [once.start - 1, once.start, once.end - 1, once.end];
+    const span = { start: once.start, end: once.end };
+    expect(times.map((time) => budgetSpanAt(once, 'UTC', time))).toEqual([null, span, span, null]);
+  });
+
+  it('is a 60th of a rolling period, which counts 60 of them up to the end of the current one', () => {
+    const span = budgetSpanAt(rolling, 'UTC', at('2026-11-21T10:03:59.999Z'))!;
+    expect(span).toEqual({ start: at('2026-11-21T10:02:00Z'), end: at('2026-11-21T10:04:00Z') });
+    expect(countedSince(rolling, span)).toBe(at('2026-11-21T08:04:00Z'));
   });
 });

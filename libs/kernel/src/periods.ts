@@ -27,7 +27,7 @@ export const BUDGET_PERIODS = [
 ] as const satisfies readonly BudgetPeriod['kind'][];
 
 /** Number of steps in a rolling period. */
-export const ROLLING_STEPS = 60;
+const ROLLING_STEPS = 60;
 
 const HOUR_MS = 3_600_000;
 
@@ -79,4 +79,42 @@ function hourOf(local: Temporal.ZonedDateTime): TimeSpan {
   const moved = local.add({ nanoseconds: 1 }).getTimeZoneTransition('previous')?.epochMilliseconds ?? -Infinity;
   const moves = local.getTimeZoneTransition('next')?.epochMilliseconds ?? Infinity;
   return { start: Math.max(start, moved), end: Math.min(start + HOUR_MS, moves) };
+}
+
+/** The last span of each period: the calendar is too slow for every call. */
+const lastSpans = new WeakMap<BudgetPeriod, { timezone: string; span: TimeSpan }>();
+
+/**
+ * The span of the budget's period that contains the time; of a rolling period, its step. Null if the period is once, at
+ * another time. Fast for the same `period` object and times close to each other.
+ *
+ * @throws RangeError if `timezone` is not a time zone.
+ */
+export function budgetSpanAt(period: BudgetPeriod, timezone: string, at: number): TimeSpan | null {
+  switch (period.kind) {
+    case 'once':
+      return period.start <= at && at < period.end ? { start: period.start, end: period.end } : null;
+    case 'rolling': {
+      const step = rollingStepMs(period);
+      const start = Math.floor(at / step) * step;
+      return { start, end: start + step };
+    }
+    default: {
+      const last = lastSpans.get(period);
+      if (last?.timezone === timezone && last.span.start <= at && at < last.span.end) return last.span;
+      const span = periodAt(period, timezone, at);
+      lastSpans.set(period, { timezone, span });
+      return span;
+    }
+  }
+}
+
+/** The length of a step of a rolling period, in milliseconds. */
+export function rollingStepMs({ seconds }: { seconds: number }): number {
+  return (seconds / ROLLING_STEPS) * 1000;
+}
+
+/** The first time whose spend counts in the period of which `span` is the current one: see {@link budgetSpanAt}. */
+export function countedSince(period: BudgetPeriod, span: TimeSpan): number {
+  return period.kind === 'rolling' ? span.end - period.seconds * 1000 : span.start;
 }

@@ -3,8 +3,11 @@ import { resolve } from 'node:path';
 import { AUDIT_ACTIONS } from '@tollkeeper/contracts';
 import { pathsIn, readOpenApi } from '../src/released-contracts.ts';
 
-/** Operations that may change something without an audit record: programs call them with a key. */
-const UNAUDITED = ['execute', 'extendReservation', 'postEvents', 'releaseReservation', 'reserve', 'settleReservation'];
+/** Operations without an audit record although they are no GET: programs call them with a key, or they only answer. */
+const UNAUDITED = [
+  ...['execute', 'extendReservation', 'postEvents', 'previewBudget', 'releaseReservation', 'reserve'],
+  'settleReservation',
+];
 /** Actions of Tollkeeper or its operator, and failed log-ins, which no operation has. */
 const OF_NO_OPERATION = ['channel.disable', 'member.add', 'session.refuse'];
 

@@ -1,14 +1,16 @@
 import {
-  BUDGET_ACTIONS,
+  budgetAction,
   budgetEach,
   budgetId,
+  budgetOverrides,
   budgetPeriod,
   budgetSelector,
+  budgetTerms,
   displayName,
+  gracePercent,
   labelName,
   MAX_TOLD_AT,
   MAX_TOLD_PERCENT,
-  micros,
   moment,
   timestamp,
   TOLD_AT,
@@ -24,20 +26,6 @@ import { descriptionText } from './fields.ts';
 
 const name = displayName.meta({ example: 'Claude, per user' });
 const description = descriptionText.meta({ description: 'Purpose of the budget' });
-const overrides = budgetId.meta({
-  description:
-    'A budget with `each`, one value of which the selector names exactly. That budget does not apply to the value',
-});
-const limitMicros = micros.meta({ description: 'USD micros that may be spent in a period', example: 5_000_000 });
-const action = z.enum(BUDGET_ACTIONS).meta({
-  description: '`deny` denies calls beyond the limit and its grace; `warn` only reports them',
-});
-const GRACE = 'must be from 0 to 100';
-const gracePercent = z
-  .int()
-  .min(0, GRACE)
-  .max(100, GRACE)
-  .meta({ description: 'Percent of the limit that may be spent beyond it' });
 const PERCENT = 'must be a whole percentage from 1 to 100 + grace_percent';
 const percent = z.int().min(1, PERCENT).max(MAX_TOLD_PERCENT, PERCENT);
 const tellAt = z
@@ -72,13 +60,7 @@ export const budgetBody = z
   .strictObject({
     name,
     description: description.default(''),
-    selector: budgetSelector.default({}),
-    each: budgetEach.nullable().default(null),
-    overrides: overrides.nullable().default(null),
-    period: budgetPeriod,
-    limit_micros: limitMicros,
-    action: action.default('deny'),
-    grace_percent: gracePercent.default(0),
+    ...budgetTerms.shape,
     tell_at: tellAt.nullable().default(null),
     is_active: isActive.default(true),
   })
@@ -94,7 +76,7 @@ export const budgetPatch = z
       ...budgetBody.shape,
       description,
       each: budgetEach,
-      overrides,
+      overrides: budgetOverrides,
       period: z.strictObject(
         patchShape({
           kind: z.enum(BUDGET_PERIODS),
@@ -105,7 +87,7 @@ export const budgetPatch = z
           seconds: z.int(),
         }),
       ),
-      action,
+      action: budgetAction,
       grace_percent: gracePercent,
       tell_at: tellAt,
       is_active: isActive,
@@ -127,10 +109,10 @@ export const budgetRecord = z
     description,
     selector: budgetSelector,
     each: z.string().nullable().meta({ description: budgetEach.meta()?.description }),
-    overrides: overrides.nullable(),
+    overrides: budgetOverrides.nullable(),
     period: budgetPeriod,
-    limit_micros: limitMicros,
-    action,
+    limit_micros: budgetTerms.shape.limit_micros,
+    action: budgetAction,
     grace_percent: gracePercent,
     tell_at: tellAt.nullable(),
     is_active: isActive,

@@ -1,4 +1,4 @@
-import { AppError, createTurns, type TenantId } from '@tollkeeper/kernel';
+import { AppError, createTurns, type TenantId, type Turns } from '@tollkeeper/kernel';
 
 /** Measures the memory of a read while it runs. */
 export interface ReadMeter {
@@ -36,7 +36,7 @@ const LARGE_BYTES = 4 * 1024 * 1024;
 /** Concurrent small reads. They take milliseconds, so more would not be faster. */
 const SMALL_READS = { capacity: 16, ofSender: 4, waiting: 256 };
 /** Concurrent large reads. One computes while another one waits for the database. */
-const LARGE_READS = { capacity: 2, ofSender: 1, waiting: 256 };
+export const LARGE_READS = { capacity: 2, ofSender: 1, waiting: 256 };
 /** How many kinds of reads of workspaces are remembered as large. */
 const MAX_KNOWN_LARGE = 10_000;
 /** Far shorter than the timeout of the gateway. */
@@ -95,7 +95,8 @@ export function createReads({ largeBytes = LARGE_BYTES } = {}): Reads {
 
 class TooLarge extends Error {}
 
-function createPlaces({ capacity, ofSender, waiting }: typeof SMALL_READS) {
+/** Turns of workspaces, which end with `rate_limited` for work that waits too long. */
+export function createPlaces({ capacity, ofSender, waiting }: typeof SMALL_READS): Turns {
   const message = 'Other reads of this workspace take long. Wait for their responses, or use a shorter range.';
   const refusal = (): Error => new AppError('rate_limited', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   return createTurns({ capacity, ofSender, waiting: { ofSender: waiting, ms: MAX_WAIT_MS, refusal } });

@@ -4,8 +4,17 @@ import type { SettlementPage, SettlementPlace } from './settlement.page.ts';
 
 /** Reads stored settlements. No method returns those of another workspace. */
 export interface SettlementReader {
-  /** The first settlements from `from` on whose time is before `until`. A page may be empty although others follow. */
-  settlementsFrom(tenantId: TenantId, from: SettlementPlace, until: number, meter: ReadMeter): Promise<SettlementPage>;
+  /**
+   * The first settlements from `from` on whose time is before `until`, at most `atMost` if given. A page may be
+   * empty although others follow.
+   */
+  settlementsFrom(
+    tenantId: TenantId,
+    from: SettlementPlace,
+    until: number,
+    meter: ReadMeter,
+    atMost?: number,
+  ): Promise<SettlementPage>;
 }
 
 /** The settlements of a workspace, page by page. */

@@ -237,7 +237,8 @@ export const topAgentsSchema = z
   })
   .meta({ id: 'TopAgents' });
 
-const callFields = {
+/** What settlements and blocked calls may say of their call. */
+export const callFields = {
   model: z.string().optional(),
   provider: z.string().optional(),
   labels: z

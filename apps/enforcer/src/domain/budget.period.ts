@@ -1,4 +1,4 @@
-import { type BudgetPeriod, periodAt, ROLLING_STEPS, type TimeSpan } from '@tollkeeper/kernel';
+import { budgetSpanAt, type BudgetPeriod, countedSince, rollingStepMs, type TimeSpan } from '@tollkeeper/kernel';
 import type { AccountKey, Op, Period } from './journal.ts';
 import { type Account, addTo, applyOp, EMPTY_ACCOUNT, hasRoomFor, KEEP_MS, type Ledger, newAccount } from './ledger.ts';
 import type { Limit, LimitOfBudget } from './limit.ts';
@@ -22,7 +22,7 @@ export function findPeriod(
   const periods = ledger.periods(meter);
   const open = periods.findLast(({ start, end }) => start <= at && at < end);
   if (open !== undefined) return { ...open, isOpen: true };
-  const span = spanAt(period, at, timezone);
+  const span = budgetSpanAt(period, timezone, at);
   if (span === null) return null;
   const before = periods.findLast(({ end }) => end <= at);
   const after = periods.find(({ start }) => start > at);
@@ -60,13 +60,13 @@ export function countedPeriods(
   current: Period,
 ): readonly Period[] {
   if (period.kind !== 'rolling') return [current];
-  const since = current.end - period.seconds * 1000;
+  const since = countedSince(period, current);
   return ledger.periods(meter).filter(({ start }) => start >= since && start <= current.start);
 }
 
 /** A rolling period as a whole, of which the ledger has the steps. */
 export function wholePeriod({ period }: LimitOfBudget, { start, end }: TimeSpan): TimeSpan {
-  return period.kind === 'rolling' ? { start: end - period.seconds * 1000, end } : { start, end };
+  return { start: countedSince(period, { start, end }), end };
 }
 
 /** The accounts in which spend of a time counts besides those of daily budgets, and the ops that open their periods. */
@@ -99,33 +99,7 @@ export function accountIn({ meter, value }: LimitOfBudget, { start }: Pick<TimeS
   return [meter, start, value];
 }
 
-/** The last span of each period: the calendar is too slow for every call, and a denial never opens a period. */
-const lastSpans = new WeakMap<BudgetPeriod, { timezone: string; span: TimeSpan }>();
-
-function spanAt(period: BudgetPeriod, at: number, timezone: string): TimeSpan | null {
-  switch (period.kind) {
-    case 'once':
-      return period.start <= at && at < period.end ? { start: period.start, end: period.end } : null;
-    case 'rolling': {
-      const step = stepMs(period.seconds);
-      const start = Math.floor(at / step) * step;
-      return { start, end: start + step };
-    }
-    default: {
-      const last = lastSpans.get(period);
-      if (last?.timezone === timezone && last.span.start <= at && at < last.span.end) return last.span;
-      const span = periodAt(period, timezone, at);
-      lastSpans.set(period, { timezone, span });
-      return span;
-    }
-  }
-}
-
 /** Until when spend of a period can matter: late spend for some days, but that of a step only until it has left. */
 function keptUntil(period: BudgetPeriod, end: number): number {
-  return period.kind === 'rolling' ? end - stepMs(period.seconds) + period.seconds * 1000 : end + KEEP_MS;
-}
-
-function stepMs(seconds: number): number {
-  return (seconds / ROLLING_STEPS) * 1000;
+  return period.kind === 'rolling' ? end - rollingStepMs(period) + period.seconds * 1000 : end + KEEP_MS;
 }

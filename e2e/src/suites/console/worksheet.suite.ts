@@ -40,6 +40,18 @@ export function describeConsoleWorksheet(stage: Stage, console: ReturnType<typeo
 
     beforeAll(async () => {
       workspace = await newWorkspace(console.owner(), 'Europe/Paris');
+      // At one time, so that they are on one day.
+      const time = new Date().toISOString();
+      const events = (['ann', 'ann', 'bob'] as const).map((user) => {
+        const event = spendSettled({ agentId: 'reader', amountMicros: 3_000_000, time });
+        return { ...event, data: { ...event.data, model: 'claude-x', labels: { user, team: 'growth' } } };
+      });
+      await reportEvents(stage.deployment(), workspace.apiKey, events);
+      await eventually(async () => {
+        const path = workspace.path('/dashboard/spend?range=1m');
+        const { metrics } = await console.owner().expect<{ metrics: { unique_settlements: number } }>({ path });
+        expect(metrics.unique_settlements).toBe(3);
+      });
     });
 
     it('says the whole budget in a sentence while it is filled in, and creates it', async () => {
@@ -47,7 +59,9 @@ export function describeConsoleWorksheet(stage: Stage, console: ReturnType<typeo
       await page.getByRole('button', { name: 'New budget' }).click();
       const form = page.getByRole('dialog', { name: 'New budget' });
       const says = (sentence: string) => form.getByRole('status').getByText(sentence, { exact: true }).waitFor();
+      const preview = form.getByRole('region', { name: 'Preview' });
       await says('The workspace may spend … a month');
+      await says('Enter a limit to see which calls of the last 7 days it would have affected.');
       await form.getByLabel('Name', { exact: true }).fill('Claude, per user');
       await form.getByLabel('Limit in USD').fill('5');
       await form.getByLabel('Period').selectOption('Day');
@@ -58,7 +72,13 @@ export function describeConsoleWorksheet(stage: Stage, console: ReturnType<typeo
       await form.getByLabel('Labels').fill('team=growth');
       await form.getByLabel('Grace in percent of the limit').fill('10');
       await says('Each user of team growth may spend $5.00 a day on claude-*; calls beyond 110% of it are blocked');
+      await says('In the last 7 days, this would have blocked 1 of 3 calls ($3.00 of $9.00).');
+      await preview.getByText('Most affected of 2 limits: ann (1 of 2 calls).').waitFor();
+      await preview.getByText('1 call beyond the limit').click();
+      await preview.getByRole('row', { name: 'reader ann $3.00' }).waitFor();
+      await expectFit();
       await form.getByLabel('Beyond the limit').selectOption('only report it');
+      await says('In the last 7 days, 1 of 3 calls ($3.00 of $9.00) would have exceeded this, which is only reported.');
       await form.getByLabel('Report at percentages of the limit').fill('90, 100');
       await says('Each user of team growth may spend $5.00 a day on claude-*; calls beyond it are only reported');
       await expectFit();
@@ -99,9 +119,24 @@ export function describeConsoleWorksheet(stage: Stage, console: ReturnType<typeo
       await form.getByLabel('Begins on day').fill('6');
       await form.getByLabel('Plan').fill('gold');
       await form.getByText('Plan gold may spend $1,000.00 a year (from 6 April)', { exact: true }).waitFor();
+      await form.getByText('No calls of the last 7 days count in this budget.').waitFor();
       await save.click();
       await page.getByText('Budget Fiscal created').waitFor();
       expect(takeProblems().filter((problem) => !/\b400\b/.test(problem))).toEqual([]);
+    });
+
+    it('says that there is no preview when it fails, and gets it when asked again', async () => {
+      const { page, takeProblems } = await console.open(look, '/budgets', workspace);
+      const error = { code: 'rate_limited', error: 'Try again later.', request_id: 'r', details: [] };
+      await page.route('**/budget-preview', (route) => route.fulfill({ status: 429, json: error }));
+      await page.getByRole('button', { name: 'New budget' }).click();
+      const preview = page.getByRole('dialog', { name: 'New budget' }).getByRole('region', { name: 'Preview' });
+      await page.getByLabel('Limit in USD').fill('100');
+      await preview.getByText('No preview. Try again later.').waitFor();
+      await page.unroute('**/budget-preview');
+      await preview.getByRole('button', { name: 'Try again' }).click();
+      await preview.getByText('In the last 7 days, this would have blocked none of 3 calls ($9.00).').waitFor();
+      expect(takeProblems().filter((problem) => !/\b429\b/.test(problem))).toEqual([]);
     });
 
     it('changes only what was changed, and deletes a budget after a warning', async () => {

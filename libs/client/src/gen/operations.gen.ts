@@ -48,6 +48,7 @@ export interface Operations {
   'GET /api/v1/dashboard/budget-blocked/details': { data: Api.GetBudgetBlockedDetailsData; responses: Api.GetBudgetBlockedDetailsResponses };
   'GET /api/v1/dashboard/guard-blocked': { data: Api.ListGuardBlockedData; responses: Api.ListGuardBlockedResponses };
   'GET /api/v1/dashboard/guard-blocked/details': { data: Api.GetGuardBlockedDetailsData; responses: Api.GetGuardBlockedDetailsResponses };
+  'POST /api/v1/dashboard/budget-preview': { data: Api.PreviewBudgetData; responses: Api.PreviewBudgetResponses };
   'GET /api/v1/dashboard/budget-medians': { data: Api.ListBudgetMediansData; responses: Api.ListBudgetMediansResponses };
   'GET /api/v1/workspaces/{tenant_id}/budgets/workspace': { data: Api.GetWorkspaceBudgetData; responses: Api.GetWorkspaceBudgetResponses };
   'PUT /api/v1/workspaces/{tenant_id}/budgets/workspace': { data: Api.SetWorkspaceBudgetData; responses: Api.SetWorkspaceBudgetResponses };

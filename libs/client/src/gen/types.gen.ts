@@ -251,6 +251,89 @@ export type Agent = {
     created_at: string;
 };
 
+/**
+ * A budget that could be created, without its name
+ */
+export type BudgetTerms = {
+    /**
+     * The calls that count: all that is given must match. Empty for every call
+     */
+    selector?: {
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        agent?: string;
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        plan?: string;
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        model?: string;
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        provider?: string;
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        key?: string;
+        labels?: {
+            [key: string]: string;
+        };
+    };
+    each?: string | null;
+    overrides?: string | null;
+    /**
+     * What the limit is for: an hour, a day, a week from Monday, a month, a quarter or a year in the calendar of the workspace, once from `start` to before `end`, or the last `seconds`
+     */
+    period: {
+        kind: 'hour' | 'day' | 'week';
+    } | {
+        kind: 'month';
+        /**
+         * The day on which it begins
+         */
+        start_day?: number;
+    } | {
+        kind: 'quarter' | 'year';
+        /**
+         * The month of the first quarter
+         */
+        start_month?: number;
+        /**
+         * The day on which it begins
+         */
+        start_day?: number;
+    } | {
+        kind: 'once';
+        /**
+         * RFC 3339 timestamp
+         */
+        start: string;
+        /**
+         * RFC 3339 timestamp
+         */
+        end: string;
+    } | {
+        kind: 'rolling';
+        seconds: number;
+    };
+    /**
+     * USD micros that may be spent in a period
+     */
+    limit_micros: number;
+    /**
+     * `deny` denies calls beyond the limit and its grace; `warn` only reports them
+     */
+    action?: 'deny' | 'warn';
+    /**
+     * Percent of the limit that may be spent beyond it
+     */
+    grace_percent?: number;
+};
+
 export type Overview = {
     window: Window;
     spend: SpendMetrics;
@@ -944,6 +1027,147 @@ export type GuardBlockedEvent = {
     reason: string;
     source: string;
     type: string;
+};
+
+export type BudgetPreview = {
+    /**
+     * Today and the six days before, up to now, in the time zone of the workspace
+     */
+    window: {
+        /**
+         * RFC 3339 timestamp
+         */
+        start: string;
+        /**
+         * RFC 3339 timestamp
+         */
+        end: string;
+        /**
+         * IANA time zone name
+         */
+        timezone: string;
+    };
+    /**
+     * Calls before this time were considered. Earlier than the end of the window if there are more calls than a preview reads: 200,000 calls, for 5 seconds, with 50,000 values of `each`
+     */
+    read_until: string;
+    /**
+     * Whether calls of the window were not considered
+     */
+    is_partial: boolean;
+    /**
+     * Since when spend counts. Before the window if a period of the budget began earlier
+     */
+    counted_from: string;
+    /**
+     * Whether that period began even before `counted_from`, because there are too many earlier calls, or they have been removed. Then more calls may be beyond the limit than the preview says
+     */
+    misses_earlier_spend: boolean;
+    /**
+     * Settled calls
+     */
+    calls: number;
+    /**
+     * What they cost, in USD micros
+     */
+    total_micros: number;
+    /**
+     * Those of them beyond the limit and its grace
+     */
+    exceeding_calls: number;
+    /**
+     * What these cost, in USD micros
+     */
+    exceeding_micros: number;
+    /**
+     * Number of limits with calls: one for each value of `each`
+     */
+    limits: number;
+    /**
+     * The 10 values of `each` with the most calls beyond their limit, most first
+     */
+    values: Array<{
+        value: string;
+        /**
+         * Of agents
+         */
+        display_name?: string;
+        /**
+         * Settled calls
+         */
+        calls: number;
+        /**
+         * What they cost, in USD micros
+         */
+        total_micros: number;
+        /**
+         * Those of them beyond the limit and its grace
+         */
+        exceeding_calls: number;
+        /**
+         * What these cost, in USD micros
+         */
+        exceeding_micros: number;
+    }>;
+    /**
+     * The newest 20 calls beyond the limit, newest first
+     */
+    exceeding: Array<{
+        /**
+         * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+         */
+        settlement_id: string;
+        /**
+         * RFC 3339 timestamp
+         */
+        occurred_at: string;
+        /**
+         * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+         */
+        agent_id: string;
+        display_name: string;
+        /**
+         * Key of a plan, unique in the workspace
+         */
+        plan_key?: string;
+        model?: string;
+        provider?: string;
+        /**
+         * The labels of the call: those of its workspace key, its agent and its own
+         */
+        labels?: {
+            [key: string]: string;
+        };
+        /**
+         * Id of the workspace key that reported the call
+         */
+        key_id?: string;
+        /**
+         * USD micros (millionths of a US dollar)
+         */
+        amount_micros: number;
+        /**
+         * The value of `each`, whose limit it is. Null without `each`
+         */
+        value: string | null;
+        /**
+         * The period of the limit
+         */
+        period: {
+            /**
+             * RFC 3339 timestamp
+             */
+            start: string;
+            /**
+             * RFC 3339 timestamp
+             */
+            end: string;
+        };
+        /**
+         * What counted in the period before the call
+         */
+        spent_micros: number;
+    }>;
 };
 
 export type BudgetMedians = {
@@ -3756,6 +3980,31 @@ export type GetGuardBlockedDetailsResponses = {
 };
 
 export type GetGuardBlockedDetailsResponse = GetGuardBlockedDetailsResponses[keyof GetGuardBlockedDetailsResponses];
+
+export type PreviewBudgetData = {
+    body: BudgetTerms;
+    path?: never;
+    query?: never;
+    url: '/api/v1/dashboard/budget-preview';
+};
+
+export type PreviewBudgetErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type PreviewBudgetError = PreviewBudgetErrors[keyof PreviewBudgetErrors];
+
+export type PreviewBudgetResponses = {
+    /**
+     * The preview
+     */
+    200: BudgetPreview;
+};
+
+export type PreviewBudgetResponse = PreviewBudgetResponses[keyof PreviewBudgetResponses];
 
 export type ListBudgetMediansData = {
     body?: never;

@@ -1,7 +1,7 @@
 import { BUDGET_PERIODS, type BudgetPeriod, IDENTIFIER } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { LABEL_NAME, labelName, type Labels, labelValue, MAX_LABELS } from './labels.ts';
-import { identifier, planKey, timestamp } from './primitives.ts';
+import { identifier, micros, planKey, timestamp } from './primitives.ts';
 
 /** The scopes of a daily budget. */
 export const BUDGET_SCOPES = ['workspace', 'agent', 'plan'] as const;
@@ -280,6 +280,34 @@ export function toBudgetPeriodBody(period: BudgetPeriod): z.output<typeof budget
 
 export const BUDGET_ACTIONS = ['deny', 'warn'] as const;
 export type BudgetAction = (typeof BUDGET_ACTIONS)[number];
+
+export const budgetAction = z.enum(BUDGET_ACTIONS).meta({
+  description: '`deny` denies calls beyond the limit and its grace; `warn` only reports them',
+});
+
+const GRACE = 'must be from 0 to 100';
+
+export const gracePercent = z
+  .int()
+  .min(0, GRACE)
+  .max(100, GRACE)
+  .meta({ description: 'Percent of the limit that may be spent beyond it' });
+
+export const budgetOverrides = budgetId.meta({
+  description:
+    'A budget with `each`, one value of which the selector names exactly. That budget does not apply to the value',
+});
+
+/** Which calls count in a budget, how much they may spend, and what happens beyond it. */
+export const budgetTerms = z.strictObject({
+  selector: budgetSelector.default({}),
+  each: budgetEach.nullable().default(null),
+  overrides: budgetOverrides.nullable().default(null),
+  period: budgetPeriod,
+  limit_micros: micros.meta({ description: 'USD micros that may be spent in a period', example: 5_000_000 }),
+  action: budgetAction.default('deny'),
+  grace_percent: gracePercent.default(0),
+});
 
 /** Percentages of a limit that are reported when spend reaches them, unless the budget has its own. */
 export const TOLD_AT = [50, 80, 100] as const;

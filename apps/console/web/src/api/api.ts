@@ -55,13 +55,16 @@ export async function callApi<O extends keyof Operations>(
   }
 }
 
-type Reads = Extract<keyof Operations, `GET ${string}`>;
-type Changes = Exclude<keyof Operations, `GET ${string}`>;
+/** Operations that change nothing. */
+type Reads = Extract<keyof Operations, `GET ${string}` | 'POST /api/v1/dashboard/budget-preview'>;
+type Changes = Exclude<keyof Operations, Reads>;
 
 export interface ReadOptions {
   /** Refetches every few seconds while the page is visible. */
   live?: boolean;
   enabled?: boolean;
+  /** While another subject loads, the last answer stays. The caller shows that it is old (`isPlaceholderData`). */
+  keepsLast?: boolean;
 }
 
 /**
@@ -71,7 +74,7 @@ export interface ReadOptions {
 export function useRead<O extends Reads>(
   operation: O,
   input: Asked<O>,
-  { live = false, enabled = true }: ReadOptions = {},
+  { live = false, enabled = true, keepsLast = false }: ReadOptions = {},
 ): UseQueryResult<ApiAnswer<O>, Error> {
   const workspace = useContext(WorkspaceSlug);
   const queryKey = [workspace, operation, input];
@@ -79,7 +82,7 @@ export function useRead<O extends Reads>(
     queryKey,
     queryFn: ({ signal }) => callApi(workspace, operation, { ...input, signal }),
     refetchInterval: live ? () => (connection.current().ended ? false : LIVE_MS) : false,
-    placeholderData: (last, query) => (isOfTheSame(queryKey, query?.queryKey) ? last : undefined),
+    placeholderData: (last, query) => (keepsLast || isOfTheSame(queryKey, query?.queryKey) ? last : undefined),
     enabled,
   });
 }

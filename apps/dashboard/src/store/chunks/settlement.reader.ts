@@ -78,9 +78,9 @@ export function createSettlementReader(
   }
 
   return {
-    async settlementsFrom(tenantId, from, until, meter) {
+    async settlementsFrom(tenantId, from, until, meter, atMost = limits.settlements) {
       const session = connection.getClient().startSession({ snapshot: true });
-      const collector = collectPage(from, limits, meter);
+      const collector = collectPage(from, { settlements: atMost, bytes: limits.bytes }, meter);
       const read = startRead({ session, tenantId, collector, meter, readBytes: limits.readBytes });
       try {
         let at = from.time;

@@ -10,7 +10,17 @@ import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { FIELDS, type FieldsProps, PARTS } from './budget-fields.tsx';
-import { type BudgetForm, type BudgetInput, EMPTY, patchOf, type Problems, readForm, toForm } from './budget-form.ts';
+import {
+  type BudgetForm,
+  type BudgetInput,
+  EMPTY,
+  patchOf,
+  type Problems,
+  readForm,
+  termsOf,
+  toForm,
+} from './budget-form.ts';
+import { BudgetPreview } from './budget-preview.tsx';
 import { BUDGET_READS, originOf } from './budget-reads.ts';
 
 const words = text.budgets;
@@ -23,7 +33,7 @@ export interface BudgetDialogProps {
   onClose: () => void;
 }
 
-/** Creates a budget, edits one, or deletes it. A sentence at the top says what it does. */
+/** Creates a budget, edits one, or deletes it. A sentence at the top says what it does; a preview, whom it affects. */
 export function BudgetDialog({ budget, budgets, onClose }: BudgetDialogProps) {
   const { timezone: zone } = useWorkspace();
   const [form, setForm] = useState<BudgetForm>(budget === null ? EMPTY : toForm(budget, zone));
@@ -86,6 +96,7 @@ export function BudgetDialog({ budget, budgets, onClose }: BudgetDialogProps) {
       <p className={ui['says']} role="status">
         {budgetSentence(draft, { zone, overridden })}
       </p>
+      <BudgetPreview terms={termsOf(draft, problems)} />
       <div ref={fields} className={ui['stack']}>
         {PARTS[originOf(budget)].map((Part, index) => (
           <Part key={index} {...props} />

@@ -128,6 +128,17 @@ export function readForm(form: BudgetForm, zone: string): { draft: BudgetDraft; 
   return { draft, problems };
 }
 
+/** The problems of these fields do not affect which calls a budget blocks. */
+const OTHER_FIELDS = ['name', 'description', 'tell_at'];
+
+/** What a preview needs to know; null until the fields say it. */
+export function termsOf(draft: BudgetDraft, problems: Problems): Api.BudgetTerms | null {
+  const { selector, each, overrides, period, limit_micros, action, grace_percent } = draft;
+  const isUnknown = [...problems.keys()].some((path) => !OTHER_FIELDS.includes(path)) || each === LABEL;
+  if (isUnknown || period === null || limit_micros === null) return null;
+  return { selector, each, overrides, period, limit_micros, action, grace_percent };
+}
+
 function eachOf({ each, eachLabel }: BudgetForm): string | null {
   if (each === '') return null;
   return each === 'label' ? `${LABEL}${eachLabel.trim()}` : each;
