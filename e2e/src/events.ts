@@ -40,6 +40,11 @@ export function spendSettled({ agentId = 'agent-a', runId = 'run-1', amountMicro
   return cloudEvent('spend.settled', data, time === undefined ? {} : { time });
 }
 
+/** The same event of a call with labels. */
+export function withLabels(event: CloudEvent, labels: Record<string, string>): CloudEvent {
+  return { ...event, data: { ...event.data, labels } };
+}
+
 /** A call blocked by the agent's daily budget. */
 export function budgetBlocked(runId: string, agentId = 'agent-a'): CloudEvent {
   return cloudEvent('budget.blocked', {

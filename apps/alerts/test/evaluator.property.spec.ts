@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { RULE_KINDS, SCOPE_TYPES, type ScopeType } from '@tollkeeper/contracts';
+import { type Labels, RULE_KINDS, SCOPE_TYPES, type ScopeType } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
 import fc from 'fast-check';
 import { toAlert } from '../src/domain/alert.ts';
@@ -15,11 +15,20 @@ import { decideByBruteForce, type ReferenceDecision } from './reference.ts';
 
 /** Raise it after a change of the evaluator: CASES=3000 npx nx test @tollkeeper/alerts evaluator.property */
 const CASES = Number(process.env['CASES'] ?? 200);
-const SEED = 20_261_121;
+const SEED = 20_261_128;
 const START = Date.parse('2026-11-21T18:00:00.000Z');
 const TENANTS = [provenTenantId('ws_a'), provenTenantId('ws_b')] as const;
 const THRESHOLD_REACHED = 'budget.threshold_reached';
 const TYPES = ['budget.blocked', 'budget.blocked', 'tool.failed', 'tool.failed', THRESHOLD_REACHED];
+/** What rules filter by, and what events have; `constructor` is a name like any other. */
+const PATTERNS: Labels[] = [{ team: 'growth' }, { team: 'gr*', env: 'prod' }, { env: '*' }, { constructor: '*' }];
+const LABELS: Labels[] = [
+  ...[{}, { team: 'growth' }, { team: 'grid', env: 'prod' }, { team: 'growth', env: 'prod' }],
+  ...[
+    { team: 'sales', env: 'dev' },
+    { env: 'prod', constructor: 'x' },
+  ],
+];
 const AGENTS = ['agent-1', 'agent-2', undefined];
 
 interface Scenario {
@@ -57,13 +66,17 @@ const ruleArbitrary = fc.record({
   cooldownSeconds: fc.constantFrom(0, 0, 1, 10, 60, 600),
   scopeType: fc.constantFrom(...SCOPE_TYPES),
   effectiveAfterMs: fc.constantFrom(0, 0, 0, 1000, 2000),
+  labels: fc.oneof(
+    { weight: 4, arbitrary: fc.constant<Labels>({}) },
+    { weight: 1, arbitrary: fc.constantFrom(...PATTERNS) },
+  ),
   filters: fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...ofTypes) },
     { weight: 1, arbitrary: fc.constantFrom(...ofPercents) },
   ),
 });
 
-/** Rules about the spend of one window, which share entries: they differ in their thresholds and in their age. */
+/** Rules about the spend of one window: they share entries, unless they filter by labels that differ. */
 const sharingArbitrary = fc.constantFrom(30, 120, 900).chain((windowSeconds) =>
   fc.array(
     ruleArbitrary.map((rule): typeof rule => ({
@@ -77,6 +90,7 @@ const eventArbitrary = fc.record({
   tenant: fc.constantFrom(0, 0, 0, 1),
   type: fc.constantFrom(...TYPES),
   agent: fc.constantFrom(...AGENTS),
+  labels: fc.constantFrom(...LABELS),
   percent: fc.constantFrom(undefined, 50, 80, 80, 100),
   settledMicros: fc.constantFrom(0, 1, 2, 5, 5, 11, 70),
   count: fc.constantFrom(1, 1, 1, 1, 2, 9),
@@ -103,6 +117,7 @@ const burstArbitrary = fc
         tenant: 0,
         type: TYPES[0]!,
         agent: AGENTS[0],
+        labels: { team: 'growth', env: 'prod', constructor: 'x' },
         percent: undefined,
         settledMicros: 1 + (index % 3),
         count: 1,
@@ -121,7 +136,7 @@ const scenarioArbitrary = fc
       { weight: 1, arbitrary: sharingArbitrary },
     ),
     events: fc.array(eventArbitrary, { minLength: 1, maxLength: 90, size: 'max' }),
-    burst: fc.option(fc.record({ after: fc.nat(40), events: burstArbitrary }), { freq: 3 }),
+    burst: fc.option(fc.record({ after: fc.nat(40), events: burstArbitrary }), { freq: 8 }),
     edits: fc.array(
       fc.record({
         after: fc.nat(90),
@@ -172,6 +187,7 @@ function toRule(generated: Generated<typeof ruleArbitrary>, index: number): Rule
     condition: conditionOf(generated.kind, generated),
     windowSeconds: generated.windowSeconds,
     ...generated.filters,
+    labels: generated.labels,
     cooldownSeconds: generated.cooldownSeconds,
     channelIds: [],
     createdAt: new Date(START),
@@ -187,7 +203,7 @@ function toArrivals(events: GeneratedEvent[]): CountableEvent[] {
   let now = START;
   for (const [
     index,
-    { tenant, type, agent, percent, settledMicros, count, passedMs, disorderMs, behindMs, duplicateOf },
+    { tenant, type, agent, labels, percent, settledMicros, count, passedMs, disorderMs, behindMs, duplicateOf },
   ] of events.entries()) {
     now += passedMs;
     const receivedAt = now - disorderMs;
@@ -197,6 +213,7 @@ function toArrivals(events: GeneratedEvent[]): CountableEvent[] {
       id: `e${index}`,
       type,
       agentId: agent,
+      labels,
       settledMicros,
       count,
       percent: type === THRESHOLD_REACHED ? percent : undefined,

@@ -17,7 +17,8 @@ export function ruleOf(given: Partial<Rule> = {}): Rule {
   return {
     ...{ id: 'rule_1', tenantId: owner, name: 'A rule', description: '', enabled: true, severity: 'high' },
     ...{ scopeType: 'workspace', scopeId: owner, condition: { kind: 'event_count_gte', threshold: 1 } },
-    ...{ windowSeconds: 60, eventTypes: [], percents: [], cooldownSeconds: 0, channelIds: [], lastFiredAt: null },
+    ...{ windowSeconds: 60, eventTypes: [], percents: [], labels: {}, cooldownSeconds: 0 },
+    ...{ channelIds: [], lastFiredAt: null },
     ...{ createdAt: new Date(0), updatedAt: new Date(0), revision: 1, effectiveAt: new Date(0) },
     ...given,
   };
@@ -27,7 +28,8 @@ export function ruleOf(given: Partial<Rule> = {}): Rule {
 export function eventAt(time: number, given: Partial<CountableEvent> = {}): CountableEvent {
   return {
     ...{ tenantId, id: `e${time}`, type: 'tool.failed', agentId: undefined },
-    ...{ time, receivedAt: time, count: 1, settledMicros: 0, percent: undefined, budget: undefined, identity: time },
+    ...{ time, receivedAt: time, count: 1, settledMicros: 0, percent: undefined, budget: undefined, labels: {} },
+    ...{ identity: time },
     ...given,
   };
 }

@@ -97,6 +97,11 @@ function matches(rule: Rule, event: CountableEvent): boolean {
   if (!IS_IN_SCOPE[rule.scopeType](rule, event)) return false;
   if (IS_ABOUT_SPEND[rule.condition.kind] && event.settledMicros === 0) return false;
   if (rule.percents.length > 0 && !rule.percents.some((percent) => percent === event.percent)) return false;
+  for (const [name, pattern] of Object.entries(rule.labels)) {
+    const value = new Map(Object.entries(event.labels)).get(name);
+    if (value === undefined) return false;
+    if (value !== pattern && !(pattern.endsWith('*') && value.startsWith(pattern.slice(0, -1)))) return false;
+  }
   return rule.eventTypes.length === 0 || rule.eventTypes.includes(event.type);
 }
 

@@ -37,7 +37,7 @@ describe('creating a rule', () => {
         window_seconds: 60,
         threshold: 3,
         threshold_micros: 0,
-        filters: { event_types: ['budget.blocked'], percents: [] },
+        filters: { event_types: ['budget.blocked'], percents: [], labels: {} },
       },
       description: '',
       enabled: true,
@@ -59,7 +59,7 @@ describe('creating a rule', () => {
         window_seconds: 1,
         threshold: 0,
         threshold_micros: 0,
-        filters: { event_types: [], percents: [] },
+        filters: { event_types: [], percents: [], labels: {} },
       });
     }
   });
@@ -292,7 +292,7 @@ describe('changing a rule', () => {
         window_seconds: 60,
         threshold: 5,
         threshold_micros: 0,
-        filters: { event_types: [], percents: [] },
+        filters: { event_types: [], percents: [], labels: {} },
       },
       updated_at: new Date(stack.clock.now).toISOString(),
     });
@@ -326,13 +326,13 @@ describe('changing a rule', () => {
       const rule = await expecting(200, 'patch', tenantId, `/rules/${id}`, { body });
       return (rule['rule_config'] as Body)['filters'];
     };
-    expect(await patched({ percents: [100] })).toEqual({ ...filters, percents: [100] });
+    expect(await patched({ percents: [100] })).toEqual({ ...filters, percents: [100], labels: {} });
     const body = { rule_config: { filters: { event_types: ['budget.blocked'] } } };
     const refused = await call('patch', tenantId, `/rules/${id}`, { body });
     expect([refused.status, pathsOf(refused.body)]).toEqual([400, ['rule_config.filters.percents']]);
-    expect(await patched({ percents: null })).toEqual({ ...filters, percents: [] });
-    expect(await patched({ percents: [50] })).toEqual({ ...filters, percents: [50] });
-    expect(await patched(null)).toEqual({ event_types: [], percents: [] });
+    expect(await patched({ percents: null })).toEqual({ ...filters, percents: [], labels: {} });
+    expect(await patched({ percents: [50] })).toEqual({ ...filters, percents: [50], labels: {} });
+    expect(await patched(null)).toEqual({ event_types: [], percents: [], labels: {} });
   });
 
   it('needs identity only where the scope changes', async () => {

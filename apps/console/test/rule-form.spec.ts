@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { Api } from '@tollkeeper/client';
-import { toForm, toRule } from '../web/src/pages/rules/rule-form.ts';
+import { patchOf, problemsOf, toForm, toRule } from '../web/src/pages/rules/rule-form.ts';
 
 const WORKSPACE = 'ws_1';
 const SCOPE_IDS: Record<Api.AlertRule['scope_type'], string> = {
@@ -21,7 +21,7 @@ const RULE: Omit<Api.AlertRule, 'scope_type' | 'scope_id'> = {
     window_seconds: 60,
     threshold: 3,
     threshold_micros: 0,
-    filters: { event_types: ['budget.blocked'], percents: [] },
+    filters: { event_types: ['budget.blocked'], percents: [], labels: {} },
   },
   cooldown_seconds: 0,
   channel_config_ids: [],
@@ -32,4 +32,25 @@ const RULE: Omit<Api.AlertRule, 'scope_type' | 'scope_id'> = {
 
 it.each(SCOPES)('a rule of the scope %s keeps it when it is edited', (scope_type, scope_id) => {
   expect(toRule(toForm({ ...RULE, scope_type, scope_id }), WORKSPACE)).toMatchObject({ scope_type, scope_id });
+});
+
+const ofLabels = (labels: Record<string, string>): Api.AlertRule => {
+  const { rule_config: config } = RULE;
+  return {
+    ...{ ...RULE, scope_type: 'workspace', scope_id: WORKSPACE },
+    rule_config: { ...config, filters: { ...config.filters, labels } },
+  };
+};
+
+it('a rule keeps its labels when it is edited, and loses those that are taken out', () => {
+  const rule = ofLabels({ team: 'gr*', env: 'prod' });
+  const form = toForm(rule);
+  expect(form.labels).toBe('env=prod\nteam=gr*');
+  expect(toRule(form, WORKSPACE).rule_config.filters).toMatchObject({ labels: { team: 'gr*', env: 'prod' } });
+  const edited = patchOf(rule, toRule({ ...form, labels: 'team=growth' }, WORKSPACE));
+  expect(edited.rule_config?.filters).toMatchObject({ labels: { env: null, team: 'growth' } });
+});
+
+it('labels that are not written as name=value are a problem of their field', () => {
+  expect(problemsOf({ ...toForm(ofLabels({})), labels: 'team growth' })).toEqual({ labels: expect.any(String) });
 });

@@ -22,8 +22,9 @@ function rule(
   rule_kind: Api.AlertRule['rule_kind'],
   config: Partial<Api.AlertRule['rule_config']>,
   event_types: string[],
+  labels: Record<string, string> = {},
 ): string {
-  const filters = { event_types, percents: [] as number[] };
+  const filters = { event_types, percents: [] as number[], labels };
   const rule_config = { window_seconds: 600, threshold: 0, threshold_micros: 0, filters, ...config };
   return ruleLine({ rule_kind, rule_config, scope_type: 'workspace', scope_id: 'ws' });
 }
@@ -195,6 +196,9 @@ describe('the sentence of a rule', () => {
     );
     expect(rule('spend_gte', { threshold_micros: 10_000_000, window_seconds: 3_600 }, ['spend.settled'])).toBe(
       '$10.00 or more spent within 1 hour, all agents',
+    );
+    expect(rule('event_count_gte', { threshold: 1 }, ['budget.blocked'], { team: 'growth', env: 'prod-*' })).toBe(
+      '1 call blocked by a budget within 10 minutes, any agent, with env=prod-*, team=growth',
     );
   });
 });

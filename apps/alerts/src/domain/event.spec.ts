@@ -11,6 +11,7 @@ const made = (type: string, id: string, source: string, settlementId?: string): 
     ...(settlementId !== undefined && { settlement_id: settlementId, run_id: 'r', agent_id: 'a', amount_micros: 1 }),
   },
 });
+const otherData: object = { labels: { team: 'x' } };
 const identityOf = (event: GatewayEvent) =>
   toCountableEvent({ tenantId: provenTenantId('ws_1'), receivedAt: time, event }).identity;
 
@@ -50,17 +51,17 @@ describe('an event', () => {
     [
       'a settlement, with what it settles',
       made('spend.settled', 'e1', 'gw', 'S1'),
-      { agentId: 'a', settledMicros: 1, count: 1, percent: undefined, budget: undefined },
+      { agentId: 'a', settledMicros: 1, count: 1, percent: undefined, budget: undefined, labels: {} },
     ],
     [
-      'another, which settles nothing',
-      made('tool.called', 'e1', 'gw'),
-      { agentId: undefined, settledMicros: 0, count: 1, percent: undefined, budget: undefined },
+      'another, which settles nothing and whose labels are not those of a call',
+      { ...made('tool.called', 'e1', 'gw'), data: otherData },
+      { agentId: undefined, settledMicros: 0, count: 1, percent: undefined, budget: undefined, labels: {} },
     ],
     [
       'calls that a budget blocked, as many as it reports',
-      { ...made('budget.blocked', 'e1', 'gw'), data: { agent_id: 'a', count: 12 } },
-      { agentId: 'a', settledMicros: 0, count: 12, percent: undefined, budget: undefined },
+      { ...made('budget.blocked', 'e1', 'gw'), data: { agent_id: 'a', count: 12, labels: { team: 'x' } } },
+      { agentId: 'a', settledMicros: 0, count: 12, percent: undefined, budget: undefined, labels: { team: 'x' } },
     ],
   ])('counts at its own time: %s', (_what, event, counted) => {
     const tenantId = provenTenantId('ws_1');

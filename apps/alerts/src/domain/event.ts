@@ -4,8 +4,10 @@ import {
   countOf,
   type GatewayEvent,
   type GatewayEventRecord,
+  isCall,
   isSpendSettled,
   isThresholdReached,
+  type Labels,
   LIMIT_SCOPES,
   type LimitScope,
   type ReachedBudget,
@@ -29,6 +31,8 @@ export interface CountableEvent {
   percent: number | undefined;
   /** The budget threshold that was reached; undefined for any other event, and for an unknown scope. */
   budget: ReachedBudget | undefined;
+  /** All labels of a call, also those of its agent and its key; empty for any other event. */
+  labels: Labels;
   /** 48 bits that identify the event: two events with the same time and identity are one event that arrived twice. */
   identity: number;
 }
@@ -61,9 +65,12 @@ export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRe
     settledMicros: settlement?.amount_micros ?? 0,
     percent: threshold?.reached_percent ?? threshold?.percent,
     budget,
+    labels: (isCall(event) ? event.data.labels : undefined) ?? NO_LABELS,
     identity: identityOf(settlement === undefined ? eventKey(event) : settlementKey(settlement.settlement_id)),
   };
 }
+
+const NO_LABELS: Labels = {};
 
 /** The agent whose daily budget has the scope id, if any. */
 const AGENT_OF: Record<LimitScope, (scopeId: string) => string | undefined> = {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Labels } from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import fc from 'fast-check';
 import type { CountableEvent } from './event.ts';
@@ -82,6 +83,23 @@ describe('the rule book', () => {
     expect(matching(undefined)).toEqual(['any']);
     book.replace(tenantId, [ruleOf({ tenantId, eventTypes: [type], percents: [80] })]);
     expect([book.countsType(type), book.counts(tenantId, type), matching(undefined)]).toEqual([true, true, []]);
+  });
+
+  it('finds the rules with filters of labels only for events that have all of them', () => {
+    const [tenantId] = TENANTS as [TenantId];
+    const book = createRuleBook();
+    book.replace(tenantId, [
+      ruleOf({ id: 'any', tenantId }),
+      ruleOf({ id: 'growth', tenantId, labels: { team: 'growth' } }),
+      ruleOf({ id: 'gr* in prod', tenantId, labels: { team: 'gr*', env: 'prod' } }),
+    ]);
+    const matching = (labels: Labels) => book.matching(eventAt(0, { tenantId, labels })).map(({ id }) => id);
+
+    expect(matching({})).toEqual(['any']);
+    expect(matching({ team: 'growth', env: 'dev' })).toEqual(['any', 'growth']);
+    expect(matching({ team: 'grid', env: 'prod', user: 'zoe' })).toEqual(['any', 'gr* in prod']);
+    expect(matching({ team: 'Growth' })).toEqual(['any']);
+    expect(matching({ env: 'prod' })).toEqual(['any']);
   });
 
   it('knows every rule by its id, enabled or not, until it is gone, and says that something changed', () => {

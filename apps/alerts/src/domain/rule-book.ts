@@ -1,4 +1,4 @@
-import type { ScopeType } from '@tollkeeper/contracts';
+import { haveLabels, type ScopeType } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { CountableEvent } from './event.ts';
 import type { Rule } from './rule.ts';
@@ -25,7 +25,8 @@ interface TenantRules {
   all: readonly Rule[];
   /**
    * Enabled rules by event type and agent, each {@link ANY} if the rule names none, so that an event finds exactly the
-   * rules that count it. Rules that name percentages are indexed by {@link withPercent}, not by their type alone.
+   * rules that count it, except for their labels. Rules that name percentages are indexed by {@link withPercent}, not
+   * by their type alone.
    */
   byType: Map<string, Map<string, Rule[]>>;
 }
@@ -77,14 +78,16 @@ export function createRuleBook(): RuleBook {
       const byType = byTenant.get(tenantId)?.byType;
       return byType !== undefined && (byType.has(type) || byType.has(ANY));
     },
-    matching({ tenantId, agentId, type, percent, receivedAt }) {
+    matching({ tenantId, agentId, type, percent, labels, receivedAt }) {
       const matching: Rule[] = [];
       const byType = byTenant.get(tenantId)?.byType;
       const found = [byType?.get(type), byType?.get(ANY)];
       if (percent !== undefined) found.push(byType?.get(withPercent(type, percent)));
       for (const byAgent of found) {
         for (const rules of [byAgent?.get(ANY), agentId === undefined ? undefined : byAgent?.get(agentId)]) {
-          for (const rule of rules ?? []) if (receivedAt >= rule.effectiveAt.getTime()) matching.push(rule);
+          for (const rule of rules ?? []) {
+            if (receivedAt >= rule.effectiveAt.getTime() && haveLabels(labels, rule.labels)) matching.push(rule);
+          }
         }
       }
       return matching;
@@ -105,7 +108,8 @@ function agentOf(rule: Rule): string {
 
 /** The same for rules of a workspace that count the same events while all of them are in force. */
 export function selectionOf(rule: Rule): string {
-  return JSON.stringify([agentOf(rule), rule.eventTypes.toSorted(), rule.percents.toSorted()]);
+  const labels = Object.entries(rule.labels).sort();
+  return JSON.stringify([agentOf(rule), rule.eventTypes.toSorted(), rule.percents.toSorted(), ...labels]);
 }
 
 /** Never equals a type, since no type contains a space. */

@@ -13,6 +13,7 @@ describe('the window of a rule that is edited', () => {
     ['agent', { scopeId: 'planner' }],
     ['event types', { eventTypes: [] }],
     ['filter of percents', { percents: [80] }],
+    ['filter of labels', { labels: { team: 'growth' } }],
   ])('starts empty with another %s', (_what, edit) => {
     expect(startsEmpty(rule, { ...rule, ...edit })).toBe(true);
   });

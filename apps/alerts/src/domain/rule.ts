@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AuditedFields, Cause, ChannelSummary, ScopeType, Severity } from '@tollkeeper/contracts';
+import {
+  auditedLabels,
+  type AuditedFields,
+  type Cause,
+  type ChannelSummary,
+  type Labels,
+  type ScopeType,
+  type Severity,
+} from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import { type RuleCondition, thresholdsOf, type Watch } from './rule-kinds.ts';
 
@@ -19,6 +27,8 @@ export interface Rule {
   eventTypes: string[];
   /** The rule counts events in which a budget reaches one of these percentages; empty means any. */
   percents: number[];
+  /** The rule counts events of calls whose labels match these patterns: see `haveLabels`. Empty means any events. */
+  labels: Labels;
   cooldownSeconds: number;
   channelIds: string[];
   createdAt: Date;
@@ -44,6 +54,7 @@ export type RuleDraft = Pick<
   | 'windowSeconds'
   | 'eventTypes'
   | 'percents'
+  | 'labels'
   | 'cooldownSeconds'
   | 'channelIds'
 >;
@@ -54,9 +65,10 @@ export type RuleDraft = Pick<
  */
 export function startsEmpty(before: RuleDraft, after: RuleDraft): boolean {
   if (after.enabled && !before.enabled) return true;
-  const counted = ({ condition, windowSeconds, scopeType, scopeId, eventTypes, percents }: RuleDraft): unknown[] => [
-    ...[condition, windowSeconds, scopeType, scopeId, eventTypes, percents],
-  ];
+  const counted = (rule: RuleDraft): unknown[] => {
+    const { condition, windowSeconds, scopeType, scopeId, eventTypes, percents, labels } = rule;
+    return [condition, windowSeconds, scopeType, scopeId, eventTypes, percents, labels];
+  };
   return !isDeepStrictEqual(counted(before), counted(after));
 }
 
@@ -74,6 +86,7 @@ export const AUDITED_RULE: AuditedFields<RuleDraft> = {
   threshold_micros: (rule) => thresholdsOf(rule.condition).thresholdMicros,
   event_types: (rule) => rule.eventTypes,
   percents: (rule) => rule.percents,
+  labels: (rule) => auditedLabels(rule.labels),
   cooldown_seconds: (rule) => rule.cooldownSeconds,
   channel_config_ids: (rule) => rule.channelIds,
 };

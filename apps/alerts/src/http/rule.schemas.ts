@@ -3,6 +3,8 @@ import {
   displayName,
   eventType,
   identifier,
+  labelName,
+  labelPatterns,
   micros,
   moment,
   RULE_KINDS,
@@ -52,6 +54,12 @@ const percents = z
       '`event_types` with only `budget.threshold_reached`',
     example: [80],
   });
+const labels = labelPatterns.meta({
+  description:
+    'The rule counts only calls with these labels, all of them: each value is exact, or a prefix followed by `*`. ' +
+    'Empty or absent means all events. With such a filter, no event without labels counts',
+  example: { team: 'growth' },
+});
 const cooldownSeconds = z
   .int()
   .min(0, 'must not be negative')
@@ -152,7 +160,11 @@ export const ruleBody = z
       threshold: threshold.default(0),
       threshold_micros: thresholdMicros.default(0),
       filters: z
-        .strictObject({ event_types: eventTypes.default([]), percents: percents.default([]) })
+        .strictObject({
+          event_types: eventTypes.default([]),
+          percents: percents.default([]),
+          labels: labels.default({}),
+        })
         .prefault({ event_types: [] }),
     }),
     cooldown_seconds: cooldownSeconds.default(0),
@@ -173,7 +185,13 @@ export const rulePatch = z
           window_seconds: windowSeconds,
           threshold,
           threshold_micros: thresholdMicros,
-          filters: z.strictObject(patchShape({ event_types: eventTypes, percents })),
+          filters: z.strictObject(
+            patchShape({
+              event_types: eventTypes,
+              percents,
+              labels: z.record(labelName, z.string().max(128).nullable()),
+            }),
+          ),
         }),
       ),
     }),
@@ -199,7 +217,11 @@ export const ruleRecord = z
       threshold_micros: micros.meta({
         description: 'For `spend_gte`: how many settled USD micros fire the rule. For other kinds: 0',
       }),
-      filters: z.object({ event_types: z.array(z.string()), percents: z.array(z.int()) }),
+      filters: z.object({
+        event_types: z.array(z.string()),
+        percents: z.array(z.int()),
+        labels: z.record(z.string(), z.string()),
+      }),
     }),
     cooldown_seconds: z.int(),
     channel_config_ids: z.array(z.string()),
@@ -225,6 +247,7 @@ export function toDraft(body: z.output<typeof ruleBody>): RuleDraft {
     windowSeconds: body.rule_config.window_seconds,
     eventTypes: eventType === null ? body.rule_config.filters.event_types : [eventType],
     percents: body.rule_config.filters.percents,
+    labels: body.rule_config.filters.labels,
     cooldownSeconds: body.cooldown_seconds,
     channelIds: body.channel_config_ids,
   };
@@ -245,7 +268,7 @@ export function fromDraft(rule: RuleDraft): z.output<typeof ruleBody> {
       window_seconds: rule.windowSeconds,
       threshold,
       threshold_micros: thresholdMicros,
-      filters: { event_types: rule.eventTypes, percents: rule.percents },
+      filters: { event_types: rule.eventTypes, percents: rule.percents, labels: rule.labels },
     },
     cooldown_seconds: rule.cooldownSeconds,
     channel_config_ids: rule.channelIds,

@@ -1,5 +1,13 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
-import { changesOf, RULE_KINDS, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
+import {
+  changesOf,
+  isWithoutLabels,
+  type Labels,
+  RULE_KINDS,
+  SCOPE_TYPES,
+  type ScopeType,
+  SEVERITIES,
+} from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
@@ -8,10 +16,23 @@ import type { ChannelCopies } from './channel.copies.ts';
 import type { RuleChanges } from './rule.changes.ts';
 
 /** Without the last fire, which is part of the window: the evaluation never writes a document that people edit. */
-interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt'> {
+interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt' | 'scopeType' | 'labels'> {
   _id: string;
   tenantId: string;
+  scopeType: StoredScope;
+  /** Absent without a filter of labels. */
+  labels?: Labels;
 }
+
+/**
+ * A rule with a filter of labels has a scope that release 0.1.0 does not know. So replicas of that release leave it
+ * alone, instead of counting all events by it: see docs/adr/0029.
+ */
+type StoredScope = ScopeType | `${ScopeType}${typeof WITH_LABELS}`;
+
+const WITH_LABELS = '_with_labels';
+const withLabels = (scope: ScopeType): StoredScope => `${scope}${WITH_LABELS}`;
+const STORED_SCOPES: readonly StoredScope[] = [...SCOPE_TYPES, ...SCOPE_TYPES.map(withLabels)];
 
 const text = { type: String, required: true } as const;
 const number = { type: Number, required: true } as const;
@@ -25,12 +46,13 @@ const ruleSchema = new Schema<StoredRule>(
     description: { type: String, default: '' },
     enabled: { type: Boolean, required: true },
     severity: { ...text, enum: SEVERITIES },
-    scopeType: { ...text, enum: SCOPE_TYPES },
+    scopeType: { ...text, enum: STORED_SCOPES },
     scopeId: text,
     condition: { type: Schema.Types.Mixed, required: true },
     windowSeconds: number,
     eventTypes: { type: [String], required: true },
     percents: { type: [Number], required: true },
+    labels: Schema.Types.Mixed,
     cooldownSeconds: number,
     channelIds: { type: [String], required: true },
     createdAt: date,
@@ -126,8 +148,9 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
         const deleted = await rules.findOneAndDelete({ _id: ruleId, tenantId }, { session }).lean();
         if (deleted === null) return false;
         await forget(session, tenantId, ruleId);
-        // A rule of an unknown kind, from a newer release, cannot be read.
-        const before = RULE_KINDS.includes(deleted.condition.kind) ? toRule(deleted) : null;
+        // A rule of an unknown kind or scope, from a newer release, cannot be read.
+        const isKnown = RULE_KINDS.includes(deleted.condition.kind) && STORED_SCOPES.includes(deleted.scopeType);
+        const before = isKnown ? toRule(deleted) : null;
         const target = { type: 'rule', id: ruleId, name: deleted.name };
         await trail.record(session, tenantId, cause, { target, changes: changesOf(AUDITED_RULE, before, null) });
         return true;
@@ -155,14 +178,15 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
 /** Rules with kinds or scopes of a newer release are inactive until that release is back. */
 const OF_KNOWN_KINDS = {
   'condition.kind': trusted({ $in: [...RULE_KINDS] }),
-  scopeType: trusted({ $in: [...SCOPE_TYPES] }),
+  scopeType: trusted({ $in: [...STORED_SCOPES] }),
 };
 
 function toRule(stored: StoredRule): Rule {
-  const { _id, tenantId, ...fields } = stored;
-  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), lastFiredAt: null };
+  const { _id, tenantId, scopeType: scope, labels = {}, ...fields } = stored;
+  const scopeType = SCOPE_TYPES.find((each) => scope === each || scope === withLabels(each))!;
+  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), scopeType, labels, lastFiredAt: null };
 }
 
-function toStored({ id: _id, lastFiredAt: _lastFiredAt, ...fields }: Rule): Omit<StoredRule, '_id'> {
-  return fields;
+function toStored({ id: _id, lastFiredAt: _lastFiredAt, labels, ...fields }: Rule): Omit<StoredRule, '_id'> {
+  return isWithoutLabels(labels) ? fields : { ...fields, scopeType: withLabels(fields.scopeType), labels };
 }

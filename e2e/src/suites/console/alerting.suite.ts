@@ -4,7 +4,7 @@ import { LOOKS } from '../../browser.ts';
 import { rowOf, tabTo, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
-import { budgetBlocked, spendSettled } from '../../events.ts';
+import { budgetBlocked, spendSettled, withLabels } from '../../events.ts';
 import { newWorkspace, reportEvents } from '../../workspace.ts';
 
 interface StoredChannel {
@@ -13,11 +13,16 @@ interface StoredChannel {
   config: { signing_secret_set: boolean };
 }
 
+interface FiredAlert {
+  rule_name: string;
+  sample_event_ids: string[];
+}
+
 export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
   describe.each(LOOKS)('alerting, at $size size and $theme', (look) => {
     afterEach(() => console.closeAll());
 
-    it('goes from a channel with a test, over a rule, to an alert that is delivered, acknowledged and resolved', async () => {
+    it('goes from a channel with a test, over a rule for a label, to an alert of its calls alone that is delivered, acknowledged and resolved', async () => {
       const name = `Room ${look.size}`;
       const rule = `Blocked often ${look.size}`;
       const agentId = `blocked-${look.size}`;
@@ -65,17 +70,26 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await page.keyboard.type('2');
       await tabTo(page, form.getByLabel(name));
       await page.keyboard.press('Space');
-      await form.getByText('2 calls blocked by a budget within 10 minutes, any agent').waitFor();
+      await tabTo(page, form.getByLabel('Labels'));
+      await page.keyboard.type('team=gr*');
+      await form.getByText('2 calls blocked by a budget within 10 minutes, any agent, with team=gr*').waitFor();
       await tabTo(page, form.getByRole('button', { name: 'Save' }));
       await page.keyboard.press('Enter');
       await rowOf(page, rule).getByText('Active').waitFor();
 
+      const ofTeam: string[] = [];
       await eventually(async () => {
-        const events = [budgetBlocked('run-9', agentId), budgetBlocked('run-9', agentId)];
-        await reportEvents(stage.deployment(), console.workspace().apiKey, events);
+        const other = budgetBlocked('run-9', agentId);
+        const events = [0, 1].map(() => withLabels(budgetBlocked('run-9', agentId), { team: 'growth' }));
+        ofTeam.push(...events.map(({ id }) => id));
+        await reportEvents(stage.deployment(), console.workspace().apiKey, [
+          ...[other, withLabels(budgetBlocked('run-9', agentId), { team: 'sales' }), ...events],
+        ]);
         const alertsPath = console.workspace().path('/alerts');
-        const { items } = await console.owner().expect<{ items: { rule_name: string }[] }>({ path: alertsPath });
-        expect(items.map(({ rule_name }) => rule_name)).toContain(rule);
+        const { items } = await console.owner().expect<{ items: FiredAlert[] }>({ path: alertsPath });
+        const samples = items.find(({ rule_name }) => rule_name === rule)?.sample_event_ids;
+        expect(samples).toHaveLength(2);
+        expect(ofTeam).toEqual(expect.arrayContaining(samples!));
       });
       // The firing alert is on the first page, with a link.
       await page.goto(`/w/${console.workspace().slug}`);

@@ -1547,6 +1547,12 @@ export type AlertRuleInput = {
              * The rule counts only events of a budget reaching one of these percents; empty or absent means any. Needs `event_types` with only `budget.threshold_reached`
              */
             percents?: Array<number>;
+            /**
+             * The rule counts only calls with these labels, all of them: each value is exact, or a prefix followed by `*`. Empty or absent means all events. With such a filter, no event without labels counts
+             */
+            labels?: {
+                [key: string]: string;
+            };
         };
     };
     /**
@@ -1579,6 +1585,9 @@ export type AlertRulePatch = {
         filters?: {
             event_types?: Array<string> | null;
             percents?: Array<number> | null;
+            labels?: {
+                [key: string]: string | null;
+            } | null;
         } | null;
     } | null;
 };
@@ -1632,6 +1641,9 @@ export type AlertRule = {
         filters: {
             event_types: Array<string>;
             percents: Array<number>;
+            labels: {
+                [key: string]: string;
+            };
         };
     };
     cooldown_seconds: number;

@@ -77,9 +77,14 @@ export function isSelected(selector: BudgetSelector, call: BudgetedCall): boolea
     const pattern = selector[dimension];
     if (pattern !== undefined && !matches(pattern, call[dimension])) return false;
   }
-  for (const name in selector.labels) {
-    const value = Object.hasOwn(call.labels, name) ? call.labels[name]! : null;
-    if (!matches(selector.labels[name]!, value)) return false;
+  return selector.labels === undefined || haveLabels(call.labels, selector.labels);
+}
+
+/** Whether the labels have a value for each pattern: see {@link labelPatterns}. */
+export function haveLabels(labels: Labels, patterns: Labels): boolean {
+  for (const name in patterns) {
+    const value = Object.hasOwn(labels, name) ? labels[name]! : null;
+    if (!matches(patterns[name]!, value)) return false;
   }
   return true;
 }
@@ -148,6 +153,11 @@ const labelValues = pattern(
   'must be 1 to 128 printable characters, without a space at its ends',
 );
 
+/** The values that a call must have, by label: each is exact, or a prefix followed by `*`. */
+export const labelPatterns = z
+  .record(labelName, labelValues, { error: ({ code }) => (code === 'invalid_key' ? LABEL_NAME : undefined) })
+  .refine((all) => Object.keys(all).length <= MAX_LABELS, `must be at most ${MAX_LABELS} labels`);
+
 export const budgetSelector = z
   .strictObject(
     {
@@ -156,10 +166,7 @@ export const budgetSelector = z
       model: names.optional(),
       provider: names.optional(),
       key: keys.optional(),
-      labels: z
-        .record(labelName, labelValues, { error: ({ code }) => (code === 'invalid_key' ? LABEL_NAME : undefined) })
-        .refine((all) => Object.keys(all).length <= MAX_LABELS, `must be at most ${MAX_LABELS} labels`)
-        .optional(),
+      labels: labelPatterns.optional(),
     },
     { error: ({ code }) => (code === 'invalid_type' ? 'must be an object, such as {} for every call' : undefined) },
   )

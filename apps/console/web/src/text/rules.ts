@@ -1,4 +1,5 @@
 import type { Api } from '@tollkeeper/client';
+import { labelList } from '../format/labels.ts';
 import { money } from '../format/money.ts';
 import { count, percent } from '../format/numbers.ts';
 import { eventsOf, firstEventOf } from './events.ts';
@@ -14,19 +15,21 @@ const WHOSE: Record<Api.AlertRule['scope_type'], (id: string) => typeof ANY_AGEN
   agent: (id) => ({ events: id, spend: id }),
 };
 
-/** The whole rule in a sentence: "3 calls blocked by a budget within 10 minutes, any agent". */
+/** The whole rule in a sentence: "3 calls blocked by a budget within 10 minutes, any agent, with team=growth". */
 export function ruleLine({ rule_kind, rule_config, scope_type, scope_id }: RuleWords): string {
   const { window_seconds, threshold, threshold_micros, filters } = rule_config;
   const whose = WHOSE[scope_type](scope_id);
   const length = inWords(window_seconds);
   const percents = filters.percents.length === 0 ? '' : ` (${filters.percents.map(ofHundred).join(', ')})`;
+  const labels = labelList(filters.labels);
+  const withLabels = labels.length === 0 ? '' : `, with ${labels.join(', ')}`;
   switch (rule_kind) {
     case 'event_count_gte':
-      return `${count(threshold)} ${eventsOf(filters.event_types, threshold)}${percents} within ${length}, ${whose.events}`;
+      return `${count(threshold)} ${eventsOf(filters.event_types, threshold)}${percents} within ${length}, ${whose.events}${withLabels}`;
     case 'first_occurrence':
-      return `First ${firstEventOf(filters.event_types)}${percents} in ${length}, ${whose.events}`;
+      return `First ${firstEventOf(filters.event_types)}${percents} in ${length}, ${whose.events}${withLabels}`;
     case 'spend_gte':
-      return `${money(threshold_micros)} or more spent within ${length}, ${whose.spend}`;
+      return `${money(threshold_micros)} or more spent within ${length}, ${whose.spend}${withLabels}`;
   }
 }
 
@@ -84,6 +87,7 @@ export const rules = {
     amountBad: 'Enter an amount above zero in US dollars, such as 12.50.',
     scope: 'Agent',
     scopeHint: 'Agent ID. Leave empty for any agent of the workspace.',
+    labelsHint: 'A value may end with *. Events without all of these labels do not count.',
     anyAgent: 'Any agent of the workspace',
     severity: 'Severity',
     pauseAfter: 'Cooldown (minutes)',

@@ -5,12 +5,12 @@ import { EVENT_TYPES, eventTypeLabel } from '../../text/events.ts';
 import { text } from '../../text/index.ts';
 import { ruleLine } from '../../text/rules.ts';
 import { Checks } from '../../ui/checks.tsx';
-import { ChoiceField, SelectField, TextField } from '../../ui/field.tsx';
+import { ChoiceField, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { SEVERITIES } from '../alerts/alerts-search.ts';
-import { EMPTY, ofAgent, PERCENTS, problemsOf, toForm, toRule } from './rule-form.ts';
+import { EMPTY, ofAgent, patchOf, PERCENTS, problemsOf, toForm, toRule } from './rule-form.ts';
 import { KINDS, RULE_KINDS, type RuleForm } from './rule-kinds.ts';
 
 const words = text.rules.form;
@@ -33,7 +33,7 @@ export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onCl
     setTried(true);
     if (Object.keys(problems).length > 0) return;
     if (rule === null) await create.mutateAsync({ body: input });
-    else await edit.mutateAsync({ path: { rule_id: rule.id }, body: input });
+    else await edit.mutateAsync({ path: { rule_id: rule.id }, body: patchOf(rule, input) });
     toast(text.rules.saved(form.name));
     onClose();
   }
@@ -63,6 +63,7 @@ export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onCl
         onChange={({ target }) => set({ windowMinutes: target.value })}
       />
       <AgentField value={form.agentId} onChange={(agentId) => set(ofAgent(agentId))} />
+      <LabelsField {...{ form, set, shown }} />
       <ChoiceField
         label={words.severity}
         value={form.severity}
@@ -123,9 +124,12 @@ function EventFields({ form, set }: EventFieldsProps) {
   );
 }
 
-interface ThresholdFieldProps extends EventFieldsProps {
-  field: 'threshold' | 'amount';
+interface CheckedFieldProps extends EventFieldsProps {
   shown: ReturnType<typeof problemsOf>;
+}
+
+interface ThresholdFieldProps extends CheckedFieldProps {
+  field: 'threshold' | 'amount';
 }
 
 function ThresholdField({ field, form, set, shown }: ThresholdFieldProps) {
@@ -136,6 +140,20 @@ function ThresholdField({ field, form, set, shown }: ThresholdFieldProps) {
       value={form[field]}
       problem={shown[field]}
       onChange={({ target }) => set({ [field]: target.value })}
+    />
+  );
+}
+
+function LabelsField({ form, set, shown }: CheckedFieldProps) {
+  return (
+    <TextAreaField
+      label={text.labels.title}
+      hint={`${text.labels.format} ${words.labelsHint}`}
+      problem={shown.labels}
+      rows={2}
+      spellCheck={false}
+      value={form.labels}
+      onChange={({ target }) => set({ labels: target.value })}
     />
   );
 }

@@ -1,4 +1,5 @@
 import type { Api } from '@tollkeeper/client';
+import { labelList, readLabels } from '../../format/labels.ts';
 import { editableMoney } from '../../format/money.ts';
 import { text } from '../../text/index.ts';
 import { RULE_KINDS, type RuleForm } from './rule-kinds.ts';
@@ -12,6 +13,7 @@ export const EMPTY: RuleForm = {
   kind: 'event_count_gte',
   eventTypes: ['budget.blocked'],
   percents: [],
+  labels: '',
   threshold: '3',
   amount: '',
   windowMinutes: '10',
@@ -45,6 +47,7 @@ export function toForm(rule: Api.AlertRule): RuleForm {
     kind: rule.rule_kind,
     eventTypes: config.filters.event_types,
     percents: config.filters.percents,
+    labels: labelList(config.filters.labels).join('\n'),
     threshold: config.threshold === 0 ? '' : String(config.threshold),
     amount: config.threshold_micros === 0 ? '' : editableMoney(config.threshold_micros),
     windowMinutes: String(config.window_seconds / 60),
@@ -56,11 +59,22 @@ export function toForm(rule: Api.AlertRule): RuleForm {
   };
 }
 
+/** The merge patch that makes the rule `after` of `before`, without the labels of `before` that `after` lacks. */
+export function patchOf(before: Api.AlertRule, after: ReturnType<typeof toRule>): Api.AlertRulePatch {
+  const { rule_config: config } = after;
+  // Services of the previous release answer without labels.
+  const removed = Object.keys(before.rule_config.filters.labels ?? {}).map((name) => [name, null] as const);
+  const labels = { ...Object.fromEntries(removed), ...config.filters?.labels };
+  return { ...after, rule_config: { ...config, filters: { ...config.filters, labels } } };
+}
+
 /** The problems with the fields, by field name. */
 export function problemsOf(form: RuleForm): Partial<Record<keyof RuleForm, string>> {
   const words = text.rules.form;
+  const { problem: labels } = readLabels(form.labels);
   return {
     ...RULE_KINDS[form.kind].problems(form),
+    ...(labels !== undefined ? { labels } : {}),
     ...(secondsOf(form.windowMinutes) < 1 ? { windowMinutes: words.minutesBad } : {}),
     ...(secondsOf(form.pauseMinutes) < 0 ? { pauseMinutes: words.pauseBad } : {}),
   };
@@ -89,7 +103,11 @@ export function toRule(form: RuleForm, workspaceId: string): Omit<Required<Api.A
       threshold: 0,
       threshold_micros: 0,
       ...kind.config(form),
-      filters: { event_types: eventTypes, percents: onlyThresholds ? [...form.percents] : [] },
+      filters: {
+        event_types: eventTypes,
+        percents: onlyThresholds ? [...form.percents] : [],
+        labels: readLabels(form.labels).labels ?? {},
+      },
     },
     cooldown_seconds: secondsOf(form.pauseMinutes),
     channel_config_ids: [...form.channelIds],

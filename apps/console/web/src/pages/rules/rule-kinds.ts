@@ -14,6 +14,8 @@ export interface RuleForm {
   kind: RuleKind;
   eventTypes: readonly string[];
   percents: readonly number[];
+  /** As typed, one per line. */
+  labels: string;
   threshold: string;
   amount: string;
   windowMinutes: string;
