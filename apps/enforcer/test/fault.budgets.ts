@@ -22,15 +22,13 @@ export const TEAMS = ['growth', 'sales', 'support'];
 export const USERS = ['Ann', 'Bo', 'Cem', 'Zoë'];
 /** The daily budgets. The third agent has none. */
 export const DAILY = { workspace: 44_000, agent: 19_000, plan: 25_000, agents: AGENTS.slice(0, 2) };
-/** Number of budgets besides the daily ones that must let a call pass. */
-export const DENYING = 8;
 
 const DAY_MS = 86_400_000;
 const everyCall = () => '';
 const calendar = (kind: string, startMonth = 1, startDay = 1) => ({ kind, startMonth, startDay });
 const ofModels = (prefix: string) => (call: FaultCall) => (call.model.startsWith(prefix) ? '' : null);
 
-/** Budgets, of which each call counts in {@link DENYING} that deny and in one that only warns. */
+/** Budgets, of which each call counts in eight that deny and in one that only warns. */
 export function budgetsOfRun(startedAt: number): FaultBudget[] {
   const growth = { labels: { team: 'growth' } };
   // Longer than any run.

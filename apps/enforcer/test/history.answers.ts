@@ -29,9 +29,10 @@ export function answering<Answer, Shown>(ask: Ask<Answer>, shown: (answer: Answe
 /** The view of limits. Of reservations that ended before a budget was made, it does not know how they ended. */
 export function viewOfAll(limits: readonly Limit[], budgets: ActiveBudgets): Ask<unknown> {
   const shown = ({ day, items }: LimitsView) => {
-    const known = items.map(({ released, expired, overspendMicros, filledPercent: _, ...item }) =>
-      item.budget === undefined ? { ...item, released, expired, overspendMicros } : item,
-    );
+    const known = items.map(({ released, expired, overspendMicros, ...view }) => {
+      const item = { ...view, filledPercent: undefined, paceEndMicros: undefined };
+      return item.budget === undefined ? { ...item, released, expired, overspendMicros } : item;
+    });
     return { day, items: known };
   };
   return { ...answering(viewLimits(limits), shown), budgets };

@@ -54,7 +54,7 @@ export function createLedgerTurns(
     let waiting = batch;
     const on = await replica.load();
     const known = new Map<string, PlacedOp | null>();
-    let isNewest = false;
+    let [isNewest, mayBegin] = [false, true];
 
     const lookUp = async (keys: readonly string[]): Promise<void> => {
       const found = await journal.find(tenantId, keys);
@@ -76,12 +76,14 @@ export function createLedgerTurns(
         const requests = due.length === MAX_DUE ? [] : waiting;
         const seq = replica.seq + 1;
         const ops: Op[] = [...due, ...(await openDays(tenantId, draft, requests, now, deps))];
-        const agreed = agreement.agree(on, draft, requests, { seq, now });
+        const agreed = agreement.agree(on, draft, requests, { seq, now, mayBegin });
         ops.push(...agreed.ops);
-        const isTurnOfAll = requests === waiting;
-        if (isTurnOfAll) waiting = agreed.waiting;
-        // Very many adopted reservations are an entry of their own.
-        const toDecide = isTurnOfAll && agreed.ops.length <= MAX_DUE ? waiting : [];
+        const isOfAll = requests === waiting;
+        if (isOfAll) waiting = agreed.waiting;
+        // Very many adopted reservations are an entry of their own. Further ones wait for the next turn, and not the
+        // requests for them.
+        const isOfItsOwn = agreed.ops.length > MAX_DUE;
+        const toDecide = isOfAll && !isOfItsOwn ? waiting : [];
         const decided = await decideAll(toDecide, draft, ops, { tenantId, now, seq, isNewest, known });
         if ('needs' in decided) {
           if (decided.keys.length > 0) await lookUp(decided.keys);
@@ -93,6 +95,7 @@ export function createLedgerTurns(
         if (outcome === 'added') {
           if (ops.length > 0) replica.commit(on, ops, now);
           agreed.committed();
+          mayBegin &&= !isOfItsOwn;
           due.length = 0;
           for (const settle of decided.settle) settle();
           if (toDecide === waiting) return;

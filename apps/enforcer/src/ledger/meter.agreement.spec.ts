@@ -67,6 +67,17 @@ it('more than 2,000 open reservations are adopted in an entry of their own, befo
   expect(await entries()).toEqual([['period', 'begin', 'adopt'], ['post']]);
 });
 
+it('a call waits for one entry of adoptions at most, and later calls for the others', async () => {
+  const { spend, entries } = await arrange(10_001);
+  const all = [MONTH, { ...MONTH, id: 'two', meter: 'two.1' }, { ...MONTH, id: 'three', meter: 'three.1' }];
+  const budgets = createActiveBudgets(all, now());
+  const adopts = ['period', 'begin', 'adopt'];
+  await spend(budgets);
+  expect(await entries()).toEqual([adopts, ['post']]);
+  await spend(budgets);
+  expect(await entries()).toEqual([adopts, ['post'], adopts, ['post']]);
+});
+
 it('no meter is forgotten while it is uncertain which budgets there are', async () => {
   const { spend, entries } = await arrange(0);
   await spend(createActiveBudgets([MONTH], now()));

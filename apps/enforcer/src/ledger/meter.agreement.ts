@@ -9,15 +9,15 @@ import type { Waiting } from './waiting.requests.ts';
 /** Makes the replicas agree which meters count, so that from one entry on each call counts in all of them. */
 export interface MeterAgreement {
   /**
-   * Begins and forgets meters on the draft, as the newest budgets of the requests say. Rejects requests with other
-   * budgets, with {@link StaleBudgets}, and returns those that can be decided. Call `committed` once the ops are in the
-   * ledger.
+   * Begins and forgets meters on the draft if `mayBegin`, as the newest budgets of the requests say. Rejects requests
+   * with other budgets, with {@link StaleBudgets}, and returns those that can be decided. Call `committed` once the ops
+   * are in the ledger.
    */
   agree(
     on: Ledger,
     draft: Ledger,
     waiting: readonly Waiting[],
-    at: { seq: number; now: number },
+    at: { seq: number; now: number; mayBegin: boolean },
   ): { ops: Op[]; waiting: readonly Waiting[]; committed: () => void };
 }
 
@@ -41,7 +41,7 @@ export function createMeterAgreement(now: () => number): MeterAgreement {
       if (newest === undefined) return { ops: [], waiting, committed: () => undefined };
       // Budgets asked for since then have all changes that the ledger has met: replicas ask before they begin meters.
       const isFresh = newest.askedAt >= since && newest.isCertain;
-      const ops = isFresh ? beginMeters(draft, newest, at) : [];
+      const ops = isFresh && at.mayBegin ? beginMeters(draft, newest, at) : [];
       const isDecidable = ({ ask: { budgets } }: Waiting) =>
         budgets === undefined || (isFresh && budgets === newest) || isAgreed(draft.metering, budgets);
       return {
