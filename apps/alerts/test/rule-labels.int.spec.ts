@@ -45,6 +45,21 @@ describe('the filter of labels of a rule', () => {
     }
   });
 
+  it('is 400 beside event types without labels, in a new rule and in a change, and fits beside others', async () => {
+    const tenantId = newTenant();
+    const filters = (event_types: string[]) => ({ event_types, labels: { team: 'growth' } });
+    const configOf = (types: string[]) => ({
+      rule_config: { window_seconds: 600, threshold: 1, filters: filters(types) },
+    });
+    const { id } = await createRule(tenantId, configOf(['tool.failed', 'budget.blocked']));
+    const types = ['tool.failed', 'budget.threshold_reached'];
+    const made = await call('post', tenantId, '/rules', { body: ruleBody(tenantId, configOf(types)) });
+    const edited = await edit(tenantId, id, { rule_config: { filters: { event_types: types } } });
+    for (const { status, body } of [made, edited]) {
+      expect([status, body]).toMatchObject([400, { details: [{ path: 'rule_config.filters.labels' }] }]);
+    }
+  });
+
   it('is changed label by label, and the audit log has each change', async () => {
     const tenantId = newTenant();
     const { id } = await createRule(tenantId, config({ team: 'growth', env: 'prod' }));

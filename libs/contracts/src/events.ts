@@ -72,7 +72,12 @@ const CALLS: Record<CallType, true> = { 'spend.settled': true, 'budget.blocked':
 
 /** Whether the event reports a call, or several. */
 export function isCall(event: GatewayEvent): event is SpendSettledEvent | BudgetBlockedEvent | GuardBlockedEvent {
-  return Object.hasOwn(CALLS, event.type);
+  return isCallType(event.type);
+}
+
+/** Whether events of the type report calls. */
+export function isCallType(type: string): boolean {
+  return Object.hasOwn(CALLS, type);
 }
 
 /** How many calls the event reports: a `budget.blocked` may report several. */

@@ -3,6 +3,7 @@ import {
   displayName,
   eventType,
   identifier,
+  isCallType,
   labelName,
   labelPatterns,
   micros,
@@ -57,7 +58,8 @@ const percents = z
 const labels = labelPatterns.meta({
   description:
     'The rule counts only calls with these labels, all of them: each value is exact, or a prefix followed by `*`. ' +
-    'Empty or absent means all events. With such a filter, no event without labels counts',
+    'Empty or absent means all events. Needs `event_types` with a type that reports calls, or none: other events have ' +
+    'no labels',
   example: { team: 'growth' },
 });
 const cooldownSeconds = z
@@ -105,6 +107,7 @@ const THRESHOLDS: Record<ThresholdField, { max: number; of: string }> = {
 };
 
 type KindAndConfig = z.output<typeof kindAndThresholds> & z.output<typeof kindAndTypes>;
+type TypesAndLabels = z.output<typeof typesAndLabels>;
 type TypesAndPercents = z.output<typeof typesAndPercents>;
 
 function checkThresholds({ rule_kind: kind, rule_config: config }: KindAndConfig, { issues }: z.RefinementCtx): void {
@@ -135,6 +138,13 @@ function checkPercents({ rule_config: config }: TypesAndPercents, { issues }: z.
   issues.push({ code: 'custom', input: percents, path: ['rule_config', 'filters', 'percents'], message });
 }
 
+function checkLabels({ rule_config: config }: TypesAndLabels, { issues }: z.RefinementCtx): void {
+  const { event_types: types, labels } = config.filters;
+  if (Object.keys(labels).length === 0 || types.length === 0 || types.some(isCallType)) return;
+  const message = 'must be omitted unless event_types has a type that reports calls: no other event has labels';
+  issues.push({ code: 'custom', input: labels, path: ['rule_config', 'filters', 'labels'], message });
+}
+
 // The fields that each check reads. The check runs if these are valid, even if others are not, so that one answer lists
 // all problems.
 const kindAndThresholds = z.object({
@@ -147,6 +157,9 @@ const kindAndTypes = z.object({
 });
 const typesAndPercents = z.object({
   rule_config: z.object({ filters: z.object({ event_types: eventTypes, percents }) }),
+});
+const typesAndLabels = z.object({
+  rule_config: z.object({ filters: z.object({ event_types: eventTypes, labels }) }),
 });
 
 /** A complete rule, as people send it. */
@@ -173,6 +186,7 @@ export const ruleBody = z
   .superRefine(checkThresholds, { when: ({ value }) => kindAndThresholds.safeParse(value).success })
   .superRefine(checkTypes, { when: ({ value }) => kindAndTypes.safeParse(value).success })
   .superRefine(checkPercents, { when: ({ value }) => typesAndPercents.safeParse(value).success })
+  .superRefine(checkLabels, { when: ({ value }) => typesAndLabels.safeParse(value).success })
   .meta({ id: 'AlertRuleInput' });
 
 export const rulePatch = z

@@ -26,7 +26,7 @@ interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt' | 'sco
 
 /**
  * A rule with a filter of labels has a scope that release 0.1.0 does not know. So replicas of that release leave it
- * alone, instead of counting all events by it: see docs/adr/0029.
+ * alone, instead of counting all events by it: see docs/adr/0030.
  */
 type StoredScope = ScopeType | `${ScopeType}${typeof WITH_LABELS}`;
 

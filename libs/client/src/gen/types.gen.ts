@@ -1548,7 +1548,7 @@ export type AlertRuleInput = {
              */
             percents?: Array<number>;
             /**
-             * The rule counts only calls with these labels, all of them: each value is exact, or a prefix followed by `*`. Empty or absent means all events. With such a filter, no event without labels counts
+             * The rule counts only calls with these labels, all of them: each value is exact, or a prefix followed by `*`. Empty or absent means all events. Needs `event_types` with a type that reports calls, or none: other events have no labels
              */
             labels?: {
                 [key: string]: string;
