@@ -127,8 +127,9 @@ export function createConnections(options: ConnectionsOptions): Connections {
 
   function begin(connection: Connection, req: IncomingMessage, res: ServerResponse, handle: () => void): void {
     const { socket } = req;
-    // A connection that closes right after an answer still gives the next request its turn, but nobody waits for it.
-    if (socket.destroyed) return;
+    // A connection that closes after an answer, or after one that says that its text is no HTTP, still gives the next
+    // request its turn. Nobody waits for it.
+    if (socket.destroyed || socket.writableEnded) return;
     connection.inFlight = req;
     connection.answer = res;
     res.once('close', () => {

@@ -15,7 +15,7 @@ export function beginInTurns(server: Server): void {
   const waiting = new Map<string | undefined, Socket[]>();
 
   function beginSome(): void {
-    for (let begun = 0; begun < BEGIN_AT_ONCE; begun += 1) {
+    for (let begun = 0; begun < BEGIN_AT_ONCE;) {
       const [next] = waiting;
       if (next === undefined) return;
       const [address, sockets] = next;
@@ -23,7 +23,10 @@ export function beginInTurns(server: Server): void {
       waiting.delete(address);
       if (sockets.length > 0) waiting.set(address, sockets);
       socket.off('error', ignore);
-      if (!socket.destroyed) for (const listener of begin) Reflect.apply(listener, server, [socket]);
+      // Those that are closed for newer ones must not take the turns of others.
+      if (socket.destroyed) continue;
+      begun += 1;
+      for (const listener of begin) Reflect.apply(listener, server, [socket]);
     }
     if (waiting.size > 0) setImmediate(beginSome);
   }

@@ -39,6 +39,14 @@ it('a connection of another address begins before the rest of a burst', async ()
   expect(begun.slice(0, 3)).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.1']);
 });
 
+it('connections that are closed before their turn take no turn of others', async () => {
+  const { begun, connect } = arrange();
+  for (const socket of connect('10.0.0.1', 5 * BEGIN_AT_ONCE)) socket.destroy();
+  connect('10.0.0.1', BEGIN_AT_ONCE);
+  await nextTurn();
+  expect(begun).toHaveLength(BEGIN_AT_ONCE);
+});
+
 it('a client that leaves before its turn harms nobody', async () => {
   const { begun, connect } = arrange();
   const [leaving] = connect('10.0.0.1');

@@ -19,7 +19,8 @@ describe('the bulk path of the benchmark', () => {
     const [consumed, loaded, log] = [mongo.newDatabase(), mongo.newDatabase(), mongo.newDatabase()];
     const config = loadConfig(dashboardConfig, {
       ...{ HOST: '127.0.0.1', HTTP_PORT: '0', GRPC_PORT: '0', MONGODB_URI: mongo.uri, MONGODB_DATABASE: consumed },
-      ...{ CALLER_TOKEN_SECRET: 'x'.repeat(32), IDENTITY_GRPC: '127.0.0.1:1', BUDGETS_GRPC: '127.0.0.1:1' },
+      ...{ CALLER_TOKEN_SECRET: 'x'.repeat(32), IDENTITY_GRPC: '127.0.0.1:1' },
+      ...{ BUDGETS_GRPC: '127.0.0.1:1', ENFORCER_GRPC: '127.0.0.1:1' },
     });
     const metrics = createMetrics('bench');
     const eventLog = createConfiguredEventLog({

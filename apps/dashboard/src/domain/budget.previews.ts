@@ -1,4 +1,5 @@
 import {
+  AppError,
   type BudgetPeriod,
   budgetSpanAt,
   type Clock,
@@ -48,6 +49,9 @@ const OVER_A_WEEK_MS = 8 * 86_400_000;
 /** What a preview may read: so many settlements, for so long, and so many at once. */
 export const PREVIEW_LIMITS = { settlements: 200_000, ms: 5_000, atOnce: 2_000 };
 
+/** A preview keeps the spend of up to 50,000 values in memory. */
+const PREVIEWS_AT_ONCE = 4;
+
 export interface BudgetPreviewsDeps {
   reads: Reads;
   reader: SettlementReader;
@@ -66,7 +70,8 @@ interface Asked {
 
 export function createBudgetPreviews(deps: BudgetPreviewsDeps): BudgetPreviews {
   const { reads, reader, tallies, clock, retentionSeconds, limits = PREVIEW_LIMITS } = deps;
-  const turns = createPlaces(LARGE_READS);
+  // Each page also waits for its turn among all reads.
+  const turns = createPlaces({ ...LARGE_READS, capacity: PREVIEWS_AT_ONCE });
 
   /** The spend from `start` to the window as roll-ups know it; null if they do not. */
   async function fromRollups(
@@ -102,29 +107,8 @@ export function createBudgetPreviews(deps: BudgetPreviewsDeps): BudgetPreviews {
     return from;
   }
 
-  /** Resolves to the time before which all settlements were replayed. Each page is a read in its own turn. */
-  async function replayAll({ tenantId, signal }: Asked, span: TimeSpan, replay: BudgetReplay): Promise<number> {
-    const startedAt = performance.now();
-    const slices = startSlices();
-    let left = limits.settlements;
-    let place: SettlementPlace = { time: span.start, after: '' };
-    for (;;) {
-      const from = place;
-      const { settlements, next } = await reads.run({ tenantId, kind: 'budget-preview', signal }, (meter) =>
-        reader.settlementsFrom(tenantId, from, span.end, meter, limits.atOnce),
-      );
-      for (const settlement of settlements) {
-        if (left === 0 || !replay.add(settlement)) return settlement.time;
-        left -= 1;
-        if (slices.usedUp()) await slices.next();
-      }
-      if (next === null) return span.end;
-      if (performance.now() - startedAt >= limits.ms) return next.time;
-      place = next;
-    }
-  }
-
   async function previewNow(asked: Asked, budget: PlannedBudget): Promise<BudgetPreview> {
+    const startedAt = performance.now();
     const now = clock();
     const { timezone } = asked;
     const window = lastDays(timezone, now);
@@ -134,9 +118,19 @@ export function createBudgetPreviews(deps: BudgetPreviewsDeps): BudgetPreviews {
     const readable = Math.max(begin, now - retentionSeconds * 1000);
     const readsEarlier = earlier === null && readable < window.start;
     const readFrom = readsEarlier ? await readableFrom(asked, readable, window) : window.start;
-    const replay = createBudgetReplay(budget, { timezone, from: window.start, earlier });
-    const readUntil = await replayAll(asked, { start: readFrom, end: now }, replay);
-    const countedFrom = earlier?.start ?? readFrom;
+    const from = { reads, reader, limits };
+    const newReplay = () => createBudgetReplay(budget, { timezone, from: window.start, earlier });
+    let replay = newReplay();
+    let countedFrom = earlier?.start ?? readFrom;
+    const before = { start: readFrom, end: window.start };
+    if ((await replayAll(from, asked, before, replay, startedAt + limits.ms / 2)) < window.start) {
+      // The window comes first.
+      replay = newReplay();
+      countedFrom = window.start;
+    }
+    const span = withinPeriod(budget.period, window);
+    const replayedUntil = await replayAll(from, asked, span, replay, startedAt + limits.ms);
+    const readUntil = replayedUntil === span.end ? window.end : replayedUntil;
     return { window, readUntil, countedFrom, countsWholePeriod: countedFrom <= begin, ...(await replay.outcome()) };
   }
 
@@ -146,8 +140,57 @@ export function createBudgetPreviews(deps: BudgetPreviewsDeps): BudgetPreviews {
   };
 }
 
+/**
+ * Resolves to the time before which all settlements were replayed: the end of the span, or an earlier one at the
+ * `deadline` by `performance.now()`. Each page is a read in its own turn.
+ */
+async function replayAll(
+  { reads, reader, limits }: Required<Pick<BudgetPreviewsDeps, 'reads' | 'reader' | 'limits'>>,
+  { tenantId, signal }: Asked,
+  span: TimeSpan,
+  replay: BudgetReplay,
+  deadline: number,
+): Promise<number> {
+  if (span.start >= span.end) return span.end;
+  const slices = startSlices();
+  let left = limits.settlements;
+  let place: SettlementPlace = { time: span.start, after: '' };
+  for (;;) {
+    const from = place;
+    const page = await reads
+      .run({ tenantId, kind: 'budget-preview', signal }, (meter) =>
+        reader.settlementsFrom(tenantId, from, span.end, meter, limits.atOnce),
+      )
+      .catch((error: unknown) => {
+        if (from.time > span.start && isBusy(error)) return null;
+        throw error;
+      });
+    if (page === null) return from.time;
+    const { settlements, next } = page;
+    for (const settlement of settlements) {
+      if (left === 0 || !replay.add(settlement)) return settlement.time;
+      left -= 1;
+      if (slices.usedUp()) await slices.next();
+    }
+    if (next === null) return span.end;
+    if (performance.now() >= deadline) return next.time;
+    place = next;
+  }
+}
+
 function lastDays(timezone: string, now: number): TimeSpan {
   return { start: localDays({ start: now - OVER_A_WEEK_MS, end: now }, timezone).at(-DAYS)!.start, end: now };
+}
+
+/** The part of the window in which a budget for once applies; the whole window of others. */
+function withinPeriod(period: BudgetPeriod, { start, end }: TimeSpan): TimeSpan {
+  if (!('end' in period)) return { start, end };
+  return { start: Math.max(start, period.start), end: Math.min(end, period.end) };
+}
+
+/** Whether other reads take too long. */
+function isBusy(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'rate_limited';
 }
 
 /** The first time whose spend counts in the period of `at`; `at` if there is none. */

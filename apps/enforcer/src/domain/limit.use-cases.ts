@@ -95,13 +95,14 @@ async function viewInParts(
     if (parts.at(-1)!.length === LIMITS_AT_ONCE) parts.push([]);
     parts.at(-1)!.push(limit);
   }
+  const deadline = performance.now() + ANSWER_MS;
   const asks = parts.map(viewLimits);
   if (ofBudgets !== undefined) {
     const { active: budgets, shown, maxValues } = ofBudgets;
     asks.push(...shown.map((budget) => ({ ...viewBudget(budget, maxValues), budgets })));
   }
   for (;;) {
-    const views = await Promise.all(asks.map((ask) => submit(tenantId, ask)));
+    const views = await Promise.all(asks.map((ask) => submit(tenantId, { ...ask, deadline })));
     const { day } = views[0]!;
     if (views.every((view) => view.day.start === day.start)) return { day, items: views.flatMap(({ items }) => items) };
   }

@@ -46,10 +46,12 @@ export function Attention({ overview }: { overview: Answer<Api.Overview> }) {
       <Loaded query={overview} with={enabled ? [firing, last] : []} height={278}>
         {({ budgets }) => {
           const atRisk = (budgets ?? []).filter(({ at_risk }) => at_risk).slice(0, BUDGETS - left);
-          const isQuiet = budgets !== null && fires.length === 0 && atRisk.length === 0;
+          // An older dashboard answers none.
+          const isKnown = (budgets ?? null) !== null;
+          const isQuiet = isKnown && fires.length === 0 && atRisk.length === 0;
           return (
             <>
-              {budgets === null && <Note title={words.unknown.title}>{words.unknown.text}</Note>}
+              {!isKnown && <Note title={words.unknown.title}>{words.unknown.text}</Note>}
               {isQuiet && <Quiet readsAlerts={enabled} />}
               <div className={css['attention']}>
                 <BudgetsAtRisk atRisk={atRisk} />
