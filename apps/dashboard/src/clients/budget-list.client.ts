@@ -21,9 +21,8 @@ export function createBudgetList(
         ...(daily.dailyBudgetUsdMicros === undefined ? [] : [dailyOf('workspace', '', {})]),
         ...daily.agents.map(({ agentId }) => dailyOf('agent', agentId, { agent: agentId })),
         ...daily.plans.map(({ planKey }) => dailyOf('plan', planKey, { plan: planKey })),
-        ...active.budgets.map(({ id, selector, each }) => ({
-          id,
-          selector: selector ?? {},
+        ...active.budgets.map(({ id, selector, each, overrides = null }) => ({
+          ...{ id, selector: selector ?? {}, overrides },
           each: (each as BudgetEach | undefined) ?? null,
         })),
       ];
@@ -36,5 +35,5 @@ function dailyOf(
   scopeId: string,
   selector: SelectingBudget['selector'],
 ): SelectingBudget {
-  return { id: dailyBudgetId(scope, scopeId), selector, each: null };
+  return { id: dailyBudgetId(scope, scopeId), selector, each: null, overrides: null };
 }

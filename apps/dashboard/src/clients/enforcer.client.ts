@@ -35,7 +35,8 @@ export function createBudgetRisks(
         );
         return { budgets: answer.budgets.flatMap(toBudgetRisk) };
       } catch (err) {
-        if (last?.budgets !== null) logger.warn({ err }, 'the enforcer did not answer; showing no budgets at risk');
+        if (last?.budgets !== null)
+          logger.warn({ err, tenant_id: tenantId }, 'the enforcer did not answer; showing no budgets at risk');
         return { budgets: null };
       }
     },

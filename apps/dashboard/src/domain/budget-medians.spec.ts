@@ -67,7 +67,9 @@ describe('medians of budgets', () => {
     return { asked, by, ofWorkspace };
   }
 
-  const budget = (id: string, selector: BudgetSelector, each: BudgetEach | null = null) => ({ id, selector, each });
+  const budget = (id: string, selector: BudgetSelector, each: BudgetEach | null = null) => {
+    return { id, selector, each, overrides: null as string | null };
+  };
   const of = async (...args: Parameters<typeof budget>) =>
     (await findMedians([budget(...args)], ['team'], spendOf()))[0];
 
@@ -97,6 +99,15 @@ describe('medians of budgets', () => {
     const many = Object.fromEntries(Array.from({ length: MAX_MEDIAN_VALUES + 1 }, (_, n) => [`a${n}`, [n + 1, 1, 1]]));
     const [found] = await findMedians([budget('many', {}, 'agent')], [], spendOf({ agent: many }));
     expect(found).toMatchObject({ more: true, values: { length: MAX_MEDIAN_VALUES, 0: { value: 'a100' } } });
+  });
+
+  it('leave out the values that other budgets take over', async () => {
+    const taker = { ...budget('taker', { model: 'claude-opus' }), overrides: 'each' };
+    const budgets = [budget('each', { model: 'claude-*' }, 'model'), taker, budget('other', {}, 'model')];
+    const [each, taken, other] = await findMedians(budgets, [], spendOf());
+    expect(each).toMatchObject({ values: [{ value: 'claude-haiku', micros: 2 }] });
+    expect(taken).toEqual({ id: 'taker', micros: 5 });
+    expect(other).toMatchObject({ values: expect.arrayContaining([{ value: 'claude-opus', micros: 5 }]) });
   });
 
   it.each<[BudgetSelector, BudgetEach | null, string]>([

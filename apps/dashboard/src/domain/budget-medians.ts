@@ -20,6 +20,8 @@ export interface SelectingBudget {
   id: string;
   selector: BudgetSelector;
   each: BudgetEach | null;
+  /** The id of a budget with `each` whose limit does not apply to the value that this selector names. */
+  overrides: string | null;
 }
 
 /** Reads the budgets of a workspace that limit calls. Rejects while they are not known. */
@@ -136,7 +138,9 @@ async function mediansBy(
       medians.push({ id, micros: medianOf(byKey.get(exact)?.micros ?? []) });
       continue;
     }
-    const selected = calls.filter(({ call }) => isSelected(selector, call));
+    const ofOthers = budgets.filter(({ overrides }) => overrides === id && each !== null);
+    const taken = new Set(ofOthers.map((other) => exactValueOf(other.selector, eachOf(grouping))));
+    const selected = calls.filter(({ key, call }) => !taken.has(key) && isSelected(selector, call));
     if (each === null) medians.push({ id, micros: medianOf(sumOfDays(selected.map(({ micros }) => micros))) });
     else {
       const values = selected.slice(0, MAX_MEDIAN_VALUES).map(({ key, micros }) => ({
