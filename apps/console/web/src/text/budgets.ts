@@ -54,7 +54,7 @@ export const budgets = {
     forecastText:
       'The forecast is what is spent in the period so far, divided by the part of the period that has passed. It appears once 5% has passed. Rolling periods have none.',
     median: {
-      text: 'The median day is that of the last 14 whole days, whatever the period: on half of them, the calls that the budget selects cost at most as much. Labels count from when they are tracked.',
+      text: 'On half of the last 14 whole days, the calls that the budget selects cost the median or less, whatever its period. Labels count from when they are tracked.',
       notCounted:
         'Not known: spend is counted by agent, model, plan and tracked label, not by provider, key or several together.',
       notTracked: 'Not known: the workspace does not track this label. Owners can change that in the settings.',

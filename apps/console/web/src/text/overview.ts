@@ -50,7 +50,7 @@ export const overview = {
   },
   unknown: {
     title: 'Budgets are unavailable',
-    text: 'What is spent of them cannot be read right now. They appear here once it can be.',
+    text: 'Their spend cannot be read right now. They appear here once it can be.',
   },
   top: 'Top agents',
   allAgents: 'All agents',

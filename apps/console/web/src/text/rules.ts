@@ -87,7 +87,8 @@ export const rules = {
     amountBad: 'Enter an amount above zero in US dollars, such as 12.50.',
     scope: 'Agent',
     scopeHint: 'Agent ID. Leave empty for any agent of the workspace.',
-    labelsHint: 'A value may end with *. Events without all of these labels do not count.',
+    labelsHint:
+      'A value may end with *. Only settlements and blocked calls have labels. Notifications do not name them, so the name of the rule should.',
     anyAgent: 'Any agent of the workspace',
     severity: 'Severity',
     pauseAfter: 'Cooldown (minutes)',

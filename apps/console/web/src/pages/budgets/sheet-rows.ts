@@ -60,7 +60,7 @@ function byRisk(limits: readonly Api.Limit[]): Api.Limit[] {
 
 function figuresOf(limit: Api.Limit | undefined) {
   if (limit === undefined) return { limit, used: 0, forecast: null, risk: -1 };
-  return { limit, used: usedOf(limit), forecast: limit.pace_end_micros, risk: riskOf(limit) };
+  return { limit, used: usedOf(limit), forecast: limit.pace_end_micros ?? null, risk: riskOf(limit) };
 }
 
 const byName = (a: SheetRow, b: SheetRow): number => a.budget.name.localeCompare(b.budget.name);

@@ -1,22 +1,20 @@
 import { type Answer, type Api, useRead } from '../../api/api.ts';
 import { useSelectingBudgets } from '../../api/use-all.ts';
 import { useSpan } from '../../app/span.ts';
-import { type Unfinished, unfinishedOf } from '../../charts/unfinished.ts';
+import { unfinishedOf } from '../../charts/unfinished.ts';
 import { limitOf } from './span-limit.ts';
 
 /** The limit of the spend that a page charts: of the workspace or an agent, over the part of a day or month so far. */
 export function useSpanLimit(agentId?: string) {
   const kind = unfinishedOf(useSpan().range);
-  // Only a day has budgets of its own, which the limits of one agent include.
-  const query = kind === 'day' && agentId !== undefined ? { agent_id: agentId } : {};
-  const limits = useRead('GET /api/v1/limits', { query }, { live: true, enabled: kind !== undefined });
-  const budgets = useSelectingBudgets(kind === 'month');
-  // Without a limit, the chart has only no line.
-  const asked: Record<Unfinished, Answer<unknown>[]> = { day: [limits], month: [limits, budgets] };
+  // Those of one agent would lack the budgets that select it.
+  const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true, enabled: kind !== undefined });
+  const budgets = useSelectingBudgets(kind !== undefined);
+  const asked: Answer<unknown>[] = kind === undefined ? [] : [limits, budgets];
   return {
     kind,
-    /** What a chart waits for, so that it does not change. */
-    waits: (kind === undefined ? [] : asked[kind]).map((answer) => ({ ...answer, isError: false })),
+    /** What a chart waits for, so that it does not change. Without a limit, it only has no line. */
+    waits: asked.map((answer) => ({ ...answer, isError: false })),
     of: (window: Api.Window): Api.Limit | undefined =>
       kind && limitOf({ kind, start: window.start, agentId }, limits.data?.items ?? [], budgets.data ?? []),
   };
