@@ -1,8 +1,7 @@
 import { lazyRouteComponent } from '@tanstack/react-router';
 
 /** Parts that the first page can do without. Their files are loaded with those of the other pages. */
-export const CommandPalette = lazyRouteComponent(() => import('./palette.tsx'), 'CommandPalette');
 export const WorkspaceDialog = lazyRouteComponent(() => import('./workspace-dialog.tsx'), 'WorkspaceDialog');
 export const RunUpBars = lazyRouteComponent(() => import('../pages/budgets/run-up-bars.tsx'), 'RunUpBars');
 
-export const LATER = [CommandPalette, WorkspaceDialog, RunUpBars] as const;
+export const LATER = [WorkspaceDialog, RunUpBars] as const;

@@ -9,10 +9,11 @@ import { Dialog } from '../ui/dialog.tsx';
 import { explain } from '../ui/explain.ts';
 import { clearToasts, toast, Toasts } from '../ui/toasts.tsx';
 import { useMay, useWorkspace } from './account.tsx';
-import { CommandPalette, WorkspaceDialog } from './later.ts';
+import { WorkspaceDialog } from './later.ts';
 import { LoginForm } from './login-form.tsx';
 import { Mark } from './mark.tsx';
 import { useMenu } from './menu.ts';
+import { CommandPalette } from './palette.tsx';
 import { ProviderLinks, providersQuery } from './providers.tsx';
 import css from './shell.module.css';
 import { useSpan } from './span.ts';
@@ -84,10 +85,8 @@ export function Shell({ account }: { account: Api.Account }) {
           <Outlet />
         </main>
       </div>
-      <Suspense>
-        {open === 'palette' && <CommandPalette onClose={() => setOpen(null)} />}
-        {open === 'workspace' && <WorkspaceDialog account={account} onClose={() => setOpen(null)} />}
-      </Suspense>
+      {open === 'palette' && <CommandPalette onClose={() => setOpen(null)} />}
+      <Suspense>{open === 'workspace' && <WorkspaceDialog account={account} onClose={() => setOpen(null)} />}</Suspense>
       <SessionEnded account={account} />
       <Toasts />
     </div>
@@ -148,12 +147,15 @@ function Me({ account, role }: { account: Api.Account; role: Api.WorkspaceRole }
   const client = useQueryClient();
   const navigate = useNavigate();
   async function logOut(): Promise<void> {
+    // Reads that are on their way would be refused.
+    await client.cancelQueries();
     try {
       await callApi(undefined, 'POST /api/v1/auth/logout', {});
     } catch (error) {
       // A session that has already ended need not be ended.
       if (!(error instanceof TollkeeperError) || error.status !== 401) {
         toast(explain(error).message, { tone: 'bad' });
+        await client.invalidateQueries();
         return;
       }
     }
