@@ -21,7 +21,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
     it('stands on the overview to the micro, with what is left of the budget and who spent it', async () => {
       const { page } = await console.open(look, '');
       await page.getByTitle('$14.345678', { exact: true }).first().waitFor();
-      await page.getByText('of $50.00').waitFor();
+      await page.getByText('of $50.00', { exact: true }).waitFor();
       await page.getByRole('img', { name: /29% spent/ }).waitFor();
       await page.getByText(/\$35\.65 left, .* resets in \d+ (h|min|s)/).waitFor();
       await page.getByText(new RegExp(`^Today, \\d+ \\p{L}+, ${console.timezone}`, 'u')).waitFor();
