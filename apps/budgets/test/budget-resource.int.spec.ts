@@ -264,13 +264,21 @@ describe('a patch', () => {
     for (const body of [
       { ...other, overrides: split },
       { period: { start_month: 4, start_day: 6 } },
-      { is_active: false },
       { is_active: true, selector: { labels: { user: 'bob' } } },
       {},
     ]) {
       expect((await patch(tenantId, id, body)).status).toBe(200);
     }
     expect(await generationOf(tenantId)).toBe(1);
+  });
+
+  it('that switches it on lets spend be counted anew, once', async () => {
+    const tenantId = newTenant();
+    const { id } = await made(tenantId, TEAM);
+    for (const is_active of [false, true, true]) {
+      expect((await patch(tenantId, id, { is_active })).status).toBe(200);
+    }
+    expect(await generationOf(tenantId)).toBe(2);
   });
 });
 
