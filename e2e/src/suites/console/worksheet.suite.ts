@@ -8,6 +8,7 @@ import type { Stage } from '../../deployment.ts';
 import { spendSettled } from '../../events.ts';
 import { newMember, newWorkspace, reportEvents, type TestWorkspace } from '../../workspace.ts';
 
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const MONTHLY = { period: { kind: 'month' }, limit_micros: 1_000_000 };
 /** Nothing is known of a budget's calls yet, so its row has no figures. */
@@ -224,6 +225,16 @@ export function describeConsoleWorksheet(stage: Stage, console: ReturnType<typeo
       await median('writer').getByText('$0.00').waitFor();
       await expectFit();
       await console.owner().expect({ method: 'DELETE', path: workspace.path(`/budgets/${unknown.id}`), status: 204 });
+    });
+
+    it('reads the medians again every hour while the page is open', async () => {
+      const { page } = await console.begin(desktop);
+      await page.clock.install();
+      await page.goto(`/w/${workspace.slug}/budgets?sort=name`);
+      await page.getByRole('table', { name: 'All budgets' }).getByRole('row', { name: 'Calm' }).waitFor();
+      const again = page.waitForRequest('**/dashboard/budget-medians');
+      await page.clock.fastForward(HOUR_MS);
+      await again;
     });
 
     it('takes a column of a spreadsheet for the selected rows, and reverts it as a whole', async () => {
