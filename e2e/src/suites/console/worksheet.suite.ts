@@ -56,7 +56,8 @@ export function describeConsoleWorksheet(stage: Stage, console: ReturnType<typeo
     });
 
     it('says the whole budget in a sentence while it is filled in, and creates it', async () => {
-      const { page, expectFit } = await console.open(look, '/budgets', workspace);
+      // Budgets have the days of the workspace, whatever the zone of the page.
+      const { page, expectFit } = await console.open(look, '/budgets?zone=Asia%2FTokyo', workspace);
       await page.getByRole('button', { name: 'New budget' }).click();
       const form = page.getByRole('dialog', { name: 'New budget' });
       const says = (sentence: string) => form.getByRole('status').getByText(sentence, { exact: true }).waitFor();
@@ -76,7 +77,10 @@ export function describeConsoleWorksheet(stage: Stage, console: ReturnType<typeo
       await says('In the last 7 days, this would have blocked 1 of 3 calls ($3.00 of $9.00).');
       await preview.getByText('Most affected of 2 limits: ann (1 of 2 calls).').waitFor();
       await preview.getByText('1 call beyond the limit').click();
-      await preview.getByRole('row', { name: 'reader ann $3.00' }).waitFor();
+      await preview
+        .getByRole('row', { name: 'reader ann $3.00' })
+        .getByTitle(/ Europe\/Paris$/)
+        .waitFor();
       await expectFit();
       await form.getByLabel('Beyond the limit').selectOption('only report it');
       await says('In the last 7 days, 1 of 3 calls ($3.00 of $9.00) would have exceeded this, which is only reported.');
