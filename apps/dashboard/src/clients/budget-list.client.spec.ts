@@ -12,7 +12,7 @@ function arrange() {
     async listBudgets({ tenantId }) {
       asked.push(tenantId ?? '');
       await state.answers.promise;
-      return { agents: [], plans: [{ planKey: `plan ${asked.length}`, dailyBudgetUsdMicros: '1', isActive: true }] };
+      return { agents: [], plans: [{ planKey: `plan ${asked.length}`, dailyBudgetUsdMicros: 1, isActive: true }] };
     },
     listActiveBudgets: async () => ({ budgets: [] }),
   });
