@@ -266,17 +266,17 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
         await page.getByRole('row', { name: /, 23:00:00 – \$[\d,.]+( \$4\.00)?$/ }).waitFor();
         // What can be switched is there with the chart, and not before.
         const [asked, answers] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-        await page.route('**/spend/breakdown?*', async (route) => {
+        const hold: Parameters<typeof page.route>[1] = async (route) => {
           asked.resolve();
           await answers.promise;
           await route.continue();
-        });
+        };
+        await page.route('**/spend/breakdown?*', hold, { times: 1 });
         await page.goto(`/w/${workspace.slug}?range=current_month`);
         await asked.promise;
         await cardOf(page, 'Spend by agent').getByRole('status', { name: 'Loading' }).waitFor();
         expect(await page.getByRole('group', { name: 'Chart', exact: true }).count()).toBe(0);
         answers.resolve();
-        await page.unroute('**/spend/breakdown?*');
         await page.getByRole('group', { name: 'Chart', exact: true }).waitFor();
         await page.getByRole('button', { name: 'Show as table' }).click();
         const ofMonth = page.getByRole('table', { name: /, with the limit of \$90\.00 of All of it$/ });
