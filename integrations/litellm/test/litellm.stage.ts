@@ -18,7 +18,7 @@ export interface OpenAiError {
 interface Started {
   upstream: Upstream;
   tollkeeper: Tollkeeper;
-  /** Denies calls while Tollkeeper is away. */
+  /** Denies calls while Tollkeeper is unavailable. */
   denying: LitellmProxy;
   /** Lets them through. Its calls have the agent of their key, and reach Tollkeeper through `losing`. */
   allowing: LitellmProxy;

@@ -65,7 +65,7 @@ export function describeConsuming(stage: ConformanceStage): void {
       const attempts: (number | undefined)[] = [];
       const before = (batch: { records: { offset: number }[] }): void => {
         attempts.push(batch.records[0]?.offset);
-        if (attempts.length === 2 || attempts.length === 3) throw new Error('the database is away');
+        if (attempts.length === 2 || attempts.length === 3) throw new Error('the database is down');
       };
       await log.append(topic, numbered('ws_a', 0, 6));
       await consume(ledger, { maxRecords: 2, before });
