@@ -198,3 +198,34 @@ it('the limits have the values of a budget with the most spend, and all of them 
   expect(held(await limitsOf(workspace))).toEqual(mostFirst.slice(0, 10));
   expect(held(await limitsOf(workspace, '?budget_id=bud_month'))).toEqual(mostFirst);
 });
+
+it('the limits of an agent are those of the budgets in which all of its calls count, however little it has spent', async () => {
+  const budget = (id: string, more: object): StandInBudget => ({ ...MONTHLY, id, limitMicros: 1_000, ...more });
+  const workspace = limitedBy(
+    budget('bud_all', {}),
+    budget('bud_each', { each: 'agent' }),
+    budget('bud_own', { selector: { agent: 'agent-0' } }),
+    budget('bud_start', { selector: { agent: 'agent-*' } }),
+    budget('bud_other', { selector: { agent: 'agent-1' } }),
+    budget('bud_model', { selector: { agent: 'agent-0', model: 'gpt-*' } }),
+    budget('bud_team', { selector: { labels: { team: 'growth' } } }),
+    budget('bud_user', { each: 'label:user' }),
+    budget('bud_plan', { selector: { plan: 'pro' } }),
+  );
+  budgets.setAgent(workspace.tenantId, 'agent-0', 500);
+  budgets.setPlan(workspace.tenantId, 'pro', 500);
+  const agents = Array.from({ length: 12 }, (_, index) => `agent-${index}`);
+  for (const [index, agent_id] of agents.entries()) await workspace.granted({ agent_id, amount_micros: index + 1 });
+  const held = (rows: Body[]) => rows.map((row) => [row['budget_id'], row['value'], row['held_micros']]);
+  const ofAgent = [
+    ['bud_agent.agent-0', undefined, 1],
+    ['bud_all', undefined, 78],
+    ['bud_each', 'agent-0', 1],
+    ['bud_own', undefined, 1],
+    ['bud_start', undefined, 78],
+  ];
+  expect(held(await limitsOf(workspace, '?agent_id=agent-0'))).toEqual(ofAgent);
+  const [daily, ...others] = ofAgent;
+  const ofPlan = [daily, ['bud_plan.pro', undefined, 0], ...others, ['bud_plan', undefined, 0]];
+  expect(held(await limitsOf(workspace, '?agent_id=agent-0&plan_key=pro'))).toEqual(ofPlan);
+});

@@ -1,9 +1,12 @@
 import { AppError } from '@tollkeeper/kernel';
 
-/** A caller gets an answer within a second. Work that is still in progress then may still take effect. */
-export const ANSWER_MS = 900;
-/** The share of that for requests of a gateway, whose key is checked before. */
+/**
+ * A gateway gets an answer within a second, which includes the check of its key. Work that is still in progress then
+ * may still take effect.
+ */
 export const GATEWAY_ANSWER_MS = 650;
+/** A person would rather wait than read an error. */
+export const PERSON_ANSWER_MS = 5_000;
 
 /** The answer to a request that took too long. */
 export function tookTooLong(): AppError {

@@ -88,13 +88,14 @@ export interface ChosenLimits {
   budgetId?: string | undefined;
 }
 
-/** What people can see and do. Rejects like {@link Reservations}. */
+/** What people can see and do. Rejects like {@link Reservations}, but only after 5 seconds. */
 export interface Limits {
   /**
    * The limits in their running periods: all that are set, for the workspace, agents, plans and budgets in that order,
-   * or only those of the workspace and the given agent and plan, or those of one budget. A budget with a limit for each
-   * value has those of the values with the most spend, and more of them if it is the only one. Rejects with `not_found`
-   * for a budget that is not active or not set.
+   * or only some: those in which all calls of the given agent count, or all of its calls under the given plan; those of
+   * the workspace and of the given plan; or those of one budget. A budget with a limit for each value has those of the
+   * values with the most spend, and more of them if it is the only one. Rejects with `not_found` for a budget that is
+   * not active or not set.
    */
   view(tenantId: TenantId, chosen: ChosenLimits): Promise<LimitsView>;
   /** At most `max` budgets, those at risk first, each once: with its limit that is most at risk. */

@@ -1,7 +1,7 @@
 import { type BudgetScope, dailyBudgetOf } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
-import type { ActiveBudget, ActiveBudgets } from './active.budgets.ts';
-import { ANSWER_MS, within } from './answer.time.ts';
+import { type ActiveBudget, type ActiveBudgets, budgetedCall } from './active.budgets.ts';
+import { PERSON_ANSWER_MS, within } from './answer.time.ts';
 import type { Ask, LongRead } from './decision.ts';
 import type { ChosenLimits, Limits, LimitsView } from './enforcement.ts';
 import type { Limit } from './limit.ts';
@@ -41,7 +41,7 @@ export interface LimitDeps {
 }
 
 export function createLimits(deps: LimitDeps): Limits {
-  const { submit, limits, budgets } = deps;
+  const { submit, limits, budgets, clock } = deps;
 
   function viewWithBudgets(tenantId: TenantId, daily: readonly Limit[], budgetId?: string): Promise<LimitsView> {
     return withNewestBudgets(budgets, tenantId, async (active) => {
@@ -67,13 +67,22 @@ export function createLimits(deps: LimitDeps): Limits {
     if (budgetId !== undefined) return viewOne(tenantId, budgetId);
     if (agentId === undefined && planKey === undefined) return viewWithBudgets(tenantId, await limits.all(tenantId));
     const chosen = { agent: agentId === undefined ? [] : [agentId], plan: planKey === undefined ? [] : [planKey] };
-    return viewInParts(submit, tenantId, await limits.of(tenantId, chosen));
+    const daily = await limits.of(tenantId, chosen);
+    if (agentId === undefined) return viewInParts(submit, tenantId, daily);
+    const call = budgetedCall({ agentId, planKey: planKey ?? null });
+    return withNewestBudgets(budgets, tenantId, (active) =>
+      viewInParts(submit, tenantId, [...daily, ...active.limitsFor(call, clock())], {
+        active,
+        shown: [],
+        maxValues: 0,
+      }),
+    );
   }
 
   return {
-    view: (tenantId, chosen) => within(ANSWER_MS, view(tenantId, chosen)),
-    byRisk: async (tenantId, max) => mostAtRisk((await within(ANSWER_MS, view(tenantId, {}))).items, max),
-    list: (tenantId, filter, page) => within(ANSWER_MS, listReservations(deps, tenantId, filter, page)),
+    view: (tenantId, chosen) => within(PERSON_ANSWER_MS, view(tenantId, chosen)),
+    byRisk: async (tenantId, max) => mostAtRisk((await within(PERSON_ANSWER_MS, view(tenantId, {}))).items, max),
+    list: (tenantId, filter, page) => within(PERSON_ANSWER_MS, listReservations(deps, tenantId, filter, page)),
   };
 }
 
@@ -96,12 +105,12 @@ async function viewInParts(
     if (parts.at(-1)!.length === LIMITS_AT_ONCE) parts.push([]);
     parts.at(-1)!.push(limit);
   }
-  const deadline = performance.now() + ANSWER_MS;
-  const asks: (Ask<LimitsView> | LongRead<LimitsView>)[] = parts.map(viewLimits);
-  if (ofBudgets !== undefined) {
-    const { active: budgets, shown, maxValues } = ofBudgets;
-    asks.push(...shown.map((budget) => ({ ...viewBudget(budget, maxValues), budgets })));
-  }
+  const deadline = performance.now() + PERSON_ANSWER_MS;
+  const { active: budgets, shown, maxValues } = ofBudgets ?? { shown: [], maxValues: 0 };
+  const asks: (Ask<LimitsView> | LongRead<LimitsView>)[] = [
+    ...parts.map(viewLimits),
+    ...shown.map((budget) => viewBudget(budget, maxValues)),
+  ].map((ask) => ({ ...ask, ...(budgets && { budgets }) }));
   for (;;) {
     const views = await Promise.all(asks.map((ask) => submit(tenantId, { ...ask, deadline })));
     const { day } = views[0]!;

@@ -58,8 +58,8 @@ const reservationPage = z.object({
 
 const limitsQuery = z
   .object({
-    agent_id: identifier.optional().meta({ description: 'Only this agent' }),
-    plan_key: planKey.optional().meta({ description: 'Only this plan' }),
+    agent_id: identifier.optional().meta({ description: 'Only limits for all calls of this agent' }),
+    plan_key: planKey.optional().meta({ description: 'Only limits for all calls under this plan' }),
     budget_id: budgetId.optional().meta({
       description:
         'Only this budget, with at most 1000 values if it has a limit for each. Daily budgets have the ids `bud_workspace`, `bud_agent.<agent_id>` and `bud_plan.<plan_key>`',
@@ -93,8 +93,9 @@ export function createLimitRoutes({ limits, reservations }: LimitRouteDeps): Rou
       summary: 'List the limits in their current periods and what remains of them',
       description: `A limit is a budget applied to its current period: the daily budgets of the workspace, of its agents and
 of its plans, then the budgets with a selector. Of a budget with a limit for each value, the 10 values with the most spend
-are listed; with \`budget_id\`, up to 1000. With \`agent_id\` or \`plan_key\`, only the daily budgets of the workspace
-and of these are listed. A changed budget takes effect within 2 seconds.`,
+are listed; with \`budget_id\`, up to 1000. With \`agent_id\`, only the limits in which all calls of the agent count,
+whichever their model, labels and other fields. With \`plan_key\`, only the daily budgets of the workspace and of the plan;
+with both, the limits in which all calls of the agent under the plan count. A changed budget takes effect within 2 seconds.`,
       access: 'member',
       query: limitsQuery,
       responses: { 200: { description: 'The limits', schema: limitsView } },

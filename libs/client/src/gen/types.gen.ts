@@ -5778,11 +5778,11 @@ export type ListLimitsData = {
     path?: never;
     query?: {
         /**
-         * Only this agent
+         * Only limits for all calls of this agent
          */
         agent_id?: string;
         /**
-         * Only this plan
+         * Only limits for all calls under this plan
          */
         plan_key?: string;
         /**

@@ -7,8 +7,8 @@ import { limitOf } from './span-limit.ts';
 /** The limit of the spend that a page charts: of the workspace or an agent, over the part of a day or month so far. */
 export function useSpanLimit(agentId?: string) {
   const kind = unfinishedOf(useSpan().range);
-  // Those of one agent would lack the budgets that select it.
-  const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true, enabled: kind !== undefined });
+  const query = agentId === undefined ? {} : { agent_id: agentId };
+  const limits = useRead('GET /api/v1/limits', { query }, { live: true, enabled: kind !== undefined });
   const budgets = useSelectingBudgets(kind !== undefined);
   const asked: Answer<unknown>[] = kind === undefined ? [] : [limits, budgets];
   return {
