@@ -11,9 +11,11 @@ const ROOT = join(import.meta.dirname, '../..');
 const FOLDER = join(ROOT, 'docs/images');
 /** The sample traffic starts with a runaway agent: its alert fires, and its blocked calls are counted. */
 const RUNAWAY = [/^Runaway agent$/, /^[1-9]\S* by a budget$/];
+/** Below a chart, once it is drawn. */
+const CHART = /^Show as table$/;
 const PICTURES = [
-  { name: 'overview-light', theme: 'light', below: '', shows: RUNAWAY },
-  { name: 'overview-dark', theme: 'dark', below: '', shows: RUNAWAY },
+  { name: 'overview-light', theme: 'light', below: '', shows: [...RUNAWAY, CHART] },
+  { name: 'overview-dark', theme: 'dark', below: '', shows: [...RUNAWAY, CHART] },
   { name: 'budgets-light', theme: 'light', below: '/budgets', shows: [/^All budgets$/] },
 ] as const;
 /** Far longer than the agent runs, even on a busy machine. */
