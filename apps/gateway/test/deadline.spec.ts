@@ -155,4 +155,25 @@ describe('where an area gives its service a time', () => {
     await Promise.all(many);
     expect(enforcer.requests).toBe(AT_ONCE_PER_SENDER);
   });
+
+  it('a client that leaves while it waits for others of its sender takes no turn of theirs', async () => {
+    const stack = await start();
+    const { enforcer } = stack.services;
+    const held: ServerResponse[] = [];
+    enforcer.answer = (_req, res) => void held.push(res);
+    const many = Array.from({ length: AT_ONCE_PER_SENDER }, () => reserve(stack, 'one'));
+    await eventually(() => expect(held).toHaveLength(AT_ONCE_PER_SENDER));
+    const leaving = fetch(`${stack.gateway.httpUrl}/api/v1/reservations/rsv_1`, {
+      headers: { authorization: 'Bearer one' },
+      signal: AbortSignal.timeout(100),
+    });
+    await expect(leaving).rejects.toThrow();
+    const next = reserve(stack, 'one');
+    held.pop()!.end('{}');
+    await eventually(() => expect(enforcer.requests).toBe(AT_ONCE_PER_SENDER + 1));
+    for (const res of held) res.end('{}');
+    expect(await next).toMatchObject({ status: 200 });
+    await Promise.all(many);
+    expect(enforcer.requests).toBe(AT_ONCE_PER_SENDER + 1);
+  });
 });

@@ -75,17 +75,32 @@ export function createForwarder({ upstreams, tokenKey, sessions, edgeHeaders, ..
     if (body === 'stream' && length !== undefined) headers.push('content-length', length);
     const changesSession = cookie !== undefined && area.upstream === 'identity' && !isSafeMethod(method);
     const onAnswer = changesSession ? () => sessions.forget(cookie) : undefined;
-    const { bodyLimitBytes, answerWithinMs } = area;
-    const request = { method, path: target.url, headers, body, bodyLimitBytes, answerWithinMs, onAnswer };
-    const send = (withinMs = answerWithinMs): void =>
-      services[area.upstream].send({ ...request, answerWithinMs: withinMs }, req, res);
-    if (answerWithinMs === undefined) return send();
-    const deadline = performance.now() + answerWithinMs;
+    const { upstream, bodyLimitBytes, answerWithinMs: withinMs } = area;
+    const send = (answerWithinMs?: number): void => {
+      const request = { method, path: target.url, headers, body, bodyLimitBytes, answerWithinMs, onAnswer };
+      services[upstream].send(request, req, res);
+    };
+    if (withinMs === undefined) return send();
+    const deadline = performance.now() + withinMs;
     const sender = session?.userId ?? keyOf(area, req.headers) ?? '';
-    await turns.get(area)!.run(sender, 1, () => {
-      send(Math.max(deadline - performance.now(), 0));
-      return res.closed ? Promise.resolve() : new Promise<void>((resolve) => res.once('close', resolve));
+    // Waiting requests have their bodies in memory, also when their client has left.
+    const left = new AbortController();
+    const closed = new Promise<void>((resolve) => {
+      res.once('close', () => {
+        resolve();
+        left.abort();
+      });
     });
+    if (res.closed) return;
+    const work = (): Promise<void> => {
+      send(Math.max(deadline - performance.now(), 0));
+      return closed;
+    };
+    try {
+      await turns.get(area)!.run(sender, 1, work, left.signal);
+    } catch (error) {
+      if (!left.signal.aborted) throw error;
+    }
   }
 
   return {
