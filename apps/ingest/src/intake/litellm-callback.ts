@@ -1,0 +1,104 @@
+import { type AskedAttributes, CALLBACK_PREFIX } from './asked-attributes.ts';
+import { type PathTree, pathTree, readTree } from './json-paths.ts';
+import { JsonScanner, LIST, OBJECT } from './json-scanner.ts';
+import { type AttributeValue, emptyRecord, type IntakeRecord, MalformedBody, traceIdOf } from './record.ts';
+
+/** LiteLLM has its own data and those of the caller in a few levels. */
+const MAX_LEVELS = 64;
+/** Most bytes of one object. LiteLLM's have 13 kB beside the prompts. */
+const MAX_OBJECT_BYTES = 8 * 1024 * 1024;
+const NEWLINE = 0x0a;
+const NO_ATTRIBUTES: ReadonlyMap<string, AttributeValue> = new Map();
+const NO_SCOPE = { name: '' };
+
+/** An object that cannot be taken, while others of the body can. */
+export class UnreadableObject {
+  readonly message: string;
+
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
+/**
+ * The objects of LiteLLM's `generic_api` callback, in order: a JSON array, one object, or an object a line. All come
+ * with the same content type, so the first byte and what follows the first object tell them apart. An object that
+ * cannot be read is an `UnreadableObject`; only a body of which none can be, or a broken array, is a `MalformedBody`.
+ */
+export function* decodeCallbacks(bytes: Buffer, asked: AskedAttributes): Generator<IntakeRecord | UnreadableObject> {
+  const json = new JsonScanner(bytes, { maxLevels: MAX_LEVELS });
+  const paths = callbackPaths(asked);
+  const first = json.peek();
+  if (first === -1) return;
+  if (first === LIST) yield* readArray(json, paths);
+  else if (first === OBJECT) yield* readObjects(bytes, json, paths);
+  else throw new MalformedBody('is neither a JSON array, nor an object, nor an object a line');
+}
+
+interface CallbackPaths {
+  tree: PathTree;
+  names: ReadonlyMap<string, string>;
+}
+
+/**
+ * Names with the prefix of callbacks are paths from the root of the object. LiteLLM's spans have the fields of
+ * `metadata` as attributes of the same names, with Python inside; there, `#` begins what is a deeper path here.
+ */
+function callbackPaths({ names }: AskedAttributes): CallbackPaths {
+  const paths = new Map<string, string>();
+  for (const name of names) {
+    if (name.startsWith(CALLBACK_PREFIX)) paths.set(name.slice(CALLBACK_PREFIX.length), name);
+    else if (name.startsWith('metadata.')) paths.set(name.replace('#', '.'), name);
+  }
+  return { tree: pathTree(paths.keys()), names: paths };
+}
+
+function* readArray(json: JsonScanner, paths: CallbackPaths): Generator<IntakeRecord | UnreadableObject> {
+  for (let more = json.begin(LIST); more; more = json.next(LIST)) {
+    if (json.peek() === OBJECT) {
+      yield readObject(json, paths);
+    } else {
+      json.skip();
+      yield new UnreadableObject('must be an object of the generic_api callback');
+    }
+  }
+  json.end();
+}
+
+/** After an object that cannot be read, the next one begins on the next line. */
+function* readObjects(
+  bytes: Buffer,
+  json: JsonScanner,
+  paths: CallbackPaths,
+): Generator<IntakeRecord | UnreadableObject> {
+  let taken = 0;
+  while (json.peek() !== -1) {
+    const start = json.at;
+    let read: IntakeRecord | UnreadableObject;
+    try {
+      read = readObject(json, paths);
+    } catch (error) {
+      if (!(error instanceof MalformedBody)) throw error;
+      const newline = bytes.indexOf(NEWLINE, start);
+      if (taken === 0 && (newline === -1 || bytes.indexOf(OBJECT, newline) === -1)) throw error;
+      json.at = newline === -1 ? bytes.length : newline;
+      read = new UnreadableObject(error.message);
+    }
+    taken += 1;
+    yield read;
+  }
+}
+
+function readObject(json: JsonScanner, { tree, names }: CallbackPaths): IntakeRecord | UnreadableObject {
+  const start = json.at;
+  const found = readTree(json, tree);
+  if (json.at - start > MAX_OBJECT_BYTES) {
+    return new UnreadableObject(`has more than ${MAX_OBJECT_BYTES} bytes; turn off message logging in LiteLLM`);
+  }
+  const attributes = new Map([...found].map(([path, value]) => [names.get(path)!, value]));
+  const traceId = attributes.get(`${CALLBACK_PREFIX}trace_id`);
+  return {
+    ...emptyRecord('callback', { scope: NO_SCOPE, resource: NO_ATTRIBUTES, attributes }),
+    traceId: typeof traceId === 'string' ? traceIdOf(traceId) : null,
+  };
+}
