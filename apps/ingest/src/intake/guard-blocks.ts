@@ -1,0 +1,23 @@
+import type { FoundFacts } from './read-facts.ts';
+
+const INTERVENED = 'guardrail_intervened';
+const FILTERED = /^content[_-]filter$/;
+/** The guard of a provider whose answer ends with this reason. */
+const CONTENT_FILTER = 'content_filter';
+const UNNAMED = 'guardrail';
+
+/** The names of the guards that blocked a call: those of the gateway, and the filter of the provider. */
+export function guardsThatBlocked(facts: FoundFacts): readonly string[] {
+  const guards = intervened(facts);
+  const isFiltered = facts.value('finishReasons')?.some((reason) => FILTERED.test(reason)) ?? false;
+  return isFiltered ? [...guards, CONTENT_FILTER] : guards;
+}
+
+function intervened(facts: FoundFacts): string[] {
+  if (facts.value('guardStatus') !== INTERVENED) return [];
+  const guard = facts.value('guard');
+  if (guard !== undefined) return [guard];
+  const statuses = facts.value('guardStatuses') ?? [];
+  const guards = (facts.value('guards') ?? []).filter((_guard, index) => statuses[index] === INTERVENED);
+  return guards.length > 0 ? [...guards] : [UNNAMED];
+}

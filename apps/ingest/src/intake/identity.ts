@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { IDENTIFIER } from '@tollkeeper/kernel';
+import type { IntakeRecord } from './record.ts';
+import type { FoundFacts } from './read-facts.ts';
+
+/** Shortest response id, without its prefix, that is taken for unique: those of local servers only count up. */
+const MIN_RESPONSE_ID = 20;
+/** A prefix such as `chatcmpl-` ends within the first characters. */
+const MAX_PREFIX = 10;
+
+/** What identifies a call. */
+export interface CallIdentity {
+  /** The same for all reporters of a call that know the provider's response id, so that it counts once. */
+  settlementId: string;
+  /** By which the enforcer finds its reservation. */
+  requestId: string | undefined;
+}
+
+/** 32 hexadecimal digits that are the same for the same values in the same order. */
+export function digest(values: readonly unknown[]): string {
+  return sha256(JSON.stringify(values));
+}
+
+export function identityOf(record: IntakeRecord, facts: FoundFacts): CallIdentity {
+  const callId = facts.value('callId');
+  const ofCall = callId === undefined ? undefined : callIdentifier(callId);
+  const reservationId = identifierOr(facts.value('reservationId'), ofCall);
+  return { settlementId: settlementIdOf(record, facts, ofCall), requestId: reservationId };
+}
+
+function settlementIdOf(record: IntakeRecord, facts: FoundFacts, ofCall: string | undefined): string {
+  const given = identifierOr(facts.value('settlementId'), undefined);
+  if (given !== undefined) return given;
+  const responseId = facts.value('responseId');
+  // LiteLLM gives the id of the call to what has no response id.
+  if (responseId !== undefined && responseId !== facts.value('callId') && isUnique(responseId)) {
+    return `rsp:${sha256(responseId)}`;
+  }
+  return ofCall ?? ofAgentProgram(record, facts) ?? ofSpan(record) ?? ofFacts(record);
+}
+
+function isUnique(responseId: string): boolean {
+  const separator = responseId.search(/[-_]/);
+  const own = separator >= 0 && separator < MAX_PREFIX ? responseId.slice(separator + 1) : responseId;
+  return own.length >= MIN_RESPONSE_ID;
+}
+
+function callIdentifier(callId: string): string {
+  const id = `call:${callId}`;
+  return IDENTIFIER.test(id) ? id : `call:${sha256(callId)}`;
+}
+
+/** Claude Code and Codex report no response id, but sessions and the order in them. */
+function ofAgentProgram(record: IntakeRecord, facts: FoundFacts): string | undefined {
+  const tokens = [
+    facts.value('inputTokens')?.value,
+    facts.value('cacheReadTokens')?.value,
+    facts.value('cacheWriteTokens')?.value,
+    facts.value('outputTokens')?.value,
+  ];
+  if (record.scope.name.startsWith('com.anthropic.claude_code')) {
+    const ofTurn = [facts.value('sessionId'), facts.value('promptId'), facts.value('eventSequence')];
+    return `cc:${digest([...ofTurn, facts.value('eventTimestamp'), ...tokens])}`;
+  }
+  if (record.attributes.get('event.name') === 'codex.sse_event') {
+    return `cx:${digest([facts.value('conversationId'), facts.value('eventTimestamp'), ...tokens])}`;
+  }
+  return undefined;
+}
+
+function ofSpan({ traceId, spanId }: IntakeRecord): string | undefined {
+  return traceId === null || spanId === null ? undefined : `otel:${traceId}:${spanId}`;
+}
+
+function ofFacts({ attributes, timeMs }: IntakeRecord): string {
+  const facts = [...attributes].map(([name, value]) => [name, String(value)]);
+  return `facts:${digest([...facts.sort(([a], [b]) => (a! < b! ? -1 : 1)), ['time', timeMs]])}`;
+}
+
+function identifierOr(id: string | undefined, other: string | undefined): string | undefined {
+  return id !== undefined && IDENTIFIER.test(id) ? id : other;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
