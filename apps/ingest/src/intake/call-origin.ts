@@ -71,6 +71,6 @@ function labelsOf(facts: FoundFacts): Labels {
 
 /** A time that is too far ahead of the clock is none: some senders have a wrong clock. */
 function timeOf({ timeMs, observedMs }: IntakeRecord, facts: FoundFacts, receivedMs: number): number {
-  const told = timeMs || facts.value('eventTime') || observedMs || receivedMs;
-  return told > receivedMs + MAX_EVENT_TIME_AHEAD_MS ? receivedMs : told;
+  const said = timeMs || facts.value('eventTime') || observedMs || receivedMs;
+  return said > receivedMs + MAX_EVENT_TIME_AHEAD_MS ? receivedMs : said;
 }

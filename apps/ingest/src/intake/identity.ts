@@ -12,8 +12,10 @@ const MAX_PREFIX = 10;
 export interface CallIdentity {
   /** The same for all reporters of a call that know the provider's response id, so that it counts once. */
   settlementId: string;
-  /** By which the enforcer finds its reservation. */
+  /** By which the enforcer finds its reservation: its id, or that of the call. */
   requestId: string | undefined;
+  /** The reservation that the sender names. */
+  reservationId: string | undefined;
 }
 
 /** 32 hexadecimal digits that are the same for the same values in the same order. */
@@ -24,8 +26,8 @@ export function digest(values: readonly unknown[]): string {
 export function identityOf(record: IntakeRecord, facts: FoundFacts): CallIdentity {
   const callId = facts.value('callId');
   const ofCall = callId === undefined ? undefined : callIdentifier(callId);
-  const reservationId = identifierOr(facts.value('reservationId'), ofCall);
-  return { settlementId: settlementIdOf(record, facts, ofCall), requestId: reservationId };
+  const reservationId = identifierOr(facts.value('reservationId'), undefined);
+  return { settlementId: settlementIdOf(record, facts, ofCall), requestId: reservationId ?? ofCall, reservationId };
 }
 
 function settlementIdOf(record: IntakeRecord, facts: FoundFacts, ofCall: string | undefined): string {
