@@ -22,7 +22,7 @@ const USD = 'USD';
 const USUAL_TIERS = ['default', 'standard'];
 const CLIENT_GONE = 'DC';
 /** A probability of 1, in OpenTelemetry's `tracestate`. */
-const UNSAMPLED = '0';
+const UNSAMPLED = 'th:0';
 
 /**
  * The calls among the records of one body, in order. Of calls inside each other that repeat the same usage, the inner
@@ -51,10 +51,11 @@ export async function readCalls(records: readonly IntakeRecord[], options: Readi
   const notices = createNotices();
   for (const record of records) {
     const candidate = candidates.get(record);
-    if (candidate !== undefined && repeated.has(record)) noteNoCall('a call inside it has its usage');
-    else if (candidate !== undefined) calls.push(callOf(candidate, options, notices));
+    const isCall = candidate !== undefined && !repeated.has(record);
+    if (isCall) calls.push(callOf(candidate, options, notices));
+    else if (candidate !== undefined) noteNoCall('a call inside it has its usage');
     const facts = candidate?.facts ?? factsOf(record, tree);
-    for (const guard of guardsThatBlocked(facts)) {
+    for (const guard of guardsThatBlocked(facts, { isCall })) {
       if ((options.ownGuards ?? OWN_GUARDS).includes(guard)) continue;
       blocks.push(blockOf(guard, callAround(record, candidates, tree.ancestors(record)) ?? { record, facts }, options));
     }
@@ -102,7 +103,12 @@ function outcomeWithoutUsage(record: IntakeRecord, facts: FoundFacts): Exclude<C
 
 /** Whether the sender reports only a part of its calls: its figures are incomplete, and are not scaled. */
 function isSampled({ traceState }: IntakeRecord, facts: FoundFacts): boolean {
-  const threshold = /(?:^|[,;])\s*ot=(?:[^,]*;)?th:([0-9a-f]+)/.exec(traceState)?.[1];
+  const ofOpenTelemetry = traceState.split(',').find((entry) => entry.trim().startsWith('ot='));
+  const threshold = ofOpenTelemetry
+    ?.trim()
+    .slice('ot='.length)
+    .split(';')
+    .find((field) => field.startsWith('th:'));
   return (threshold !== undefined && threshold !== UNSAMPLED) || facts.value('samplingProbability') === true;
 }
 

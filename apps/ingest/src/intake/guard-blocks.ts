@@ -6,10 +6,13 @@ const FILTERED = /^content[_-]filter$/;
 const CONTENT_FILTER = 'content_filter';
 const UNNAMED = 'guardrail';
 
-/** The names of the guards that blocked a call: those of the gateway, and the filter of the provider. */
-export function guardsThatBlocked(facts: FoundFacts): readonly string[] {
+/**
+ * The names of the guards that blocked a call: those of the gateway, which also have records of their own, and the
+ * filter of the provider. Spans around a call repeat its finish reasons, so these count on calls only.
+ */
+export function guardsThatBlocked(facts: FoundFacts, { isCall }: { isCall: boolean }): readonly string[] {
   const guards = intervened(facts);
-  const isFiltered = facts.value('finishReasons')?.some((reason) => FILTERED.test(reason)) ?? false;
+  const isFiltered = isCall && (facts.value('finishReasons')?.some((reason) => FILTERED.test(reason)) ?? false);
   return isFiltered ? [...guards, CONTENT_FILTER] : guards;
 }
 

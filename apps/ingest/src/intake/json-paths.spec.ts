@@ -63,6 +63,10 @@ describe('paths in JSON', () => {
 });
 
 describe('a dictionary of Python', () => {
+  it.each(["{'a': 'x", "{'a': \"x", "{'a': 'x\\", "{'a': 1, 'b'"])('that ends too early is not JSON: %s', (text) => {
+    expect(() => read(pythonToJson(text), 'a')).toThrow(MalformedBody);
+  });
+
   it('is read like JSON', () => {
     const python = `{'cached': 1024, 'none': None, "it's": 'a "quote"', 'yes': True, 'no': False, 'word': 'None', 'x': 'it\\'s'}`;
     expect(JSON.parse(pythonToJson(python))).toEqual({

@@ -175,6 +175,35 @@ describe.each(ENCODINGS)('odd input in %s', (encoding) => {
     expect((await read({ spans }, encoding)).calls).toHaveLength(3);
   });
 
+  it('counts a block by the filter of a provider once, though spans around the call repeat its finish reason', async () => {
+    const filtered = { 'gen_ai.response.finish_reasons': ['content_filter'] };
+    const around = { ...filtered, 'gen_ai.operation.name': 'invoke_agent' };
+    const spans = [
+      call({ attributes: around, spanId: 'a'.repeat(16) }),
+      call({ attributes: filtered, parentSpanId: 'a'.repeat(16) }),
+    ];
+    const { blocks, calls } = await read({ spans }, encoding);
+    expect([calls.length, blocks.map(({ guard }) => guard)]).toEqual([1, ['content_filter']]);
+  });
+
+  it('counts the calls inside one that has as many tokens as they have together, or none', async () => {
+    const tokens = (input: bigint, output: bigint) => ({
+      'gen_ai.usage.input_tokens': input,
+      'gen_ai.usage.output_tokens': output,
+    });
+    const [outer, first, second] = ['a'.repeat(16), 'b'.repeat(16), 'c'.repeat(16)];
+    const inner = [
+      call({ spanId: first, parentSpanId: outer, attributes: tokens(100n, 10n) }),
+      call({ spanId: second, parentSpanId: outer, attributes: tokens(200n, 20n) }),
+    ];
+    const around = (input: bigint, output: bigint) => call({ spanId: outer, attributes: tokens(input, output) });
+    const counted = async (span: TestSpan) => (await read({ spans: [span, ...inner] }, encoding)).calls.length;
+    expect(await counted(around(300n, 30n))).toBe(2);
+    expect(await counted(around(0n, 0n))).toBe(2);
+    expect(await counted(around(200n, 20n))).toBe(2);
+    expect(await counted(around(301n, 30n))).toBe(3);
+  });
+
   it('refuses 10,001 calls, and says which settings make batches smaller', async () => {
     const spans = Array.from({ length: 10_001 }, (_none, index) =>
       call({ spanId: index.toString(16).padStart(16, '1') }),

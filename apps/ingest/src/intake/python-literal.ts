@@ -1,4 +1,5 @@
-const TOKEN = /'((?:[^'\\]|\\.)*)'|"(?:[^"\\]|\\.)*"|\b(None|True|False)\b/gs;
+/** A text that does not end goes up to the end, so that no text is searched twice. */
+const TOKEN = /'((?:[^'\\]|\\.?)*)(?:'|$)|"(?:[^"\\]|\\.?)*(?:"|$)|\b(None|True|False)\b/gs;
 const WORDS = { None: 'null', True: 'true', False: 'false' };
 
 /** Whether it may be a dictionary of Python with an entry. */

@@ -25,24 +25,21 @@ export function factsOf(record: IntakeRecord, tree: SpanTree): FoundFacts {
 
 function firstValue<T>(sources: readonly Source<T>[], record: IntakeRecord, tree: SpanTree): T | undefined {
   for (let index = 0; index < sources.length; index += 1) {
-    const inherited = () => inheritedValue(sources.slice(0, index), record, tree);
-    const found = valueOf(sources[index]!, { record, inherited });
+    const found = valueAt(index, sources, record, tree);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function valueOf<T>(
-  source: Source<T>,
-  { record, inherited }: { record: IntakeRecord; inherited: () => T | undefined },
-): T | undefined {
+function valueAt<T>(index: number, sources: readonly Source<T>[], record: IntakeRecord, tree: SpanTree): T | undefined {
+  const source = sources[index]!;
   switch (source.place) {
     case 'record':
       return readFrom(source, record.attributes);
     case 'resource':
       return readFrom(source, record.resource);
     case 'inherited':
-      return inherited();
+      return inheritedValue(sources.slice(0, index), record, tree);
   }
 }
 
