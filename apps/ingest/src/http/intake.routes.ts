@@ -37,9 +37,13 @@ interface SignalRoute {
   otherPaths: readonly string[];
   operationId: string;
   summary: string;
+  description: string;
   /** Undefined if the records are no calls: metrics are sums without identities, so they could count twice. */
   records: Signal | undefined;
 }
+
+const METRICS_DESCRIPTION = `Takes OTLP metrics, so that exporters do not fail, and counts nothing by them: they are sums without the ids of
+calls. Report calls by traces or logs.`;
 
 /** Clients add the last two parts of a path to an endpoint, and those of Langfuse have an endpoint of their own. */
 const SIGNALS: Record<OtlpSignal, SignalRoute> = {
@@ -48,6 +52,7 @@ const SIGNALS: Record<OtlpSignal, SignalRoute> = {
     otherPaths: ['/api/v1/otlp/v1/traces', '/api/public/otel/v1/traces'],
     operationId: 'exportTraces',
     summary: 'Report calls by OTLP traces',
+    description: DESCRIPTION,
     records: 'span',
   },
   logs: {
@@ -55,6 +60,7 @@ const SIGNALS: Record<OtlpSignal, SignalRoute> = {
     otherPaths: ['/api/v1/otlp/v1/logs'],
     operationId: 'exportLogs',
     summary: 'Report calls by OTLP logs',
+    description: DESCRIPTION,
     records: 'log',
   },
   metrics: {
@@ -62,6 +68,7 @@ const SIGNALS: Record<OtlpSignal, SignalRoute> = {
     otherPaths: ['/api/v1/otlp/v1/metrics'],
     operationId: 'exportMetrics',
     summary: 'Accept OTLP metrics, which count nothing',
+    description: METRICS_DESCRIPTION,
     records: undefined,
   },
 };
@@ -82,7 +89,6 @@ function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: Intake
     method: 'post',
     audit: UNAUDITED,
     tag: 'Events',
-    description: DESCRIPTION,
     access: errors.access(authenticator),
     readsBytes: true,
     body: { [PROTOBUF]: bodyOf('protobuf'), 'application/json': bodyOf('json') },
