@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import type { ApiClient } from './api.client.ts';
@@ -6,7 +7,10 @@ import { newWatchedWorkspace, type WatchedWorkspace } from './watched.workspace.
 
 /** Enough that some share a partition of the log with any sender: with six partitions, all but one time in eighty. */
 const NEIGHBOURS = 24;
-/** Polling more often would load the deployment more than the attack does. */
+/**
+ * Polling more often would load the deployment more than the attack does. The neighbours report and poll one after
+ * another in this time, since all at once they would be an attack of their own.
+ */
 const POLL_MS = 1_000;
 
 /** Other workspaces with a gateway and a rule each. All have reported before. */
@@ -28,8 +32,12 @@ export async function moveIn(stage: Stage, owner: ApiClient, reports: number): P
 
   async function report() {
     const nth = reported++;
-    const start = performance.now();
-    const seen = await Promise.all(workspaces.map((workspace) => follow(workspace, nth, start)));
+    const seen = await Promise.all(
+      workspaces.map(async (workspace, turn) => {
+        await setTimeout((turn * POLL_MS) / NEIGHBOURS);
+        return follow(workspace, nth);
+      }),
+    );
     return {
       countedAfterS: Math.max(...seen.map(({ countedAfterS }) => countedAfterS)),
       notifiedAfterS: Math.max(...seen.map(({ notifiedAfterS }) => notifiedAfterS)),
@@ -45,7 +53,8 @@ export async function moveIn(stage: Stage, owner: ApiClient, reports: number): P
   };
 }
 
-async function follow(workspace: WatchedWorkspace, nth: number, start: number) {
+async function follow(workspace: WatchedWorkspace, nth: number) {
+  const start = performance.now();
   const agent = `agent-${nth}`;
   await workspace.mark(agent, nth);
   const elapsedS = (): number => (performance.now() - start) / 1000;
@@ -54,7 +63,7 @@ async function follow(workspace: WatchedWorkspace, nth: number, start: number) {
     const sees = await workspace.sees(agent, nth);
     if (sees.counted) at.counted ||= elapsedS();
     if (sees.notified) at.notified ||= elapsedS();
-    if (!sees.counted || !sees.notified) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    if (!sees.counted || !sees.notified) await setTimeout(POLL_MS);
     expect(sees).toEqual({ counted: true, registered: true, notified: true });
   });
   return { countedAfterS: at.counted, notifiedAfterS: at.notified };

@@ -85,6 +85,9 @@ export async function newWatchedWorkspace(options: WatchedWorkspaceOptions): Pro
   await createRules(owner, workspace, `${receiver.url}${hook}`, rules);
   const gateway = createReportingGateway(target, workspace.apiKey);
   let batches = 0;
+  let read = 0;
+  let attempts = 0;
+  const byAlert = new Map<string, Set<string>>();
 
   /** Each alarm has as many events as the threshold, one in each of its batches. */
   function alarmsOf(batch: number): CloudEvent[] {
@@ -96,16 +99,17 @@ export async function newWatchedWorkspace(options: WatchedWorkspaceOptions): Pro
     return events;
   }
 
+  /** Notifications are verified when they are first read, because a signature is valid for minutes only. */
   function arrivals(): Arrivals {
-    const byAlert = new Map<string, Set<string>>();
-    let attempts = 0;
-    for (const { path, headers, body } of receiver.received) {
+    const unread = receiver.received.slice(read);
+    for (const { path, headers, body } of unread) {
       if (!path.endsWith(hook)) continue;
       const { type, data } = new Webhook(SIGNING_SECRET).verify(body, headers) as { type: string; data: Alert };
       if (type !== 'alert.fired') throw new Error(`unexpected notification ${type} of ${data.rule_name}`);
       attempts += 1;
       byAlert.set(data.id, (byAlert.get(data.id) ?? new Set()).add(headers['webhook-id'] ?? ''));
     }
+    read += unread.length;
     return { byAlert, attempts };
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { TenantId } from '@tollkeeper/kernel';
-import { useMongo } from '@tollkeeper/testing';
+import { eventually, useMongo } from '@tollkeeper/testing';
 import { type Body, event, newTenant, ruleBody, useAlerts } from './alerts.stack.ts';
 
 const mongo = useMongo();
@@ -94,6 +94,28 @@ describe('a rule with a filter of labels', () => {
     expect(await stack.alerts(tenantId)).toEqual([expect.objectContaining({ rule_name: 'Growth', event_count: 2 })]);
   });
 
+  it('gives its alerts and their notifications its labels as they were, whatever they become', async () => {
+    const tenantId = newTenant();
+    const { id: channelId } = await stack.createChannel(tenantId);
+    const labels = { team: 'gr*', 'cost.center': '1200' };
+    const { id } = await createRule(tenantId, { ...config(labels), channel_config_ids: [channelId] });
+    await stack.append(tenantId, called(9, { team: 'growth', 'cost.center': '1200', env: 'prod' }));
+    await stack.settled();
+    await edit(tenantId, id, { rule_config: { filters: { labels: { team: 'sales' } } } });
+    const [alert] = await stack.alerts(tenantId);
+    expect(alert).toMatchObject({ labels, scope_type: 'workspace' });
+    expect(await expecting(200, 'get', tenantId, `/${alert!.id}`)).toMatchObject({ labels });
+    expect(await expecting(200, 'post', tenantId, `/${alert!.id}:acknowledge`)).toMatchObject({ labels });
+    expect(await expecting(200, 'post', tenantId, `/${alert!.id}:resolve`)).toMatchObject({ labels });
+    await eventually(() => {
+      const sent = stack.notified.filter((each) => each.tenantId === tenantId);
+      expect(sent.map((each) => [each.type, each.alert.labels])).toEqual([
+        ['alert.fired', labels],
+        ['alert.resolved', labels],
+      ]);
+    });
+  });
+
   it('adds up the spend of its calls alone, beside rules about other labels and about all', async () => {
     const tenantId = newTenant();
     const spend = (team: string, amount_micros: number) =>
@@ -133,7 +155,7 @@ describe('a replica of release 0.1.0', () => {
     'condition.kind': { $in: ['event_count_gte', 'first_occurrence', 'spend_gte'] },
     scopeType: { $in: ['tenant', 'workspace', 'agent'] },
   };
-  const stored = () => mongo.connection.useDb(stack.database).collection<{ _id: string }>('rules');
+  const stored = (name = 'rules') => mongo.connection.useDb(stack.database).collection<{ _id: string }>(name);
 
   it('reads no rule with a filter of labels, so it fires none for all events, until the filter is removed', async () => {
     const tenantId = newTenant();
@@ -159,5 +181,22 @@ describe('a replica of release 0.1.0', () => {
     const { id } = await createRule(tenantId);
     expect(await stored().findOne({ _id: id })).not.toHaveProperty('labels');
     expect(labelsOf(await expecting(200, 'get', tenantId, `/rules/${id}`))).toEqual({});
+  });
+
+  it('leaves alerts that read as those of rules without the filter', async () => {
+    const tenantId = newTenant();
+    const { id: channelId } = await stack.createChannel(tenantId);
+    await createRule(tenantId, { ...config({}), channel_config_ids: [channelId] });
+    await stack.append(tenantId, called(9, { team: 'growth' }));
+    await stack.settled();
+    const [alert] = await stack.alerts(tenantId);
+    expect(await stored('alerts').findOne({ _id: alert!.id })).not.toHaveProperty('labels');
+    const shown = await expecting(200, 'get', tenantId, `/${alert!.id}`);
+    const sent = await eventually(() => {
+      const [fired] = stack.notified.filter((each) => each.tenantId === tenantId);
+      if (fired === undefined) throw new Error('nobody was notified');
+      return fired;
+    });
+    for (const each of [alert, shown, sent.alert]) expect(each).not.toHaveProperty('labels');
   });
 });

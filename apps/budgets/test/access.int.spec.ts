@@ -65,7 +65,7 @@ describe.each([
       const { status } = await budgets.callBudgets(method, tenantId, below, { role, body });
       expect(status).toBe(method === 'get' ? 200 : 403);
     }
-    expect(await budgets.listBudgets(tenantId)).toMatchObject({ dailyBudgetUsdMicros: '5' });
+    expect(await budgets.listBudgets(tenantId)).toMatchObject({ dailyBudgetUsdMicros: 5 });
     expect(await budgets.listActiveBudgets(tenantId)).toEqual([]);
   });
 

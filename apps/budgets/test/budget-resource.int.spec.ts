@@ -2,34 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import type { TenantId } from '@tollkeeper/kernel';
 import { useMongo } from '@tollkeeper/testing';
 import { MAX_BUDGETS } from '../src/domain/budget.ts';
+import { BOB, budgetCalls, PER_USER, TEAM } from './budget.calls.ts';
 import { newTenant, useBudgets } from './budgets.stack.ts';
 
 const mongo = useMongo();
 const budgets = useBudgets(mongo);
 const replica = useBudgets(mongo, budgets.database);
 
-const TEAM = {
-  name: 'Growth, per month',
-  selector: { model: 'claude-*', labels: { team: 'growth', 'cost.center': '42' } },
-  period: { kind: 'month', start_day: 5 },
-  limit_micros: 100_000_000,
-};
-const PER_USER = { name: 'Per user', selector: {}, each: 'label:user', period: { kind: 'day' }, limit_micros: 5 };
-const BOB = { ...PER_USER, name: 'Bob', selector: { labels: { user: 'bob' } }, each: null };
-
-const post = (tenantId: TenantId, body: object) => budgets.callBudgets('post', tenantId, '', { body });
-const patch = (tenantId: TenantId, id: string, body: object) =>
-  budgets.callBudgets('patch', tenantId, `/${id}`, { body });
-const read = (tenantId: TenantId, id: string) => budgets.callBudgets('get', tenantId, `/${id}`);
-const remove = (tenantId: TenantId, id: string) => budgets.callBudgets('delete', tenantId, `/${id}`);
-async function made(tenantId: TenantId, body: object): Promise<{ id: string; [field: string]: unknown }> {
-  const answer = await post(tenantId, body);
-  expect(answer.status).toBe(201);
-  return answer.body;
-}
-async function listed(tenantId: TenantId, query = ''): Promise<Record<string, unknown>[]> {
-  return (await budgets.callBudgets('get', tenantId, query)).body.items;
-}
+const { post, patch, read, remove, made, listed } = budgetCalls(budgets);
 const generationOf = async (tenantId: TenantId) => (await budgets.listActiveBudgets(tenantId))[0]?.generation;
 
 describe('creating a budget', () => {
@@ -264,13 +244,21 @@ describe('a patch', () => {
     for (const body of [
       { ...other, overrides: split },
       { period: { start_month: 4, start_day: 6 } },
-      { is_active: false },
       { is_active: true, selector: { labels: { user: 'bob' } } },
       {},
     ]) {
       expect((await patch(tenantId, id, body)).status).toBe(200);
     }
     expect(await generationOf(tenantId)).toBe(1);
+  });
+
+  it('that switches it on lets spend be counted anew, once', async () => {
+    const tenantId = newTenant();
+    const { id } = await made(tenantId, TEAM);
+    for (const is_active of [false, true, true]) {
+      expect((await patch(tenantId, id, { is_active })).status).toBe(200);
+    }
+    expect(await generationOf(tenantId)).toBe(2);
   });
 });
 
@@ -300,74 +288,6 @@ describe('a budget that there is not', () => {
     );
     expect(created.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
     expect(await revisionOf(tenantId)).toBe(4);
-  });
-});
-
-describe('a budget that overrides another', () => {
-  it('names one value of what the other is split by', async () => {
-    const tenantId = newTenant();
-    const { id } = await made(tenantId, PER_USER);
-    const { id: shared } = await made(tenantId, { ...PER_USER, each: null });
-    for (const fields of [
-      { selector: {} },
-      { selector: { labels: { user: 'b*' } } },
-      { selector: { agent: 'bob' } },
-      { overrides: shared },
-    ]) {
-      const refused = await post(tenantId, { ...BOB, overrides: id, ...fields });
-      expect(refused).toMatchObject({ status: 400, body: { details: [{ path: 'overrides' }] } });
-    }
-    expect(await made(tenantId, { ...BOB, overrides: id })).toMatchObject({ overrides: id });
-  });
-
-  it('is of the same workspace', async () => {
-    const { id } = await made(newTenant(), PER_USER);
-    const refused = await post(newTenant(), { ...BOB, overrides: id });
-    expect(refused).toMatchObject({ status: 400, body: { details: [{ path: 'overrides' }] } });
-  });
-
-  it('never overrides itself, directly or through others', async () => {
-    const tenantId = newTenant();
-    const split = { ...BOB, selector: { agent: 'a', model: 'm' } };
-    const { id: first } = await made(tenantId, { ...split, each: 'agent' });
-    const { id: second } = await made(tenantId, { ...split, each: 'model', overrides: first });
-    for (const overrides of [first, second]) {
-      const refused = await patch(tenantId, first, { overrides });
-      expect(refused).toMatchObject({ status: 400, body: { details: [{ path: 'overrides' }] } });
-    }
-  });
-
-  it('keeps the other from being deleted, and from being split by anything else, until it is gone', async () => {
-    const tenantId = newTenant();
-    const { id } = await made(tenantId, PER_USER);
-    const { id: bob } = await made(tenantId, { ...BOB, overrides: id });
-    for (const refused of [
-      await remove(tenantId, id),
-      await patch(tenantId, id, { each: null }),
-      await patch(tenantId, id, { each: 'agent' }),
-    ]) {
-      expect(refused).toMatchObject({ status: 409, body: { code: 'conflict' } });
-      expect(refused.body.error).toContain(`Bob (${bob})`);
-    }
-    expect((await patch(tenantId, id, { limit_micros: 9 })).status).toBe(200);
-    expect((await remove(tenantId, bob)).status).toBe(204);
-    expect((await remove(tenantId, id)).status).toBe(204);
-  });
-
-  it('is never left without the other by calls on two replicas at once', async () => {
-    for (let round = 0; round < 5; round += 1) {
-      const tenantId = newTenant();
-      const { id } = await made(tenantId, PER_USER);
-      const body = { ...BOB, overrides: id };
-      const [deleted, created] = await Promise.all([
-        remove(tenantId, id),
-        replica.callBudgets('post', tenantId, '', { body }),
-      ]);
-      expect([
-        [204, 400],
-        [409, 201],
-      ]).toContainEqual([deleted.status, created.status]);
-    }
   });
 });
 

@@ -142,8 +142,8 @@ describe('GetBudgets', () => {
     await budgets.setDaily(tenantId, '/agents/b', null);
 
     expect(await budgets.getBudgets(tenantId, ['d', 'c', 'b'])).toMatchObject({
-      dailyBudgetUsdMicros: String(Number.MAX_SAFE_INTEGER),
-      agents: [{ agentId: 'd', dailyBudgetUsdMicros: '7' }],
+      dailyBudgetUsdMicros: Number.MAX_SAFE_INTEGER,
+      agents: [{ agentId: 'd', dailyBudgetUsdMicros: 7 }],
     });
     expect((await budgets.getBudgets(tenantId)).agents).toEqual([]);
   });
@@ -152,7 +152,7 @@ describe('GetBudgets', () => {
     const tenantId = newTenant();
     expect((await budgets.getBudgets(tenantId)).dailyBudgetUsdMicros).toBeUndefined();
     await budgets.setDaily(tenantId, '/workspace', 0);
-    expect((await budgets.getBudgets(tenantId)).dailyBudgetUsdMicros).toBe('0');
+    expect((await budgets.getBudgets(tenantId)).dailyBudgetUsdMicros).toBe(0);
   });
 
   it('answers the plans asked for that the workspace has, by key, active or not', async () => {
@@ -162,8 +162,8 @@ describe('GetBudgets', () => {
     await budgets.put(tenantId, '/plans/a', { is_active: false });
 
     expect((await budgets.getBudgets(tenantId, [], ['c', 'a', 'd', 'none'])).plans).toEqual([
-      { planKey: 'a', dailyBudgetUsdMicros: '5', isActive: false },
-      { planKey: 'c', dailyBudgetUsdMicros: '5', isActive: true },
+      { planKey: 'a', dailyBudgetUsdMicros: 5, isActive: false },
+      { planKey: 'c', dailyBudgetUsdMicros: 5, isActive: true },
     ]);
     expect((await budgets.getBudgets(tenantId)).plans).toEqual([]);
   });
@@ -197,14 +197,14 @@ describe('ListBudgets', () => {
     await budgets.put(tenantId, '/plans/z', { is_active: false });
 
     expect(await budgets.listBudgets(tenantId)).toMatchObject({
-      dailyBudgetUsdMicros: '0',
+      dailyBudgetUsdMicros: 0,
       agents: [
-        { agentId: 'a', dailyBudgetUsdMicros: '7' },
-        { agentId: 'd', dailyBudgetUsdMicros: '7' },
+        { agentId: 'a', dailyBudgetUsdMicros: 7 },
+        { agentId: 'd', dailyBudgetUsdMicros: 7 },
       ],
       plans: [
-        { planKey: 'y', dailyBudgetUsdMicros: '5', isActive: true },
-        { planKey: 'z', dailyBudgetUsdMicros: '5', isActive: false },
+        { planKey: 'y', dailyBudgetUsdMicros: 5, isActive: true },
+        { planKey: 'z', dailyBudgetUsdMicros: 5, isActive: false },
       ],
     });
   });
@@ -271,7 +271,7 @@ describe('ListActiveBudgets', () => {
       {
         ...{ id, generation: 1, name: 'Growth', selector, each: 'agent', overrides: split },
         period: { kind: 'quarter', startMonth: 2, startDay: 6 },
-        ...{ limitMicros: String(Number.MAX_SAFE_INTEGER), denies: true, gracePercent: 10 },
+        ...{ limitMicros: Number.MAX_SAFE_INTEGER, denies: true, gracePercent: 10 },
       },
     ]);
   });
@@ -292,7 +292,7 @@ describe('ListActiveBudgets', () => {
   it.each([
     [
       { kind: 'once', start: '2026-11-01T00:00:00Z', end: '2026-12-01T00:00:00Z' },
-      { start: String(Date.UTC(2026, 10, 1)), end: String(Date.UTC(2026, 11, 1)) },
+      { start: Date.UTC(2026, 10, 1), end: Date.UTC(2026, 11, 1) },
     ],
     [{ kind: 'rolling', seconds: 7200 }, { seconds: 7200 }],
   ])('answers the period %j', async (period, expected) => {

@@ -109,6 +109,26 @@ describe('the sentence of an alert', () => {
     expect(alert(first, DAY_MS)).toBe('First guard block in 24 hours, any agent');
   });
 
+  it.each<[Partial<Api.Alert>, string]>([
+    [{}, '10 calls blocked by a budget within 10 min, with env=prod-*, team=growth (threshold 10)'],
+    [{ event_count: 1, threshold: 1 }, '1 call blocked by a budget, with env=prod-*, team=growth'],
+    [
+      { scope_type: 'agent', scope_id: 'research', event_count: 1, threshold: 1 },
+      'Web research: 1 call blocked by a budget, with env=prod-*, team=growth',
+    ],
+    [
+      { rule_kind: 'first_occurrence', threshold: 0, event_count: 1 },
+      'First budget block in 10 minutes, any agent, with env=prod-*, team=growth',
+    ],
+    [
+      { rule_kind: 'spend_gte', threshold: 0, spend: { settled_micros: 12_400_000, threshold_micros: 10_000_000 } },
+      '$12.40 spent within 10 min, with env=prod-*, team=growth (threshold $10.00)',
+    ],
+    [{ rule_kind: 'newer' as Api.Alert['rule_kind'] }, '10 calls blocked by a budget, with env=prod-*, team=growth'],
+  ])('names the labels of the calls that the rule counts: %j', (change, line) => {
+    expect(alert({ ...change, labels: { team: 'growth', env: 'prod-*' } })).toBe(line);
+  });
+
   it('names the events of a rule kind that only a newer service knows', () => {
     const rule_kind = 'newer' as Api.Alert['rule_kind'];
     expect(alert({ rule_kind })).toBe('10 calls blocked by a budget');

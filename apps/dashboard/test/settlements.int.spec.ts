@@ -47,18 +47,18 @@ describe('ListSettlements', () => {
     const keyId = 'abcdefgh12345678';
     await dashboard.appendValues([encode(tenantId, full, keyId), encode(tenantId, bare)]);
     const page = await dashboard.listSettlements({ tenantId, ...today });
-    expect(page).toMatchObject({ nextCursor: '', readUntil: String(today.until) });
+    expect(page).toMatchObject({ nextCursor: '', readUntil: today.until });
     expect(page.settlements).toEqual([
       {
-        ...{ settlementId: settlementId(full), time: String(noon), agentId: 'planner', labels, keyId },
+        ...{ settlementId: settlementId(full), time: noon, agentId: 'planner', labels, keyId },
         ...{ planKey: 'pro', model: 'claude-1', provider: 'anthropic', reservationId: 'res_1' },
-        amountMicros: '9007199254740991',
+        amountMicros: 9_007_199_254_740_991,
         ...{ _planKey: 'planKey', _model: 'model', _provider: 'provider' },
         ...{ _keyId: 'keyId', _reservationId: 'reservationId' },
       },
       {
-        ...{ settlementId: settlementId(bare), time: String(noon + 1), agentId: 'planner', labels: {} },
-        amountMicros: '0',
+        ...{ settlementId: settlementId(bare), time: noon + 1, agentId: 'planner', labels: {} },
+        amountMicros: 0,
       },
     ]);
   });
@@ -118,7 +118,7 @@ describe('ListSettlements', () => {
     ['from', { from: 5, until: 5 }, 'must be before until'],
     ['from', { from: 0, until: 400 * 24 * HOUR_MS + 1 }, 'must be at most 400 days before until'],
     ['from', { from: -1, until: 5 }, 'must not be negative'],
-    ['until', { from: '9007199254740990', until: '9007199254740991' }, 'must be before the year 10000'],
+    ['until', { from: 9_007_199_254_740_990, until: 9_007_199_254_740_991 }, 'must be before the year 10000'],
     ['tenant_id', { tenantId: '', ...today }, 'must be 1 to 128 characters'],
     ['cursor', { ...today, cursor: 'nonsense' }, 'must be the next_cursor of an earlier response'],
   ])('names the field %s of a request that it cannot answer: %j', async (path, request, message) => {

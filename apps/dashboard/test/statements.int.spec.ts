@@ -20,16 +20,18 @@ class Ended extends Error {}
 
 /** How many more statements succeed. The next one fails, as if the process crashed before it. */
 let passing = Infinity;
-const statements = driver.Collection.prototype as unknown as Record<string, (...args: unknown[]) => unknown>;
+const statements: object = driver.Collection.prototype;
 const NAMES = ['find', 'findOne', 'insertMany', 'deleteMany', 'bulkWrite', 'updateOne'];
-const originals = new Map(NAMES.map((name) => [name, statements[name]!]));
+const originals = new Map<string, unknown>(NAMES.map((name) => [name, Reflect.get(statements, name)]));
 beforeAll(() => {
   for (const [name, original] of originals) {
-    statements[name] = function (...args) {
+    if (typeof original !== 'function') throw new Error(`the driver has no statement ${name}`);
+    const passOrEnd = function (this: unknown, ...args: unknown[]): unknown {
       passing -= 1;
       if (passing < 0) throw new Ended(name);
-      return original.apply(this, args);
+      return Reflect.apply(original, this, args);
     };
+    Reflect.set(statements, name, passOrEnd);
   }
 });
 afterAll(() => void Object.assign(statements, Object.fromEntries(originals)));

@@ -56,7 +56,7 @@ describe('a budget with a selector', () => {
     });
     const request = { requestId: 'r', agentId: 'planner', runId: 'run', amountMicros: 31, labels };
     expect(await workspace.rpc('Reserve', request, 1)).toMatchObject({
-      denied: { scope: 'LIMIT_SCOPE_BUDGET', budgetId: 'bud_month', value: 'Zoë', limitMicros: '100' },
+      denied: { scope: 'LIMIT_SCOPE_BUDGET', budgetId: 'bud_month', value: 'Zoë', limitMicros: 100 },
     });
   });
 

@@ -83,7 +83,7 @@ describe('denials of many agents', () => {
       let asked = batch;
       // A refusal is not a denial: refused requests are repeated, as gateways do.
       await eventually(async () => {
-        const requests = asked.map((agentId) => ({ requestId: agentId, agentId, runId: 'r', amountMicros: '1' }));
+        const requests = asked.map((agentId) => ({ requestId: agentId, agentId, runId: 'r', amountMicros: 1 }));
         const { results } = (await workspace.rpc('ReserveMany', { requests })) as { results?: { result: string }[] };
         asked = asked.filter((_agent, index) => results?.[index]?.result !== 'response');
         if (asked.length > 0) stack.passRetryAfter();

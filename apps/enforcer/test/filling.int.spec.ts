@@ -121,6 +121,23 @@ describe('a budget that is made in the middle of its period', () => {
   });
 });
 
+it('spend that comes more than three days late counts in the running period once its budget is switched on again', async () => {
+  const workspace = stack.newWorkspace();
+  const span = { start: clock.now - 10 * DAY_MS, end: clock.now + 10 * DAY_MS };
+  const project = { ...MONTHLY, id: 'bud_project', period: { kind: 'once', startDay: 1, ...span } };
+  make(workspace, project);
+  await workspace.spend({ amount_micros: 7 });
+  await stack.posted();
+  await exactly(workspace, 'bud_project', { spent_micros: 7 });
+  await workspace.spend({ amount_micros: 100 }, { ago: 9 * DAY_MS });
+  await workspace.spend({ amount_micros: 1_000 }, { ago: 11 * DAY_MS });
+  await stack.posted();
+  expect(await rowOf(workspace, 'bud_project')).toMatchObject({ spent_micros: 7 });
+  make(workspace, { ...project, generation: 2 });
+  await exactly(workspace, 'bud_project', { spent_micros: 107 });
+  await exactly(workspace, 'bud_project', { spent_micros: 107 }, 1);
+});
+
 it('a budget that was paused counts what was spent meanwhile', async () => {
   const workspace = stack.newWorkspace();
   make(workspace, MONTHLY);

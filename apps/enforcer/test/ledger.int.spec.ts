@@ -4,7 +4,7 @@ import { type AppError, provenTenantId, type TenantId } from '@tollkeeper/kernel
 import { connectMongo } from '@tollkeeper/mongo';
 import { createMetrics } from '@tollkeeper/runtime';
 import { eventually, testLogger, useBreakableMongo } from '@tollkeeper/testing';
-import type { Ask } from '../src/domain/decision.ts';
+import type { Ask, LongRead } from '../src/domain/decision.ts';
 import { read } from '../src/domain/hold.ts';
 import { reservationIdOf } from '../src/domain/journal.ts';
 import type { Limit } from '../src/domain/limit.ts';
@@ -145,7 +145,7 @@ it('ends a page of reservations in time, and continues behind it, in a journal f
     },
   };
   const deps = {
-    submit: <T>(_tenantId: TenantId, ask: Ask<T>) => ledger.submit(ask),
+    submit: <T>(_tenantId: TenantId, ask: Ask<T> | LongRead<T>) => ledger.submit(ask),
     grants,
     clock: () => NOW,
   };

@@ -158,10 +158,10 @@ describe('the budgets by risk', () => {
     const limits = createGrpcClient(limitsService, stack.grpcAddress(), { config, deadlineMs: 60_000 });
     try {
       const { budgets: found } = await limits.listBudgetsByRisk({ tenantId, max: 10 });
-      const spent = { spentMicros: '100', heldMicros: '20' };
+      const spent = { spentMicros: 100, heldMicros: 20 };
       expect(found).toMatchObject([
-        { limit: { budgetId: 'bud_agent.planner', ...spent }, paceEndMicros: '200', isAtRisk: true },
-        { limit: { budgetId: 'bud_workspace', ...spent }, paceEndMicros: '200', isAtRisk: false },
+        { limit: { budgetId: 'bud_agent.planner', ...spent }, paceEndMicros: 200, isAtRisk: true },
+        { limit: { budgetId: 'bud_workspace', ...spent }, paceEndMicros: 200, isAtRisk: false },
       ]);
       expect((await limits.listBudgetsByRisk({ tenantId, max: 1 })).budgets).toEqual(found.slice(0, 1));
     } finally {

@@ -31,7 +31,7 @@ export class ReferenceMeters {
     return (this.metered.get(meter)?.filled ?? null) === null ? 'filling' : 'exact';
   }
 
-  /** What a meter counts in a period, and the start of the period or step with the oldest of it. */
+  /** What a meter counts in a period, and the start of the period or step with the oldest amount of it. */
   count({ meter, period }: ActiveBudget, value: string, current: Span) {
     const metered = this.metered.get(meter);
     const counted = { posted: 0, held: 0, open: 0, oldest: current.start };
@@ -46,7 +46,7 @@ export class ReferenceMeters {
       counted.posted += seen.posted;
       counted.held += seen.held;
       counted.open += seen.open;
-      counted.oldest = Math.min(counted.oldest, start);
+      if (seen.posted + seen.held > 0) counted.oldest = Math.min(counted.oldest, start);
     }
     return counted;
   }

@@ -275,7 +275,7 @@ describe('a reservation', () => {
     expect(await workspace.rpc('Reserve', request)).toMatchObject({ allowed: { reservation: { id } } });
     expect(await workspace.rpc('Reserve', { ...request, requestId: 'req-2' })).toMatchObject({ decision: 'denied' });
     const settlement = { reservationId: id, settlementId: 'stl-1', amountMicros: 30 };
-    expect(await workspace.rpc('Settle', settlement)).toMatchObject({ reservation: { settledMicros: '30' } });
+    expect(await workspace.rpc('Settle', settlement)).toMatchObject({ reservation: { settledMicros: 30 } });
     expect(await workspace.read(id)).toMatchObject({ state: 'settled', settlement_id: 'stl-1' });
   });
 });

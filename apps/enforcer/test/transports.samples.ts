@@ -115,13 +115,13 @@ export const denialBody = {
   message: 'The plan pro has 1 micro left today.',
 };
 
-const seconds = (time: number) => String(Math.floor(time / 1000));
+const seconds = (time: number) => Math.floor(time / 1000);
 export const heldMessage = {
   id: 'rsv_1',
   requestId: 'req-1',
   agentId: 'agent-1',
   runId: 'run-1',
-  amountMicros: '500',
+  amountMicros: 500,
   state: 'RESERVATION_STATE_HELD',
   createdAt: { seconds: seconds(CREATED_AT), nanos: 1_000_000 },
   expiresAt: { seconds: seconds(EXPIRES_AT), nanos: 1_000_000 },
@@ -131,7 +131,7 @@ export const settledMessage = {
   ...heldMessage,
   state: 'RESERVATION_STATE_SETTLED',
   ...{ planKey: 'pro', _planKey: 'planKey' },
-  ...{ settledMicros: '0', _settledMicros: 'settledMicros' },
+  ...{ settledMicros: 0, _settledMicros: 'settledMicros' },
   ...{ settlementId: 'stl-1', _settlementId: 'settlementId' },
   ...{ model: 'large-1', _model: 'model' },
   ...{ provider: 'acme', _provider: 'provider' },
@@ -141,24 +141,24 @@ const resetsAt = { seconds: seconds(RESETS_AT), nanos: 0 };
 export const rowMessage = {
   scope: 'LIMIT_SCOPE_AGENT',
   scopeId: 'agent-1',
-  dailyBudgetUsdMicros: String(MAX),
-  spentMicros: '1',
-  heldMicros: '2',
-  remainingMicros: String(MAX - 3),
+  dailyBudgetUsdMicros: MAX,
+  spentMicros: 1,
+  heldMicros: 2,
+  remainingMicros: MAX - 3,
   isFilling: false,
   resetsAt,
-  ...{ budgetId: 'bud_agent.agent-1', budgetName: 'Agent agent-1', limitMicros: String(MAX) },
+  ...{ budgetId: 'bud_agent.agent-1', budgetName: 'Agent agent-1', limitMicros: MAX },
   period: { kind: 'day', start: { seconds: seconds(row.period.start), nanos: 0 }, end: resetsAt },
 };
 export const denialMessage = {
   scope: 'LIMIT_SCOPE_BUDGET',
   scopeId: 'bud_1',
-  dailyBudgetUsdMicros: '10',
-  spentMicros: '4',
-  heldMicros: '5',
-  requestedMicros: '2',
+  dailyBudgetUsdMicros: 10,
+  spentMicros: 4,
+  heldMicros: 5,
+  requestedMicros: 2,
   resetsAt,
-  ...{ budgetId: 'bud_1', budgetName: 'Growth', value: 'Zoë', _value: 'value', limitMicros: '10' },
+  ...{ budgetId: 'bud_1', budgetName: 'Growth', value: 'Zoë', _value: 'value', limitMicros: 10 },
   period: {
     kind: 'month',
     start: { seconds: seconds(month.start), nanos: 0 },

@@ -1,12 +1,13 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { halt } from '@tollkeeper/managed-process';
 import { eventually } from '@tollkeeper/testing';
+import { AT_ONCE_PER_SENDER } from '../src/http/forward.ts';
 import type { Seen, Stack } from './stack.fixture.ts';
 import { cookieOf, startStack } from './stack.fixture.ts';
 
@@ -30,8 +31,10 @@ async function send(stack: Stack, method: string, path: string, headers: Outgoin
   return { status: res.statusCode, retryAfter: res.headers['retry-after'], body: JSON.parse(text) as object };
 }
 
-const reserve = (stack: Stack) =>
-  send(stack, 'POST', '/api/v1/reservations', { 'content-type': 'application/json' }, Buffer.from('{}'));
+const reserve = (stack: Stack, key = 'key') => {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+  return send(stack, 'POST', '/api/v1/reservations', headers, Buffer.from('{}'));
+};
 
 const LATE = { status: 503, retryAfter: '1', body: { code: 'service_unavailable' } };
 
@@ -126,5 +129,30 @@ describe('where an area gives its service a time', () => {
     const { headers } = answer.body as Seen;
     expect(headers).toMatchObject({ 'content-length': String(body.length) });
     expect(headers).not.toHaveProperty('transfer-encoding');
+  });
+
+  it('the requests of one sender wait for each other, and those of another one do not wait for them', async () => {
+    const stack = await start();
+    const { enforcer } = stack.services;
+    const held: ServerResponse[] = [];
+    enforcer.answer = (_req, res) => void held.push(res);
+    const many = Array.from({ length: 2 * AT_ONCE_PER_SENDER }, () => reserve(stack, 'one'));
+    await eventually(() => expect(held).toHaveLength(AT_ONCE_PER_SENDER));
+    enforcer.answer = undefined;
+    expect(await reserve(stack, 'another')).toMatchObject({ status: 200 });
+    expect(enforcer.requests).toBe(AT_ONCE_PER_SENDER + 1);
+    for (const res of held) res.end('{}');
+    expect((await Promise.all(many)).map(({ status }) => status)).toEqual(many.map(() => 200));
+  });
+
+  it('a request that waits too long for others of its sender gets 503, and its service never sees it', async () => {
+    const stack = await start();
+    const { enforcer } = stack.services;
+    enforcer.answer = () => undefined;
+    const many = Array.from({ length: AT_ONCE_PER_SENDER + 1 }, () => reserve(stack, 'one'));
+    expect(await Promise.race(many)).toMatchObject(LATE);
+    expect(enforcer.requests).toBe(AT_ONCE_PER_SENDER);
+    await Promise.all(many);
+    expect(enforcer.requests).toBe(AT_ONCE_PER_SENDER);
   });
 });

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { createServer, request as httpRequest } from 'node:http';
+import { request as httpRequest } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { AppError } from '@tollkeeper/kernel';
 import { eventually } from '@tollkeeper/testing';
+import express from 'express';
 import { createEdgeHeaders } from '../src/http/edge-headers.ts';
 import type { EdgeRequest, EdgeResponse } from '../src/http/exchange.ts';
 import { createPagesProxy, type PagesProxy } from '../src/http/pages.proxy.ts';
@@ -65,16 +66,17 @@ beforeEach(async () => {
     edgeHeaders: createEdgeHeaders('http://localhost'),
     answerError: (_error, _req, res) => void res.destroy(),
   });
-  edge = createServer((req, res) => {
-    const request = { method: 'GET', path: req.url ?? '', headers: [], body: null, bodyLimitBytes: 0 };
-    const answer = Object.assign(res, { locals: { requestId: 'req_1' } }) as unknown as EdgeResponse;
+  const app = express().use((req: EdgeRequest, res: EdgeResponse) => {
+    const request = { method: 'GET', path: req.url, headers: [], body: null, bodyLimitBytes: 0 };
+    res.locals.requestId = 'req_1';
     try {
-      if (byPages) pages.send(req as EdgeRequest, answer);
-      else upstream.send({ ...request, answerWithinMs: undefined }, req as EdgeRequest, answer);
+      if (byPages) pages.send(req, res);
+      else upstream.send({ ...request, answerWithinMs: undefined }, req, res);
     } catch (error) {
       res.writeHead(error instanceof AppError ? 503 : 500).end();
     }
-  }).listen(0, '127.0.0.1');
+  });
+  edge = app.listen(0, '127.0.0.1');
   await once(edge, 'listening');
 });
 

@@ -14,6 +14,12 @@ const message = (fields: Partial<Message> = {}): Message => ({
   ...fields,
 });
 
+const MANY_TYPES = Array.from({ length: 5000 }, (_, n) => `type.number_${n}`);
+/** As many labels as a rule can have, with names and values of the greatest length. */
+const LONG_LABELS = Object.fromEntries(
+  Array.from({ length: 10 }, (_, n) => [`l${n}`.padEnd(32, '_'), '☂'.repeat(128)]),
+);
+
 const reached = { percent: 80, spent_micros: 8_000_000, daily_budget_usd_micros: 10_000_000 };
 const october = { kind: 'month', start: '2026-10-01T00:00:00.000Z', end: '2026-11-01T00:00:00.000Z' };
 const monthly: NonNullable<AlertRecord['budget']> = {
@@ -26,6 +32,22 @@ describe('the body for a webhook', () => {
     const sent = message();
     const { type, timestamp, alert, url } = sent;
     expect(JSON.parse(webhookBody(sent))).toEqual({ type, timestamp, data: { ...alert, url } });
+  });
+
+  it('has the labels of the rule, and without them the same bytes as in release 0.1.0', () => {
+    const labels = { team: 'gr*', 'cost.center': '1200' };
+    const ofTeam = JSON.parse(webhookBody(message({ alert: alertRecord({ labels }) }))) as { data: object };
+    expect(ofTeam.data).toMatchObject({ event_types: ['budget.blocked'], labels });
+    expect(webhookBody(message({ alert: alertRecord({ id: 'alrt_1' }) }))).toBe(
+      '{"type":"alert.fired","timestamp":"2026-11-21T18:00:00.000Z","data":{"id":"alrt_1","tenant_id":"ws_1",' +
+        '"rule_id":"rule_1","rule_name":"Budget blocks","rule_kind":"event_count_gte","severity":"high",' +
+        '"status":"firing","scope_type":"workspace","scope_id":"ws_1","event_types":["budget.blocked"],' +
+        '"window":{"start":"2026-11-21T17:50:00.000Z","end":"2026-11-21T18:00:00.000Z"},"threshold":3,' +
+        '"event_count":3,"spend":null,"budget":null,"sample_event_ids":["e3","e2","e1"],' +
+        '"first_event_at":"2026-11-21T18:00:00.000Z","last_event_at":"2026-11-21T18:00:00.000Z",' +
+        '"triggered_at":"2026-11-21T18:00:00.000Z","acknowledged_at":null,"acknowledged_by":null,' +
+        '"resolved_at":null,"url":"https://tollkeeper.example.com/w/demo/api/v1/alerts/alrt_1"}}',
+    );
   });
 
   it('has the name, the value and the period of a budget', () => {
@@ -41,7 +63,8 @@ describe('the body for a webhook', () => {
   });
 
   it.each([
-    ['many event types', alertRecord({ event_types: Array.from({ length: 5000 }, (_, n) => `type.number_${n}`) })],
+    ['many event types', alertRecord({ event_types: MANY_TYPES })],
+    ['many event types and ten long labels', alertRecord({ event_types: MANY_TYPES, labels: LONG_LABELS })],
     ['a long name', alertRecord({ rule_name: '☂'.repeat(50_000) })],
     [
       'a long name of a budget',
@@ -178,6 +201,46 @@ describe('the body for a chat', () => {
     });
     expect(texts.length).toBeGreaterThan(2);
     for (const each of texts) expect(each).toMatchObject({ verbatim: true });
+  });
+
+  it.each<[string, Partial<ShownAlert>]>([
+    ['3 calls blocked by a budget within 10 minutes, any agent, with `team=gr*` (threshold 3)', {}],
+    ['3 calls blocked by a budget within 10 minutes, agent crawler, with `team=gr*` (threshold 3)', agent],
+    ['1 call blocked by a guard, any agent, with `team=gr*`', { ...single, event_types: ['guard.blocked'] }],
+    ['First call blocked by a budget in 24 hours, any agent, with `team=gr*`', first],
+    [
+      '$2.00 spent within 10 minutes, any agent, with `team=gr*` (threshold $1.00)',
+      { ...spending, spend: { threshold_micros: 1_000_000, settled_micros: 2_000_000 } },
+    ],
+    ['3 calls blocked by a budget, any agent, with `team=gr*`', { rule_kind: 'newer' }],
+  ])('says which labels the calls of the rule have: %s', (sentence, fields) => {
+    const { text } = parse(chatBody(message({ alert: { ...alertRecord(), labels: { team: 'gr*' }, ...fields } })));
+    expect(text.split('\n')[1]).toBe(sentence);
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    ['in the order of their names', { team: 'gr*', env: 'prod-*' }, '`env=prod-*, team=gr*`'],
+    ['escaped', { team: '<!channel> & co' }, '`team=&lt;!channel&gt; &amp; co`'],
+    ['as one piece of code, whatever the values', { team: '` *a*' }, "`team=' *a*`"],
+    [
+      'cut to 300 characters',
+      { team: 'n'.repeat(128), user: 'z'.repeat(128), zone: 'eu-west-1, eu-west-2, eu-north' },
+      `\`team=${'n'.repeat(128)}, user=${'z'.repeat(128)}, zone=eu-west-1, eu-west-2, eu…\``,
+    ],
+  ])('shows labels %s', (_case, labels, expected) => {
+    const { text } = parse(chatBody(message({ alert: alertRecord({ labels }) })));
+    expect(text.split('\n')[1]?.split(', any agent, ')[1]).toBe(`with ${expected} (threshold 3)`);
+  });
+
+  it("stays within Slack's limits with the longest labels, types and names of the API", () => {
+    const types = Array.from({ length: 50 }, () => 'x'.repeat(128));
+    const whose = { scope_type: 'agent', scope_id: 'x'.repeat(128) } as const;
+    const labels = Object.fromEntries(Array.from('abcdefghij', (name) => [name, '&'.repeat(128)]));
+    const alert = alertRecord({ ...whose, rule_name: '&'.repeat(120), event_types: types, labels });
+    const { blocks } = parse(chatBody(message({ alert: { ...alert, severity: 'critical', threshold: 100_000 } })));
+    const [{ text }] = blocks as [{ text: { text: string } }];
+    expect(text.text).toContain('&amp;…` (threshold 100000)');
+    expect(text.text.length).toBeLessThanOrEqual(3000);
   });
 
   it("stays within Slack's limits however long the text", () => {

@@ -56,6 +56,20 @@ describe('a delivery', () => {
     expect(receiver.received[0]!.headers).not.toHaveProperty('webhook-id');
   });
 
+  it.each([
+    ['webhook', { data: { labels: { team: 'gr*', 'cost.center': '1200' } } }],
+    ['chat', { text: expect.stringContaining('any agent, with `cost.center=1200, team=gr*` (threshold 3)') }],
+  ] as const)('to a %s has the labels of the rule', async (type, expected) => {
+    const receiver = await notifier.receiver();
+    const tenantId = newTenant();
+    const { id: channelId } = await notifier.addChannel(tenantId, receiver.url, { type });
+    const alert = alertRecord({ tenant_id: tenantId, labels: { team: 'gr*', 'cost.center': '1200' } });
+    const sent = notification({ tenantId, channelId, alert });
+    await notifier.append([sent]);
+    expect(await notifier.outcome(sent)).toMatchObject({ status: 'delivered' });
+    expect(receiver.received[0]!.json).toMatchObject(expected);
+  });
+
   it.each(['webhook', 'chat'] as const)(
     'to a %s is made of a notification whose kind, severity, status, scope and types are of a newer release of alerts',
     async (type) => {

@@ -24,7 +24,7 @@ export function generate(directory: string): void {
 function generateTypes(protoFiles: string[], directory: string): void {
   const tool = createRequire(import.meta.url).resolve('@grpc/proto-loader/build/bin/proto-loader-gen-types.js');
   // Must match the options with which services.ts loads the descriptor.
-  const options = ['--longs=String', '--enums=String', '--defaults', '--oneofs'];
+  const options = ['--longs=Number', '--enums=String', '--defaults', '--oneofs'];
   const style = ['--includeComments', '--importFileExtension=.ts', '--targetFileExtension=.ts'];
   const paths = ['--grpcLib=@grpc/grpc-js', '-I', '.', '-O', directory];
   // Relative paths, because the tool writes them into its output.

@@ -85,6 +85,14 @@ describe('a notification', () => {
     expect(decodeNotification(encodeNotification(aboutBudget).value)).toEqual(aboutBudget);
   });
 
+  it('with the labels of its rule reads back as it was written, and without them it has no such field', () => {
+    const ofTeam = { ...notification, alert: { ...alert, labels: { team: 'gr*', 'cost.center': '1200' } } };
+    expect(decodeNotification(encodeNotification(ofTeam).value)).toEqual(ofTeam);
+    expect(JSON.stringify(decodeNotification(encodeNotification(notification).value).alert)).toBe(
+      JSON.stringify(alert),
+    );
+  });
+
   it('is readable when a newer producer adds fields', () => {
     const value = JSON.parse(encodeNotification(notification).value.toString()) as object;
     expect(decodeNotification(Buffer.from(JSON.stringify({ ...value, added: 1 })))).toEqual(notification);

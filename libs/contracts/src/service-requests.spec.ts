@@ -41,10 +41,13 @@ describe('requests of the enforcer', () => {
     expect(String(read.amountMicros)).toBe(amountMicros);
   });
 
-  it.each(['-1', '9007199254740992', '9223372036854775807'])('are refused with the amount %s', (amountMicros) => {
-    const { error } = enforcerRequests.reserve.safeParse(received(Reserve, { ...reserve, amountMicros }));
-    expect(error?.issues.map(({ path }) => path)).toEqual([['amountMicros']]);
-  });
+  it.each(['-1', '9007199254740992', '9007199254740993', '9223372036854775807'])(
+    'are refused with the amount %s',
+    (amountMicros) => {
+      const { error } = enforcerRequests.reserve.safeParse(received(Reserve, { ...reserve, amountMicros }));
+      expect(error?.issues.map(({ path }) => path)).toEqual([['amountMicros']]);
+    },
+  );
 
   it('come in batches of 1 to 50, whose requests are checked one by one', () => {
     const { ReserveMany } = enforcerService;

@@ -32,8 +32,7 @@ const sha256 = z
   .refine((bytes) => bytes.length === SHA256_BYTES, `must be a SHA-256 of ${SHA256_BYTES} bytes`);
 const keyId = z.string().regex(/^[0-9A-Za-z]{16}$/, 'must be 16 characters of A-Z a-z 0-9');
 
-/** An int64, which arrives as text. `schema` refuses values that a number cannot represent exactly. */
-const int64 = (schema: z.ZodType<number, number>) => z.string('must be given').transform(Number).pipe(schema);
+const amountMicros = z.number('must be given').pipe(micros);
 /** Epoch milliseconds. */
 const time = z
   .int()
@@ -60,7 +59,7 @@ export const budgetsRequests = {
 /** The requests to the dashboard over gRPC, by RPC. */
 export const dashboardRequests = {
   listSettlements: z
-    .object({ tenantId, from: int64(time), until: int64(time), cursor: z.string().max(MAX_CURSOR_LENGTH) })
+    .object({ tenantId, from: time, until: time, cursor: z.string().max(MAX_CURSOR_LENGTH) })
     .refine(({ from, until }) => from < until, { path: ['from'], error: 'must be before until' })
     .refine(({ from, until }) => until - from <= MAX_SPAN_DAYS * 86_400_000, {
       path: ['from'],
@@ -75,7 +74,7 @@ export const enforcerRequests = {
     agentId: identifier,
     runId: identifier,
     planKey: planKey.optional(),
-    amountMicros: int64(micros),
+    amountMicros,
     ttlSeconds: ttlSeconds.default(RESERVATION_TTL_SECONDS.default),
     dryRun: z.boolean(),
     model: modelName.optional(),
@@ -85,11 +84,11 @@ export const enforcerRequests = {
   getReservation: reservation,
   settle: reservation.extend({
     settlementId,
-    amountMicros: int64(micros),
+    amountMicros,
     model: modelName.optional(),
     provider: providerName.optional(),
-    inputTokens: int64(tokens).optional(),
-    outputTokens: int64(tokens).optional(),
+    inputTokens: tokens.optional(),
+    outputTokens: tokens.optional(),
   }),
   release: reservation,
   extend: reservation.extend({ ttlSeconds }),

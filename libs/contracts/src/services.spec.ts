@@ -38,8 +38,8 @@ describe('services', () => {
     const { responseSerialize, responseDeserialize } = budgetsService.GetBudgets;
     const read = (response: { dailyBudgetUsdMicros?: number }) =>
       responseDeserialize(responseSerialize(response)).dailyBudgetUsdMicros;
-    expect([read({}), read({ dailyBudgetUsdMicros: 0 })]).toEqual([undefined, '0']);
-    expect(read({ dailyBudgetUsdMicros: Number.MAX_SAFE_INTEGER })).toBe(String(Number.MAX_SAFE_INTEGER));
+    expect([read({}), read({ dailyBudgetUsdMicros: 0 })]).toEqual([undefined, 0]);
+    expect(read({ dailyBudgetUsdMicros: Number.MAX_SAFE_INTEGER })).toBe(Number.MAX_SAFE_INTEGER);
   });
 
   it('keep every role through serialization', () => {

@@ -35,7 +35,7 @@ export type {
 
 // Must match the flags with which the types are generated (scripts/generate.ts).
 const services = fromJSON(descriptor as Parameters<typeof fromJSON>[0], {
-  longs: String,
+  longs: Number,
   enums: String,
   defaults: true,
   oneofs: true,

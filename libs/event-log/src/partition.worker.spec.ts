@@ -189,16 +189,16 @@ describe('a partition in which something is to be done and nothing is', () => {
   };
   const away = (): Promise<never> => {
     begun.resolve();
-    return Promise.reject(new Error('the database is away'));
+    return Promise.reject(new Error('the database is down'));
   };
 
   it.each<[string, Partial<ConsumerHandler>, Partial<PartitionSource>, number | null, string]>([
     ['its handler hangs', { handle: never }, {}, 7, 'its handler has not answered yet'],
-    ['its handler fails', { handle: away }, {}, 7, 'the database is away'],
+    ['its handler fails', { handle: away }, {}, 7, 'the database is down'],
     ['its position is not reported', { position: never }, {}, null, 'its position has not been reported yet'],
-    ['asking for its position fails', { position: away }, {}, null, 'the database is away'],
+    ['asking for its position fails', { position: away }, {}, null, 'the database is down'],
     ['the log is not opened', {}, { open: never }, null, 'the log has not been opened yet'],
-    ['opening the log fails', {}, { open: away }, null, 'the database is away'],
+    ['opening the log fails', {}, { open: away }, null, 'the database is down'],
   ])('says so after a minute when %s, with place and cause', async (_what, handler, source, offset, cause) => {
     // Whatever fails comes back to the place of the failure, however quickly the log is read in between.
     const again: PartitionSource = {
@@ -272,7 +272,7 @@ describe('a partition in which something is to be done and nothing is', () => {
     for (const now of [0, 50_000, 100_000]) {
       clock.now = now;
       const asked = Promise.withResolvers<void>();
-      start({ position: () => (asked.resolve(), Promise.reject(new Error('the database is away'))) });
+      start({ position: () => (asked.resolve(), Promise.reject(new Error('the database is down'))) });
       await asked.promise;
       if (now < 100_000) await work?.stop({ lost: true });
     }

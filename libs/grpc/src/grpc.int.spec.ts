@@ -1,89 +1,27 @@
 import { createSecretKey } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client, credentials, Metadata, type MethodDefinition, status } from '@grpc/grpc-js';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { identityRequests, identityService, type IdentityServiceDefinition } from '@tollkeeper/contracts';
+import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
+import { describe, expect, it } from '@jest/globals';
+import { identityRequests, identityService } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
 import { freePort } from '@tollkeeper/managed-process';
-import { createLogger, createMetrics } from '@tollkeeper/runtime';
-import { eventually } from '@tollkeeper/testing';
-import { service as healthService } from 'grpc-health-check';
+import { createMetrics } from '@tollkeeper/runtime';
 import { SignJWT } from 'jose';
-import { createGrpcClient, type GrpcClient } from './grpc-client.ts';
-import { createGrpcServer, type GrpcServer, type GrpcServerOptions } from './grpc-server.ts';
+import {
+  callerTokenSecret,
+  cleanUps,
+  config,
+  connect,
+  handlersWith,
+  healthOf,
+  lines,
+  makeServer,
+  workspace,
+} from '../test/identity.server.ts';
+import { createGrpcClient } from './grpc-client.ts';
 import { grpcService } from './grpc-service.ts';
-import type { UnaryHandlers } from './unary.ts';
-
-type Handlers = UnaryHandlers<IdentityServiceDefinition>;
-
-const workspace = { id: 'ws_1', slug: 'demo', name: 'Demo', timezone: 'UTC', trackedLabels: [] };
-const callerTokenSecret = 'a-caller-token-secret-of-enough-bytes';
-const config = { HOST: '127.0.0.1', GRPC_PORT: 0, CALLER_TOKEN_SECRET: callerTokenSecret };
-const lines: string[] = [];
-const logger = createLogger({
-  service: 'test',
-  level: 'info',
-  destination: { write: (line) => void lines.push(line) },
-});
-const cleanUps: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-  lines.length = 0;
-});
-
-function handlersWith(overrides: Partial<Handlers>): Handlers {
-  return {
-    resolveSession: async () => ({}),
-    getWorkspace: async () => ({ workspace }),
-    getAgents: async () => ({ agents: [] }),
-    registerAgents: async () => ({}),
-    ...overrides,
-  };
-}
-
-function makeServer(overrides: Partial<Handlers> = {}, options: Partial<GrpcServerOptions> = {}): GrpcServer {
-  const services = [grpcService(identityService, identityRequests, handlersWith(overrides))];
-  const metrics = createMetrics('test');
-  const server = createGrpcServer({
-    config,
-    services,
-    logger,
-    metrics,
-    ...options,
-  });
-  cleanUps.push(() => server.stop());
-  return server;
-}
-
-function connect(
-  address: string,
-  deadlineMs = 5000,
-  secret = callerTokenSecret,
-): GrpcClient<IdentityServiceDefinition> {
-  const client = createGrpcClient(identityService, address, {
-    config: { CALLER_TOKEN_SECRET: secret },
-    deadlineMs,
-  });
-  cleanUps.push(() => client.stop());
-  return client;
-}
-
-/** The answer of the health service at `address` without credentials: `SERVING` or `NOT_SERVING`. */
-function healthOf(address: string): Promise<string> {
-  const { path, requestSerialize, responseDeserialize } = healthService['Check'] as MethodDefinition<
-    { service: string },
-    { status: string }
-  >;
-  const client = new Client(address, credentials.createInsecure());
-  return new Promise<string>((resolve, reject) => {
-    client.makeUnaryRequest(path, requestSerialize, responseDeserialize, { service: '' }, (error, answer) =>
-      error === null ? resolve(answer?.status ?? '') : reject(error),
-    );
-  }).finally(() => client.close());
-}
 
 /** A token for `audience`, signed with the secret of the services. */
 async function tokenFor(audience: string): Promise<string> {
@@ -282,108 +220,6 @@ describe('gRPC between services', () => {
     await first.stop();
     await makeServer({}, { config: { ...config, GRPC_PORT: port } }).start();
     expect(await client.getWorkspace({ tenantId: 'x' })).toEqual({ workspace });
-  });
-
-  it('says through gRPC health whether the service can do its work, both ways', async () => {
-    let usable = false;
-    const ready = () => (usable ? Promise.resolve() : Promise.reject(new Error('no database')));
-    const server = makeServer({}, { ready, healthIntervalMs: 5 });
-    await server.start();
-    expect(await healthOf(server.address)).toBe('NOT_SERVING');
-    usable = true;
-    await eventually(async () => expect(await healthOf(server.address)).toBe('SERVING'));
-    usable = false;
-    await eventually(async () => expect(await healthOf(server.address)).toBe('NOT_SERVING'));
-  });
-
-  it('says that it is not serving as soon as it drains, and answers until it stops', async () => {
-    const server = makeServer({}, { healthIntervalMs: 5 });
-    await server.start();
-    const client = connect(server.address);
-    await eventually(async () => expect(await healthOf(server.address)).toBe('SERVING'));
-    server.drain?.();
-    expect(await healthOf(server.address)).toBe('NOT_SERVING');
-    expect(await client.getWorkspace({ tenantId: 'x' })).toEqual({ workspace });
-  });
-
-  it('lets a call in flight finish on stop, and takes no new one', async () => {
-    const { promise: release, resolve } = Promise.withResolvers<void>();
-    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
-    const server = makeServer({
-      getWorkspace: async () => {
-        arrive();
-        await release;
-        return { workspace };
-      },
-    });
-    await server.start();
-    const call = connect(server.address).getWorkspace({ tenantId: 'x' });
-    await arrived;
-    const stopped = server.stop();
-    resolve();
-    expect(await call).toEqual({ workspace });
-    await stopped;
-    await expect(connect(server.address).getWorkspace({ tenantId: 'x' })).rejects.toMatchObject({
-      code: 'service_unavailable',
-    });
-  });
-
-  it('stops in bounded time though a call never ends', async () => {
-    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
-    const server = makeServer(
-      {
-        getWorkspace: () => {
-          arrive();
-          return new Promise(() => undefined);
-        },
-      },
-      { stopTimeoutMs: 20 },
-    );
-    await server.start();
-    const call = connect(server.address).getWorkspace({ tenantId: 'x' }, { deadlineMs: 60_000 });
-    const failure = expect(call).rejects.toBeInstanceOf(AppError);
-    await arrived;
-    await server.stop();
-    await failure;
-  });
-
-  it('stops in bounded time though a client never closes its connection', async () => {
-    const server = makeServer({}, { stopTimeoutMs: 20 });
-    await server.start();
-    const [host = '', port = ''] = server.address.split(':');
-    const socket = createConnection({ host, port: Number(port), allowHalfOpen: true }).on('error', () => {});
-    cleanUps.push(async () => void socket.destroy());
-    socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-    socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]));
-    await once(socket, 'data');
-    await server.stop();
-  });
-
-  it('closes the oldest connection of the address with the most, beyond the number of its connections', async () => {
-    const server = makeServer({}, { maxConnections: 2 });
-    await server.start();
-    const [host = '', port = ''] = server.address.split(':');
-    const open = async () => {
-      const socket = createConnection({ host, port: Number(port) }).on('error', () => {});
-      cleanUps.push(async () => void socket.destroy());
-      await once(socket, 'connect');
-      return socket;
-    };
-    const first = await open();
-    const closed = once(first, 'close');
-    first.resume();
-    await open();
-    expect(await connect(server.address).getWorkspace({ tenantId: 'x' })).toEqual({ workspace });
-    await closed;
-  });
-
-  it('names the address that it could not listen on', async () => {
-    const first = makeServer();
-    await first.start();
-    const port = Number(first.address.split(':')[1]);
-    await expect(makeServer({}, { config: { ...config, GRPC_PORT: port } }).start()).rejects.toThrow(
-      `127.0.0.1:${port}`,
-    );
   });
 
   it('counts and times every call by method and status, on both sides', async () => {

@@ -5,7 +5,7 @@ import type { Component, Metrics } from '@tollkeeper/runtime';
 import { type Connections, createConnections } from './connections.ts';
 import { incomingRequestClass } from './incoming-request.ts';
 import type { CountRefusal } from './refusals.ts';
-import { beginInTurns } from './new-connections.ts';
+import { listen, type Listening } from './listening.ts';
 import { refuseAmbiguous } from './request-head.ts';
 import { newRequestId } from './request-id.ts';
 
@@ -72,6 +72,7 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
   } = options;
   const connections = createConnections({ maxConnections, unreadBudgetBytes, countRefusal });
   let draining = false;
+  let listening: Listening | undefined;
   let stopping: Promise<void> | undefined;
   let unreadCheck: NodeJS.Timeout | undefined;
 
@@ -91,8 +92,6 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
   );
   // Unknown `Expect` headers are ignored too.
   server.on('checkExpectation', take);
-  beginInTurns(server);
-  // Counts those as well that have not begun.
   server.on('connection', connections.open);
   server.setTimeout(unreadTimeoutMs);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
@@ -131,19 +130,16 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
       return `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${address?.port ?? port}`;
     },
     async start() {
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', (cause) =>
-          reject(new Error(`${name} cannot listen on ${host}:${port}: ${cause.message}`, { cause })),
-        );
-        // A burst of connections queues in the system. Those that do not fit are retried only a second later.
-        server.listen(port, host, maxConnections, resolve);
+      // A burst of connections queues in the system. Those that do not fit are retried only a second later.
+      listening = await listen(server, { port, host, backlog: maxConnections }).catch((cause: Error) => {
+        throw new Error(`${name} cannot listen on ${host}:${port}: ${cause.message}`, { cause });
       });
       unreadCheck = setInterval(connections.limitUnread, UNREAD_CHECK_INTERVAL_MS).unref();
     },
     drain,
     stop() {
       drain();
-      stopping ??= close(server, stopTimeoutMs).finally(() => clearInterval(unreadCheck));
+      stopping ??= close(server, listening, stopTimeoutMs).finally(() => clearInterval(unreadCheck));
       return stopping;
     },
   };
@@ -166,13 +162,13 @@ function observeConnections(metrics: Metrics, connections: Connections): void {
   });
 }
 
-async function close(server: Server, stopTimeoutMs: number): Promise<void> {
-  if (!server.listening) return;
+async function close(server: Server, listening: Listening | undefined, stopTimeoutMs: number): Promise<void> {
+  if (listening === undefined) return;
   // A connection turns idle only after its answer, so this repeats.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   const cut = setTimeout(() => server.closeAllConnections(), stopTimeoutMs);
   try {
-    await new Promise<void>((resolve) => server.close(() => resolve()));
+    await listening.close();
   } finally {
     clearInterval(sweep);
     clearTimeout(cut);

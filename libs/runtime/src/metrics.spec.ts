@@ -29,7 +29,7 @@ describe('a gauge that is looked up', () => {
     const { metrics, logger, lines, render } = setUp();
     let away = true;
     const lookUp = async () => {
-      if (away) throw new Error('the database is away');
+      if (away) throw new Error('the database is down');
       return 7;
     };
     lookedUpGauge(metrics, { name: 'depth', help: 'Depth', lookUp, logger });
@@ -39,7 +39,7 @@ describe('a gauge that is looked up', () => {
       expect(page.match(/^depth{.*/gm)).toEqual(away ? null : ['depth{service="test"} 7']);
     }
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toContain('the database is away');
+    expect(lines[0]).toContain('the database is down');
     expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'warn', metric: 'depth' });
   });
 

@@ -16,6 +16,7 @@ const alert: Alert = {
   scopeType: 'agent',
   scopeId: 'planner',
   eventTypes: ['budget.blocked'],
+  labels: {},
   budget: null,
   channelIds: ['chan_1'],
   status: 'resolved',
@@ -35,7 +36,7 @@ const alert: Alert = {
 
 describe('the record of an alert', () => {
   it('has each time of the alert in its own field, and nothing of what only the service needs', () => {
-    expect(toAlertRecord(alert)).toEqual({
+    expect(toAlertRecord(alert)).toStrictEqual({
       id: 'alrt_1',
       tenant_id: 'ws_1',
       rule_id: 'rule_1',
@@ -59,6 +60,11 @@ describe('the record of an alert', () => {
       acknowledged_by: 'user_1',
       resolved_at: '2026-11-21T12:00:07.005Z',
     });
+  });
+
+  it('has the labels that the rule counted, if it had a filter of labels', () => {
+    const labels = { team: 'gr*', env: 'prod' };
+    expect(toAlertRecord({ ...alert, labels })).toStrictEqual({ ...toAlertRecord(alert), labels });
   });
 
   it('has no time of what has not happened, and what a spend rule has come to', () => {

@@ -1,4 +1,4 @@
-import type { AlertRecord } from '@tollkeeper/contracts';
+import { type AlertRecord, isWithoutLabels } from '@tollkeeper/contracts';
 import type { Alert } from './alert.ts';
 import { thresholdsOf } from './rule-kinds.ts';
 
@@ -17,6 +17,7 @@ export function toAlertRecord(alert: Alert): AlertRecord {
     scope_type: alert.scopeType,
     scope_id: alert.scopeId,
     event_types: alert.eventTypes,
+    ...(!isWithoutLabels(alert.labels) && { labels: alert.labels }),
     window: { start: toTimestamp(alert.windowStart), end: toTimestamp(alert.windowEnd) },
     threshold: thresholdsOf(alert.condition).threshold,
     event_count: alert.eventCount,

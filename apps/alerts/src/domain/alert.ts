@@ -3,6 +3,7 @@ import type {
   AlertStatus,
   AuditedFields,
   Cause,
+  Labels,
   NotificationType,
   ReachedBudget,
   ScopeType,
@@ -25,6 +26,8 @@ export interface Alert extends Evidence {
   scopeType: ScopeType;
   scopeId: string;
   eventTypes: string[];
+  /** Patterns of labels, as in the rule; empty means any events. */
+  labels: Labels;
   /** The budget threshold that the triggering event reported; null for events of other types. */
   budget: ReachedBudget | null;
   /** The channels to notify. */
@@ -74,6 +77,7 @@ export function toAlert({ rule, event, evidence, metUntil }: Decision): Alert {
     scopeType: rule.scopeType,
     scopeId: rule.scopeId,
     eventTypes: rule.eventTypes,
+    labels: rule.labels,
     budget: event.budget ?? null,
     channelIds: rule.channelIds,
     status: 'firing',

@@ -1,5 +1,13 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
-import { ALERT_STATUSES, type AlertStatus, type Cause, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
+import {
+  ALERT_STATUSES,
+  type AlertStatus,
+  type Cause,
+  isWithoutLabels,
+  type Labels,
+  SCOPE_TYPES,
+  SEVERITIES,
+} from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn, withTransaction } from '@tollkeeper/mongo';
 import { activeTrace, type TraceHeaders } from '@tollkeeper/runtime';
@@ -8,9 +16,11 @@ import { type Alert, type AlertQuery, type AlertStore, AUDITED_ALERT } from '../
 import type { AlertFanOut } from './alert.fan-out.ts';
 import type { NotificationStore } from './notification.store.ts';
 
-interface StoredAlert extends Omit<Alert, 'id' | 'tenantId' | 'resolvedAt'> {
+interface StoredAlert extends Omit<Alert, 'id' | 'tenantId' | 'labels' | 'resolvedAt'> {
   _id: string;
   tenantId: string;
+  /** Absent if the rule had no filter of labels. */
+  labels?: Labels;
   resolvedAt: Date | null;
   /** Log partition with the events of the alert's rule. */
   partition: number;
@@ -37,6 +47,7 @@ function alertSchema(retentionSeconds: number): Schema<StoredAlert> {
       scopeType: { ...text, enum: SCOPE_TYPES },
       scopeId: text,
       eventTypes: texts,
+      labels: Schema.Types.Mixed,
       settledMicros: { type: Number, default: null },
       budget: { type: Schema.Types.Mixed, default: null },
       channelIds: texts,
@@ -188,7 +199,10 @@ function evaluatedAlerts(
       const known = await alerts.find({ _id: trusted({ $in: ids }) }, { _id: 1 }, { session }).lean();
       const knownIds = new Set(known.map(({ _id }) => _id));
       const fresh = fired.filter(({ id }) => !knownIds.has(id));
-      const stored = fresh.map(({ id, ...fields }) => ({ ...fields, _id: id, partition, resolvedAt: null }));
+      const stored = fresh.map(({ id, labels, ...fields }) => ({
+        ...{ ...fields, _id: id, partition, resolvedAt: null },
+        ...(!isWithoutLabels(labels) && { labels }),
+      }));
       // Lean: what the evaluator made needs no casts, and casting costs more than storing.
       await alerts.insertMany(stored, { session, lean: true });
       return fresh;
@@ -224,7 +238,7 @@ function toFilter({ ruleId, severity, status, triggeredFrom, triggeredTo }: Aler
   };
 }
 
-function toAlert({ _id, tenantId, partition: _partition, resolvedAt, ...fields }: StoredAlert): Alert {
+function toAlert({ _id, tenantId, partition: _partition, labels = {}, resolvedAt, ...fields }: StoredAlert): Alert {
   const resolvedAtMs = resolvedAt?.getTime() ?? null;
-  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), resolvedAt: resolvedAtMs };
+  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), labels, resolvedAt: resolvedAtMs };
 }

@@ -80,7 +80,7 @@ const MAX_WINDOWS_SLICE_BYTES = 4 * 1024 * 1024;
 /** How long to retry a transaction, in milliseconds. The partition's other workspaces wait meanwhile. */
 const RETRY_FOR_MS = 15_000;
 const EVALUATION_BYTES = 500;
-/** Without event ids and types, but with index entries. */
+/** Without event ids, types and labels, but with index entries. */
 const ALERT_BYTES = 1500;
 const DELIVERY_BYTES = 1000;
 
@@ -208,7 +208,8 @@ export function sizeOfDecision({ outcome, rule, evidence }: Decision): Size {
   if (outcome === 'suppressed') return { documents: 1, bytes: EVALUATION_BYTES };
   const samples = evidence.sampleEventIds.reduce((sum, id) => sum + id.length, 0);
   const types = rule.eventTypes.reduce((sum, type) => sum + type.length, 0);
-  const alert = ALERT_BYTES + samples + types;
+  const labels = Buffer.byteLength(JSON.stringify(rule.labels));
+  const alert = ALERT_BYTES + samples + types + labels;
   // Each channel has a delivery, and a log record that contains the alert again.
   const channels = rule.channelIds.length;
   return { documents: 2 + 2 * channels, bytes: EVALUATION_BYTES + alert + channels * (DELIVERY_BYTES + alert) };

@@ -64,12 +64,14 @@ function pairsOf(fields: object): string[] {
 
 /**
  * Whether spend is counted anew after the change. Another start of a fiscal calendar does not change the count, because
- * it applies from the next period on.
+ * it applies from the next period on. A budget that is switched on is counted anew, even if the enforcer did not notice
+ * that it was off: this is how owners add spend that came too late for its period.
  */
 export function isCountedAnew(before: BudgetDraft, after: BudgetDraft): boolean {
   const anyStart = { startMonth: 1, startDay: 1 };
   const counted = ({ selector, each, period }: BudgetDraft) => [selector, each, { ...period, ...anyStart }];
-  return !isDeepStrictEqual(counted(before), counted(after));
+  const isResumed = !before.isActive && after.isActive;
+  return isResumed || !isDeepStrictEqual(counted(before), counted(after));
 }
 
 /** The percentages of the limit that are reported. By default also that at which the grace ends. */

@@ -15,6 +15,7 @@ import { HomeGate, NotFound, PageFailed, Waiting, WorkspaceGate } from './app/ga
 import { LATER } from './app/later.ts';
 import { providersQuery } from './app/providers.tsx';
 import { isPathHere } from './app/return-path.ts';
+import { readSearch, writeSearch } from './app/search-text.ts';
 import { parseSpan, SPAN_PARTS } from './app/span-search.ts';
 import { parseAgentsSearch } from './pages/agents/agents-search.ts';
 import { parseAlertsSearch } from './pages/alerts/alerts-search.ts';
@@ -249,6 +250,8 @@ export function createAppRouter(client: QueryClient) {
     context: { client },
     // A page gets only the part of its URL that it has validated.
     search: { strict: true },
+    parseSearch: readSearch,
+    stringifySearch: writeSearch,
     defaultPreload: 'intent',
     scrollRestoration: true,
     defaultErrorComponent: PageFailed,

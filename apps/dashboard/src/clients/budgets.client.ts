@@ -23,7 +23,7 @@ export function createBudgetsClient(budgets: GrpcClient<BudgetsServiceDefinition
     const agentIds = agentId === undefined ? [] : [agentId];
     const answer = await budgets.getBudgets({ tenantId, agentIds }, { deadlineMs: DEADLINE_MS });
     const { dailyBudgetUsdMicros: micros } = agentId === undefined ? answer : (answer.agents[0] ?? {});
-    return { daily: micros === undefined ? null : Number(micros), stale: false };
+    return { daily: micros ?? null, stale: false };
   }
 
   // Failures are cached like answers, so that not every page waits while budgets is down.

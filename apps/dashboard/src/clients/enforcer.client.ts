@@ -52,15 +52,12 @@ function toBudgetRisk({ limit, paceEndMicros, isAtRisk }: BudgetRiskMessage): Bu
     {
       ...{ budgetId, budgetName, value, isAtRisk, isFilling },
       period: { kind, start: toMillis(start), end: toMillis(end) },
-      limitMicros: Number(limitMicros),
-      spentMicros: Number(spentMicros),
-      heldMicros: Number(heldMicros),
-      paceEndMicros: paceEndMicros === undefined ? null : Number(paceEndMicros),
+      ...{ limitMicros, spentMicros, heldMicros, paceEndMicros: paceEndMicros ?? null },
     },
   ];
 }
 
 /** A google.protobuf.Timestamp as epoch milliseconds. */
-function toMillis(timestamp: { seconds: string; nanos: number } | null): number {
-  return Number(timestamp?.seconds ?? 0) * 1000 + (timestamp?.nanos ?? 0) / 1_000_000;
+function toMillis(timestamp: { seconds: number; nanos: number } | null): number {
+  return (timestamp?.seconds ?? 0) * 1000 + (timestamp?.nanos ?? 0) / 1_000_000;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BudgetEach, BudgetSelector } from '@tollkeeper/contracts';
 import { createBreakdown, type Grouping, MAX_GROUPS } from './breakdown.ts';
-import { daysBefore, findMedians, MAX_MEDIAN_VALUES, medianOf } from './budget-medians.ts';
+import { daysBefore, findMedians, type InTurn, MAX_MEDIAN_VALUES, medianOf } from './budget-medians.ts';
 import { OTHER } from './names.ts';
 import { emptyTally } from './tally.ts';
 
@@ -50,6 +50,8 @@ describe('medians of budgets', () => {
 
   function spendOf(groups: Record<string, Record<string, number[]>> = GROUPS) {
     const asked: string[] = [];
+    /** Of each turn, what was read in it. */
+    const turns: string[] = [];
     const by = async (grouping: Grouping) => {
       const name = grouping.by === 'label' ? `label:${grouping.name}` : grouping.by;
       asked.push(name);
@@ -64,14 +66,20 @@ describe('medians of budgets', () => {
       asked.push('workspace');
       return [100, 300, 200];
     };
-    return { asked, by, ofWorkspace };
+    const inTurn: InTurn = async (division, work) => {
+      const before = asked.length;
+      const answer = await work({ by, ofWorkspace });
+      turns.push(`${division}: ${asked.slice(before).join()}`);
+      return answer;
+    };
+    return { turns, inTurn };
   }
 
   const budget = (id: string, selector: BudgetSelector, each: BudgetEach | null = null) => {
     return { id, selector, each, overrides: null as string | null };
   };
   const of = async (...args: Parameters<typeof budget>) =>
-    (await findMedians([budget(...args)], ['team'], spendOf()))[0];
+    (await findMedians([budget(...args)], ['team'], spendOf().inTurn))[0];
 
   it('add up what a selector matches on each day, before they are compared', async () => {
     expect(await of('all', {})).toEqual({ id: 'all', micros: 200 });
@@ -97,14 +105,14 @@ describe('medians of budgets', () => {
     });
     expect(await of('team', {}, 'label:team')).toMatchObject({ values: [{ value: 'growth', micros: 8 }] });
     const many = Object.fromEntries(Array.from({ length: MAX_MEDIAN_VALUES + 1 }, (_, n) => [`a${n}`, [n + 1, 1, 1]]));
-    const [found] = await findMedians([budget('many', {}, 'agent')], [], spendOf({ agent: many }));
+    const [found] = await findMedians([budget('many', {}, 'agent')], [], spendOf({ agent: many }).inTurn);
     expect(found).toMatchObject({ more: true, values: { length: MAX_MEDIAN_VALUES, 0: { value: 'a100' } } });
   });
 
   it('leave out the values that other budgets take over', async () => {
     const taker = { ...budget('taker', { model: 'claude-opus' }), overrides: 'each' };
     const budgets = [budget('each', { model: 'claude-*' }, 'model'), taker, budget('other', {}, 'model')];
-    const [each, taken, other] = await findMedians(budgets, [], spendOf());
+    const [each, taken, other] = await findMedians(budgets, [], spendOf().inTurn);
     expect(each).toMatchObject({ values: [{ value: 'claude-haiku', micros: 2 }] });
     expect(taken).toEqual({ id: 'taker', micros: 5 });
     expect(other).toMatchObject({ values: expect.arrayContaining([{ value: 'claude-opus', micros: 5 }]) });
@@ -125,7 +133,7 @@ describe('medians of budgets', () => {
   it('are not known where some of the values are counted together', async () => {
     const groups = { ...GROUPS, model: { ...GROUPS['model'], [OTHER]: [1, 0, 0] } };
     const budgets = [budget('a', { model: 'gpt' }), budget('b', {}, 'model'), budget('c', { plan: 'pro' })];
-    expect(await findMedians(budgets, [], spendOf(groups))).toEqual([
+    expect(await findMedians(budgets, [], spendOf(groups).inTurn)).toEqual([
       { id: 'a', unknown: 'too_many_values' },
       { id: 'b', unknown: 'too_many_values' },
       { id: 'c', micros: 6 },
@@ -136,18 +144,19 @@ describe('medians of budgets', () => {
     const many = Object.fromEntries(
       Array.from({ length: MAX_GROUPS + 1 }, (_, index) => [`agent-${index}`, [1, 1, 1]]),
     );
-    const [found] = await findMedians([budget('a', { agent: 'agent-0' })], [], spendOf({ agent: many }));
+    const [found] = await findMedians([budget('a', { agent: 'agent-0' })], [], spendOf({ agent: many }).inTurn);
     expect(found).toEqual({ id: 'a', unknown: 'too_many_values' });
   });
 
-  it('read each division once, and only those that budgets need', async () => {
-    const spend = spendOf();
+  it('read each division once, in a turn of its own, and only those that budgets need', async () => {
+    const { turns, inTurn } = spendOf();
     const budgets = [
       ...[budget('a', { model: 'gpt' }), budget('b', {}), budget('c', { model: 'claude-*' })],
       ...[budget('d', {}), budget('e', {}, 'model'), budget('f', { provider: 'x' })],
+      budget('g', { labels: { team: 'growth' } }),
     ];
-    const found = await findMedians(budgets, [], spend);
-    expect(found.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
-    expect(spend.asked).toEqual(['workspace', 'model']);
+    const found = await findMedians(budgets, ['team'], inTurn);
+    expect(found.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
+    expect(turns).toEqual(['whole: workspace', 'model: model', 'label:team: label:team']);
   });
 });

@@ -43,11 +43,17 @@ export type BudgetMedian = { id: string } & (
 );
 
 /** Reads what a workspace spent on each day of a median. */
-export interface DailySpend {
+interface DailySpend {
   ofWorkspace(): Promise<readonly number[]>;
   /** All groups that are kept apart. */
   by(grouping: Grouping): Promise<Breakdown>;
 }
+
+/**
+ * Does `work` in a turn of its own among the reads of all workspaces, maybe twice. `division` names what it reads: the
+ * whole, or what its spend is divided by.
+ */
+export type InTurn = <T>(division: string, work: (spend: DailySpend) => Promise<T>) => Promise<T>;
 
 /** The last whole local days before the instant, oldest first. */
 export function daysBefore(at: number, timezone: string): TimeSpan[] {
@@ -72,7 +78,7 @@ export function medianOf(values: Iterable<number>): number {
 export async function findMedians(
   budgets: readonly SelectingBudget[],
   tracked: readonly string[],
-  spend: DailySpend,
+  inTurn: InTurn,
 ): Promise<BudgetMedian[]> {
   const found = new Map<SelectingBudget, BudgetMedian>();
   const counted = new Map<string, { grouping: Grouping; budgets: SelectingBudget[] }>();
@@ -80,7 +86,7 @@ export async function findMedians(
   for (const budget of budgets) {
     const counting = countingOf(budget, tracked);
     if (counting === null) {
-      ofWorkspace ??= medianOf(await spend.ofWorkspace());
+      ofWorkspace ??= await inTurn('whole', async (spend) => medianOf(await spend.ofWorkspace()));
       found.set(budget, { id: budget.id, micros: ofWorkspace });
     } else if ('unknown' in counting) found.set(budget, { id: budget.id, ...counting });
     else {
@@ -89,8 +95,8 @@ export async function findMedians(
       else same.budgets.push(budget);
     }
   }
-  for (const { grouping, budgets: same } of counted.values()) {
-    const medians = await mediansBy(grouping, same, await spend.by(grouping));
+  for (const [division, { grouping, budgets: same }] of counted) {
+    const medians = await inTurn(division, async (spend) => mediansBy(grouping, same, await spend.by(grouping)));
     for (const [index, budget] of same.entries()) found.set(budget, medians[index]!);
   }
   return budgets.map((budget) => found.get(budget)!);

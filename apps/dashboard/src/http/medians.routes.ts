@@ -11,7 +11,6 @@ import {
   UNKNOWN_MEDIANS,
   type BudgetList,
   type BudgetMedian,
-  type DailySpend,
 } from '../domain/budget-medians.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { Reads } from '../domain/reads.ts';
@@ -78,14 +77,15 @@ export function createMediansRoute(deps: MediansDeps): Route {
         trackedLabels.of(tenantId),
       ]);
       const days = daysBefore(clock(), timezone);
-      const medians = await reads.run({ tenantId, kind: 'budget medians', signal }, (meter) => {
-        const spend: DailySpend = {
-          ofWorkspace: async () =>
-            (await tallies.ofSpans(tenantId, WHOLE_WORKSPACE, days, meter)).map(({ totalMicros }) => totalMicros),
-          by: (grouping) => tallies.breakdown(tenantId, grouping, days, MAX_GROUPS, meter),
-        };
-        return findMedians(budgets, tracked, spend);
-      });
+      const medians = await findMedians(budgets, tracked, (division, work) =>
+        reads.run({ tenantId, kind: `budget medians by ${division}`, signal }, (meter) =>
+          work({
+            ofWorkspace: async () =>
+              (await tallies.ofSpans(tenantId, WHOLE_WORKSPACE, days, meter)).map(({ totalMicros }) => totalMicros),
+            by: (grouping) => tallies.breakdown(tenantId, grouping, days, MAX_GROUPS, meter),
+          }),
+        ),
+      );
       const window = { kind: 'custom' as const, start: days[0]!.start, end: days.at(-1)!.end, timezone };
       return { status: 200, body: { window: toWindow(window), items: medians.map(toMedian) } };
     },

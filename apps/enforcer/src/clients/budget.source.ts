@@ -84,15 +84,14 @@ function toActiveBudget(message: Answer['budgets'][number]): ActiveBudget[] {
   const period = message.period && toPeriod(message.period);
   if (period === undefined || period === null) return [];
   const { labels, ...others } = selector ?? { labels: {} };
-  const limit = Number(limitMicros);
   return [
     {
       ...{ id, name, period, denies, tellAt },
       meter: meterOf(message),
       selector: { ...others, labels },
       each: (each as BudgetEach | undefined) ?? null,
-      limitMicros: limit,
-      grantableMicros: grantableMicros(limit, gracePercent),
+      limitMicros,
+      grantableMicros: grantableMicros(limitMicros, gracePercent),
       overrides: overrides ?? null,
     },
   ];
@@ -104,7 +103,7 @@ function meterOf({ id, generation }: Answer['budgets'][number]): string {
 
 function toPeriod(message: NonNullable<Answer['budgets'][number]['period']>): BudgetPeriod | null {
   const { kind, startMonth, startDay, start, end, seconds } = message;
-  if (kind === 'once') return { kind, start: Number(start), end: Number(end) };
+  if (kind === 'once') return { kind, start, end };
   if (kind === 'rolling') return { kind, seconds };
   const calendar = CALENDAR_PERIODS.find((each) => each === kind);
   return calendar === undefined ? null : { kind: calendar, startMonth, startDay };

@@ -31,7 +31,7 @@ export function accountAt(key: string): Account {
 type Answer = Awaited<ReturnType<GrpcClient<BudgetsServiceDefinition>['getBudgets' | 'listBudgets']>>;
 interface SetBudget {
   scopeId: string;
-  micros: string;
+  micros: number;
   isActive: boolean;
 }
 
@@ -61,7 +61,7 @@ export function budgetsIn(
   return BUDGET_SCOPES.flatMap((scope) =>
     SET_IN[scope](answer, tenantId).map(({ scopeId, micros, isActive }) => ({
       account: accountOf(tenantId, scope, scopeId),
-      limit: { scope, scopeId, limitMicros: Number(micros) },
+      limit: { scope, scopeId, limitMicros: micros },
       isActive,
     })),
   );

@@ -19,9 +19,9 @@ export function createSettlementSource(
         const { settlementId, reservationId = null, agentId, planKey = null, labels } = settlement;
         const { model = null, provider = null, keyId = null, amountMicros, time } = settlement;
         const call = { agentId, planKey, model, provider, keyId, labels };
-        return { ...call, settlementId, reservationId, micros: Number(amountMicros), at: Number(time) };
+        return { ...call, settlementId, reservationId, micros: amountMicros, at: time };
       });
-      return { spend, cursor: page.nextCursor, readUntil: Number(page.readUntil) };
+      return { spend, cursor: page.nextCursor, readUntil: page.readUntil };
     },
   };
 }

@@ -62,6 +62,14 @@ describe('a rolling budget', () => {
     expect(spentOf(budgets)).toEqual([1]);
   });
 
+  it('has room again when its oldest amount leaves, not when a step without one does', () => {
+    const budgets = active(hour);
+    spend(0, budgets);
+    now += 10 * MINUTE;
+    spend(60, budgets);
+    expect(rowsOf(ledger, DAY, now, limitsOf(budgets, now))).toMatchObject([{ resetsAt: now + 60 * MINUTE }]);
+  });
+
   it('is reported once, also while a step that is ahead of the clock is open', () => {
     const budgets = active(hour);
     spend(60, budgets);

@@ -48,7 +48,8 @@ export function countedIn(
     const account = ledger.readAccount(accountIn(budget, step));
     if (account === undefined) continue;
     addTo(sum, account);
-    resetsAt = Math.min(resetsAt, step.until);
+    // One that was released leaves no room when it leaves.
+    if (account.posted + account.held > 0) resetsAt = Math.min(resetsAt, step.until);
   }
   return { account: sum, resetsAt };
 }

@@ -62,6 +62,12 @@ export interface Ask<Answer> {
   decide(ledger: Ledger, context: Context): Decided<Answer>;
 }
 
+/** A request that only reads, and that may read very much. It is decided in slices, and no other one meanwhile. */
+export interface LongRead<Answer> extends Omit<Ask<Answer>, 'decide'> {
+  /** Decides, and leaves the ledger as it is. */
+  decide(ledger: Ledger, context: Context): Promise<Decided<Answer>>;
+}
+
 /** A reservation in any state: held, or ended according to the journal. */
 export type Found =
   { hold: Hold } | { grant: OpOf<'grant'>; end: OpOf<'settle' | 'late' | 'release' | 'expire'> } | { none: true };

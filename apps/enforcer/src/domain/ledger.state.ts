@@ -132,29 +132,42 @@ function createDraftHolds(base: Ledger): DraftHolds {
   };
 }
 
+/** What a draft has changed in a period of its base. */
+interface PeriodChanges {
+  accounts: Map<string, Account>;
+  /** The values whose accounts are new. */
+  added: Set<string>;
+}
+
 /**
  * A ledger on top of `base` that keeps all changes to itself: the effect of a batch of requests before it is in the
  * journal.
  */
 export function createDraft(base: Ledger): Ledger {
-  const accounts = new Map<string, Account>();
-  /** The values of new accounts in periods of `base`. */
-  const added = new Map<string, Set<string>>();
+  /** The changes in periods of `base`. */
+  const changes = new Map<string, Map<number, PeriodChanges>>();
   const drafted = createLedger();
   const ofHolds = createDraftHolds(base);
   const { holds, hold, setHold, removeHold } = ofHolds;
   let { budgetAccounts, metering } = base;
 
   const isThere = (meter: string, at: number) => base.periods(meter).some(({ start }) => start === at);
-  const textOf = ([meter, start, value]: AccountKey) => `${meter}/${start}/${value}`;
+  const changesIn = (meter: string, start: number) => changes.get(meter)?.get(start);
+
+  function beginChanges(meter: string, start: number): PeriodChanges {
+    const begun: PeriodChanges = { accounts: new Map(), added: new Set() };
+    const ofMeter = changes.get(meter);
+    if (ofMeter === undefined) changes.set(meter, new Map([[start, begun]]));
+    else ofMeter.set(start, begun);
+    return begun;
+  }
 
   /** The account of `base`, or a new one. */
-  function copyFromBase(key: AccountKey): Account {
+  function copyFromBase(key: AccountKey, { added }: PeriodChanges): Account {
     const known = base.readAccount(key);
     if (known !== undefined) return copyOf(known);
-    const [meter, start, value] = key;
-    const period = `${meter}/${start}`;
-    added.set(period, (added.get(period) ?? new Set()).add(value));
+    const [meter, , value] = key;
+    added.add(value);
     if (!isDailyMeter(meter)) budgetAccounts += 1;
     return newAccount();
   }
@@ -188,26 +201,27 @@ export function createDraft(base: Ledger): Ledger {
     // Those of `base` stay until the journal has the op: no decision of the same batch reads them.
     removePeriods: drafted.removePeriods,
     accountCount(meter, start) {
-      const news = added.get(`${meter}/${start}`)?.size ?? 0;
+      const news = changesIn(meter, start)?.added.size ?? 0;
       return base.accountCount(meter, start) + news + drafted.accountCount(meter, start);
     },
     *accountsIn(meter, start) {
+      const changed = changesIn(meter, start);
       for (const [value, account] of base.accountsIn(meter, start)) {
-        yield [value, accounts.get(textOf([meter, start, value])) ?? account];
+        yield [value, changed?.accounts.get(value) ?? account];
       }
-      for (const value of added.get(`${meter}/${start}`) ?? [])
-        yield [value, accounts.get(textOf([meter, start, value]))!];
+      for (const value of changed?.added ?? []) yield [value, changed!.accounts.get(value)!];
       yield* drafted.accountsIn(meter, start);
     },
     readAccount(key) {
-      return accounts.get(textOf(key)) ?? base.readAccount(key) ?? drafted.readAccount(key);
+      const [meter, start, value] = key;
+      return changesIn(meter, start)?.accounts.get(value) ?? base.readAccount(key) ?? drafted.readAccount(key);
     },
     account(key) {
-      const [meter, start] = key;
+      const [meter, start, value] = key;
       if (!isThere(meter, start)) return drafted.account(key);
-      const text = textOf(key);
-      let account = accounts.get(text);
-      if (account === undefined) accounts.set(text, (account = copyFromBase(key)));
+      const changed = changesIn(meter, start) ?? beginChanges(meter, start);
+      let account = changed.accounts.get(value);
+      if (account === undefined) changed.accounts.set(value, (account = copyFromBase(key, changed)));
       return account;
     },
   };

@@ -2,6 +2,7 @@ import { type BudgetScope, dailyBudgetOf } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import type { ActiveBudget, ActiveBudgets } from './active.budgets.ts';
 import { ANSWER_MS, within } from './answer.time.ts';
+import type { Ask, LongRead } from './decision.ts';
 import type { ChosenLimits, Limits, LimitsView } from './enforcement.ts';
 import type { Limit } from './limit.ts';
 import { mostAtRisk } from './limit.risk.ts';
@@ -96,7 +97,7 @@ async function viewInParts(
     parts.at(-1)!.push(limit);
   }
   const deadline = performance.now() + ANSWER_MS;
-  const asks = parts.map(viewLimits);
+  const asks: (Ask<LimitsView> | LongRead<LimitsView>)[] = parts.map(viewLimits);
   if (ofBudgets !== undefined) {
     const { active: budgets, shown, maxValues } = ofBudgets;
     asks.push(...shown.map((budget) => ({ ...viewBudget(budget, maxValues), budgets })));

@@ -1,7 +1,7 @@
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import { type ActiveBudgets, budgetedCall } from './active.budgets.ts';
 import { GATEWAY_ANSWER_MS, within } from './answer.time.ts';
-import { type Ask, rehearse } from './decision.ts';
+import { type Ask, type LongRead, rehearse } from './decision.ts';
 import { type DenialReporter, REPORT_MS } from './denial.reporter.ts';
 import { spendSettled } from './enforcement.events.ts';
 import type { Decision, Reservations } from './enforcement.ts';
@@ -13,7 +13,7 @@ import { settle, SETTLEMENT_OF_ANOTHER } from './settle.ts';
 import type { AppendEvents } from './workspace.appends.ts';
 
 /** Decides requests on the newest ledger of their workspace, and appends their changes to its journal. */
-export type Submit = <Answer>(tenantId: TenantId, ask: Ask<Answer>) => Promise<Answer>;
+export type Submit = <Answer>(tenantId: TenantId, ask: Ask<Answer> | LongRead<Answer>) => Promise<Answer>;
 
 export interface ReservationDeps {
   submit: Submit;

@@ -284,10 +284,14 @@ async function live(seed: number): Promise<void> {
     const isStale =
       steps.length === 1 && reference.meters.isAgreed(active.all) && !reference.meters.isAgreed(before.all);
     const source = { ...newest, ...(isStale && { of: () => before }) };
+    const isBudgeted = steps.some(({ ask }) => ask(active).budgets !== undefined);
+    // A request is repeated if the replica has just met other budgets. All of a batch are then, or they change places.
     const submit = ({ ask }: Step) =>
-      withNewestBudgets(source, TENANT, (known) => replicas[replica]!.submit<unknown>(ask(known)));
+      withNewestBudgets(source, TENANT, (known) =>
+        replicas[replica]!.submit<unknown>({ ...ask(known), ...(isBudgeted && { budgets: known }) }),
+      );
     const answers = steps.map((step) => submit(step).then(plain, codeOf));
-    if (steps.some(({ ask }) => ask(active).budgets !== undefined)) reference.agree(active.all);
+    if (isBudgeted) reference.agree(active.all);
     for (const [index, { what, expected }] of steps.entries()) {
       log.push(`${new Date(reference.now).toISOString()} replica ${replica}: ${what}`);
       reference.dayOf(reference.now);

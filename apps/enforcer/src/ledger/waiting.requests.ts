@@ -1,18 +1,19 @@
 import { startSlices } from '@tollkeeper/kernel';
 import { tookTooLong } from '../domain/answer.time.ts';
-import type { Ask, Audited, Context, Decided } from '../domain/decision.ts';
+import type { Ask, Audited, Context, Decided, LongRead } from '../domain/decision.ts';
 import { keysOf, type Op, type PlacedOp } from '../domain/journal.ts';
 import type { Ledger } from '../domain/ledger.ts';
 
 /** A request that waits for its decision, with the callbacks for its answer. */
 export interface Waiting {
-  ask: Ask<unknown>;
+  ask: Ask<unknown> | LongRead<unknown>;
   /** By `performance.now()`. */
   since: number;
   resolve(answer: unknown): void;
   reject(error: unknown): void;
 }
 
+type DecidedOne = Decided<unknown> | { refusal: unknown };
 type AllDecided = { settle: (() => void)[]; audited: Audited[] } | { needs: true; keys: string[] };
 
 /** Decides all requests on the draft, in order and in slices. Adds their ops to `ops`. */
@@ -36,7 +37,8 @@ export async function decideAll(
   const slices = startSlices();
   for (const { ask, resolve, reject } of batch) {
     if (slices.usedUp()) await slices.next();
-    const decided = decide(ask, draft, context);
+    const deciding = decide(ask, draft, context);
+    const decided = deciding instanceof Promise ? await deciding : deciding;
     if ('needs' in decided) {
       needs = true;
       for (const key of decided.needs.keys ?? []) keys.add(key);
@@ -68,10 +70,12 @@ function opOf(placed: PlacedOp | null | undefined): Op | null | undefined {
 }
 
 /** A failing request must not affect the others of its batch. */
-function decide(ask: Ask<unknown>, draft: Ledger, context: Context): Decided<unknown> | { refusal: unknown } {
+function decide(ask: Waiting['ask'], draft: Ledger, context: Context): DecidedOne | Promise<DecidedOne> {
+  const refuse = (refusal: unknown): DecidedOne => ({ refusal });
   try {
-    return ask.decide(draft, context);
+    const decided = ask.decide(draft, context);
+    return decided instanceof Promise ? decided.catch(refuse) : decided;
   } catch (error) {
-    return { refusal: error };
+    return refuse(error);
   }
 }

@@ -1,5 +1,5 @@
 import { AppError, type TenantId } from '@tollkeeper/kernel';
-import type { Ask } from '../domain/decision.ts';
+import type { Ask, LongRead } from '../domain/decision.ts';
 import type { Ledger } from '../domain/ledger.ts';
 import { inexactSince, type Metering } from '../domain/metering.ts';
 import type { JournalStore } from '../store/journal.store.ts';
@@ -27,7 +27,7 @@ export interface WorkspaceLedger {
    * Decides the request, together with others that wait. Resolves once its ops are durable. Rejects with its refusal,
    * or with an error of MongoDB: then the ops may or may not be in the journal.
    */
-  submit<Answer>(ask: Ask<Answer>): Promise<Answer>;
+  submit<Answer>(ask: Ask<Answer> | LongRead<Answer>): Promise<Answer>;
   /** Ends holds past their time. */
   endDueHolds(): Promise<void>;
   /** Writes a snapshot if the last one is outdated. */
@@ -97,7 +97,7 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
     isRunning = false;
   }
 
-  function submit<Answer>(ask: Ask<Answer>): Promise<Answer> {
+  function submit<Answer>(ask: Ask<Answer> | LongRead<Answer>): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
       if (ask.isFromLog !== true && asking >= MAX_WAITING) {
         const message = 'Too many requests of this workspace are waiting. Try again shortly.';
@@ -159,7 +159,7 @@ function batchSize(queue: readonly Waiting[]): number {
 }
 
 /** A grant names each account of a budget in which it counts. A character has up to 3 bytes. */
-function weightOf({ limits = [] }: Ask<unknown>): number {
+function weightOf({ limits = [] }: Waiting['ask']): number {
   let bytes = 0;
   for (const { budget } of limits) if (budget !== undefined) bytes += 50 + budget.value.length * 3;
   return 1 + Math.floor(bytes / WEIGHT_BYTES);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type SessionMessage, toWireRole } from '@tollkeeper/contracts';
+import { identityService, type SessionMessage, toWireRole } from '@tollkeeper/contracts';
 import { tokenKey, verifyCallerToken } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import { createSessionDirectory } from './session.directory.ts';
@@ -47,6 +47,18 @@ function setUp({ cacheMs = 5_000 } = {}) {
   };
 }
 
+/** A membership as a client decodes it, with a number of a role that its enumeration does not have. */
+function ofNewRole(slug: string): MembershipMessage {
+  const { responseSerialize, responseDeserialize } = identityService.ResolveSession;
+  const membership = { tenantId: 'ws_3', slug, role: toWireRole('owner') };
+  const bytes = responseSerialize({ session: { memberships: [membership] } });
+  // Nothing comes after the role.
+  bytes[bytes.length - 1] = 9;
+  const [decoded] = responseDeserialize(bytes).session?.memberships ?? [];
+  expect(decoded).toEqual({ ...membership, role: 9 });
+  return decoded!;
+}
+
 describe('createSessionDirectory', () => {
   it('sends identity the SHA-256 of the cookie and never the cookie', async () => {
     const { state, resolve } = setUp();
@@ -66,9 +78,7 @@ describe('createSessionDirectory', () => {
 
   it('leaves out a membership whose role it does not know, and knows the others', async () => {
     const { state, resolve } = setUp();
-    // As a client decodes a number that its enumeration does not have.
-    const unknown = { tenantId: 'ws_3', slug: 'three', role: 9 as unknown as MembershipMessage['role'] };
-    state.memberships = [unknown, ...memberships];
+    state.memberships = [ofNewRole('three'), ...memberships];
     expect((await resolve())?.memberships.map(({ slug }) => slug)).toEqual(['one', 'two']);
   });
 

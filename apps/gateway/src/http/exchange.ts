@@ -18,3 +18,9 @@ interface Exchange {
 
 export type EdgeRequest = Request;
 export type EdgeResponse = Response<unknown, Exchange>;
+
+/** The part of an answer that says when it has ended. */
+export interface Ending {
+  readonly closed: boolean;
+  once(event: 'close', listener: () => void): unknown;
+}

@@ -1,15 +1,22 @@
 import { CALLER_HEADER, CLIENT_HEADER, signClientAddress } from '@tollkeeper/http';
 import type { ErrorAnswerer, TokenKey } from '@tollkeeper/http';
-import type { Upstream } from '../domain/area.ts';
+import { createTurns, type Turns } from '@tollkeeper/kernel';
+import { type Area, AREAS, type Upstream } from '../domain/area.ts';
 import { isSafeMethod } from '../domain/write-protection.ts';
 import type { Membership } from '../domain/membership.ts';
 import type { Session, SessionDirectory } from '../domain/session.ts';
-import type { Target } from './admission.ts';
+import { keyOf, type Target } from './admission.ts';
 import type { EdgeHeaders } from './edge-headers.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 import { passedHeaders } from './passed-headers.ts';
-import { createUpstream } from './upstream.ts';
+import { createUpstream, tooLate } from './upstream.ts';
 import type { UpstreamService } from './upstream.ts';
+
+/**
+ * Requests with a deadline that one sender may have at a service at a time. Its further ones wait here, for up to half
+ * of their time, because at the service the requests of others would wait behind them.
+ */
+export const AT_ONCE_PER_SENDER = 32;
 
 export interface ForwardOptions {
   /** Origins of the services. */
@@ -36,7 +43,8 @@ export interface Admitted {
 export interface Forwarder {
   /**
    * Sends an admitted request to its service and the answer to the client. Throws `service_unavailable` when the
-   * service already has too many requests in flight.
+   * service already has too many requests in flight, and when a request with a deadline waits too long for those of the
+   * same sender.
    */
   forward(req: EdgeRequest, res: EdgeResponse, admitted: Admitted): Promise<void>;
   /** Closes the connections to the services. */
@@ -51,6 +59,8 @@ export function createForwarder({ upstreams, tokenKey, sessions, edgeHeaders, ..
       createUpstream({ name, origin, answerHeaders, ...options }),
     ]),
   ) as Record<Upstream, UpstreamService>;
+
+  const turns = new Map(AREAS.map((area) => [area, createTurnsFor(area)]));
 
   async function forward(req: EdgeRequest, res: EdgeResponse, admitted: Admitted): Promise<void> {
     const { target, cookie, session, membership, body } = admitted;
@@ -67,7 +77,15 @@ export function createForwarder({ upstreams, tokenKey, sessions, edgeHeaders, ..
     const onAnswer = changesSession ? () => sessions.forget(cookie) : undefined;
     const { bodyLimitBytes, answerWithinMs } = area;
     const request = { method, path: target.url, headers, body, bodyLimitBytes, answerWithinMs, onAnswer };
-    services[area.upstream].send(request, req, res);
+    const send = (withinMs = answerWithinMs): void =>
+      services[area.upstream].send({ ...request, answerWithinMs: withinMs }, req, res);
+    if (answerWithinMs === undefined) return send();
+    const deadline = performance.now() + answerWithinMs;
+    const sender = session?.userId ?? keyOf(area, req.headers) ?? '';
+    await turns.get(area)!.run(sender, 1, () => {
+      send(Math.max(deadline - performance.now(), 0));
+      return res.closed ? Promise.resolve() : new Promise<void>((resolve) => res.once('close', resolve));
+    });
   }
 
   return {
@@ -76,4 +94,9 @@ export function createForwarder({ upstreams, tokenKey, sessions, edgeHeaders, ..
       await Promise.all(Object.values(services).map((service) => service.close()));
     },
   };
+}
+
+function createTurnsFor({ upstream, answerWithinMs = 0 }: Area): Turns {
+  const waiting = { ofSender: Infinity, ms: answerWithinMs / 2, refusal: () => tooLate(upstream) };
+  return createTurns({ capacity: Infinity, ofSender: AT_ONCE_PER_SENDER, waiting });
 }

@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import type { EdgeResponse } from './exchange.ts';
 import { createInFlightLimit } from './in-flight.limit.ts';
 
 function setUp(max: number) {
@@ -9,7 +8,7 @@ function setUp(max: number) {
   /** Starts a request, and returns the function that ends it. */
   const begin = (sender: string, closed = false): (() => void) => {
     const res = Object.assign(new EventEmitter(), { closed });
-    limit.enter(sender, res as unknown as EdgeResponse);
+    limit.enter(sender, res);
     return () => void res.emit('close');
   };
   return { begin, refusals };

@@ -1,13 +1,13 @@
 import type { CountRefusal } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
-import type { EdgeResponse } from './exchange.ts';
+import type { Ending } from './exchange.ts';
 
 export interface InFlightLimit {
   /**
    * Counts a request of `sender` until its answer has ended. Throws `rate_limited` when the sender already has the
    * maximum in flight.
    */
-  enter(sender: string, res: EdgeResponse): void;
+  enter(sender: string, res: Ending): void;
 }
 
 /** Bounds the requests in flight per sender, so that none can use up shared capacity. */

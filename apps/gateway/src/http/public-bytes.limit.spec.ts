@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
-import type { EdgeResponse } from './exchange.ts';
 import { createPublicBytesLimit } from './public-bytes.limit.ts';
 
 const PER_SECOND = 1_000;
@@ -21,7 +20,7 @@ function setUp() {
       ...{ closed: false, socket: { bytesWritten: 777 } },
       setHeader: (name: string, value: string) => void (headers[name] = value),
     });
-    const enter = () => limit.enter(address, res as unknown as EdgeResponse);
+    const enter = () => limit.enter(address, res);
     return {
       headers,
       enter,

@@ -1,14 +1,20 @@
 import type { CountRefusal } from '@tollkeeper/http';
 import { AppError, roomFor } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
-import type { EdgeResponse } from './exchange.ts';
+import type { Ending } from './exchange.ts';
+
+/** An answer, and the connection that it is sent on, if that is still there. */
+interface Counted extends Ending {
+  readonly socket: { readonly bytesWritten: number } | null;
+  setHeader(name: string, value: string): unknown;
+}
 
 export interface PublicBytesLimit {
   /**
    * Counts the bytes of an answer to `address` when it has ended. While the address is over its limit, throws
    * `rate_limited` and closes the connection, with all pipelined requests.
    */
-  enter(address: string, res: EdgeResponse): void;
+  enter(address: string, res: Counted): void;
 }
 
 /** An address that was idle may take this many seconds' worth of bytes at once. */

@@ -171,7 +171,8 @@ function toAppError({ answerWithinMs }: UpstreamRequest, name: string, error: Er
   return unreachable(name, error);
 }
 
-function tooLate(name: string): AppError {
+/** The error for a request whose answer did not come by its deadline. */
+export function tooLate(name: string): AppError {
   const message = `The ${name} service did not answer in time. Try again shortly.`;
   return new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
 }

@@ -21,7 +21,7 @@ export function toMessage(notification: ReadNotification, url: string): Message 
 
 const SAMPLE_WINDOW_MS = 60_000;
 
-/** A message that tests a channel. It has a made-up alert, so that the receiver sees all fields. */
+/** A message that tests a channel. It has a made-up alert, with the fields that all alerts have. */
 export function testMessage(tenantId: TenantId, url: string, now: number): Message {
   const at = new Date(now).toISOString();
   const start = new Date(now - SAMPLE_WINDOW_MS).toISOString();

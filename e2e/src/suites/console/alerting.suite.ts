@@ -95,15 +95,17 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await page.goto(`/w/${console.workspace().slug}`);
       await page
         .getByRole('listitem')
-        .filter({ hasText: /calls blocked by a budget within 10 min \(threshold 2\)/ })
+        .filter({ hasText: /calls blocked by a budget within 10 min, with team=gr\* \(threshold 2\)/ })
         .first()
         .waitFor();
       await page.getByRole('main').getByRole('link', { name: rule }).first().click();
       await page.getByRole('dialog', { name: rule }).waitFor();
       await page.keyboard.press('Escape');
       await page.goto(`/w/${console.workspace().slug}/alerts?status=firing`);
+      await rowOf(page, rule).first().getByText('within 10 min, with team=gr* (threshold 2)').waitFor();
       await page.getByRole('button', { name: rule }).first().click();
       const drawer = page.getByRole('dialog', { name: rule });
+      await drawer.getByText('2 calls blocked by a budget within 10 min, with team=gr* (threshold 2)').waitFor();
       await drawer.getByText(name).waitFor();
       await drawer.getByText('returned 200').waitFor();
       await drawer.getByText('Fired: the condition became true.').first().waitFor();

@@ -21,7 +21,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
     it('stands on the overview to the micro, with what is left of the budget and who spent it', async () => {
       const { page } = await console.open(look, '');
       await page.getByTitle('$14.345678', { exact: true }).first().waitFor();
-      await page.getByText('of $50.00').waitFor();
+      await page.getByText('of $50.00', { exact: true }).waitFor();
       await page.getByRole('img', { name: /29% spent/ }).waitFor();
       await page.getByText(/\$35\.65 left, .* resets in \d+ (h|min|s)/).waitFor();
       await page.getByText(new RegExp(`^Today, \\d+ \\p{L}+, ${console.timezone}`, 'u')).waitFor();
@@ -193,11 +193,11 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       };
       const blocked = budgetBlocked('run-growth');
       const events = [
-        ...[spent(3_000_000, 'growth'), spent(2_000_000, 'sales'), spent(1_000_000), budgetBlocked('run-2')],
-        { ...blocked, data: { ...blocked.data, labels: { team: 'growth' } } },
+        ...[spent(3_000_000, '1.10'), spent(2_000_000, 'sales'), spent(1_000_000), budgetBlocked('run-2')],
+        { ...blocked, data: { ...blocked.data, labels: { team: '1.10' } } },
       ];
       const isTracked = async () => {
-        const series = workspace.path('/dashboard/spend/series?label.team=growth');
+        const series = workspace.path('/dashboard/spend/series?label.team=1.10');
         await console.owner().expect({ path: series });
       };
       await eventually(isTracked);
@@ -208,11 +208,11 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
         const values = page.getByRole('table', { name: 'Values of team' });
         await values.getByRole('row', { name: 'sales' }).getByText('$2.00').waitFor();
         await expectFit();
-        await values.getByRole('link', { name: 'growth' }).click();
-        await page.waitForURL((url) => url.search === '?label.team=growth');
+        await values.getByRole('link', { name: '1.10' }).click();
+        await page.waitForURL((url) => url.search === '?label.team=1.10');
         await cardOf(page, 'Spend').getByText('$3.00').waitFor();
         await page.reload();
-        await page.getByText('team=growth').waitFor();
+        await page.getByText('team=1.10').waitFor();
         await cardOf(page, 'Spend').getByText('$3.00').waitFor();
         await expectFit();
         await page.getByRole('button', { name: 'Clear filter' }).click();
@@ -221,9 +221,9 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
         await page.getByRole('button', { name: 'Filter', exact: true }).click();
         await cardOf(page, 'Spend').getByText('$2.00').waitFor();
 
-        await page.goto(`/w/${workspace.slug}/blocked?label.team=growth`);
+        await page.goto(`/w/${workspace.slug}/blocked?label.team=1.10`);
         await page.getByText('1 blocked call in this time range').waitFor();
-        await page.getByRole('button', { name: 'run-growth' }).or(page.getByText('team=growth')).first().waitFor();
+        await page.getByRole('button', { name: 'run-growth' }).or(page.getByText('team=1.10')).first().waitFor();
         await expectFit();
         await page.getByRole('button', { name: 'Clear filter' }).click();
         await page.getByText('2 blocked calls in this time range').waitFor();
@@ -264,7 +264,20 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
         await expectFit();
         await page.getByRole('button', { name: 'Show as table' }).click();
         await page.getByRole('row', { name: /, 23:00:00 – \$[\d,.]+( \$4\.00)?$/ }).waitFor();
+        // What can be switched is there with the chart, and not before.
+        const [asked, answers] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+        const hold: Parameters<typeof page.route>[1] = async (route) => {
+          asked.resolve();
+          await answers.promise;
+          await route.continue();
+        };
+        await page.route('**/spend/breakdown?*', hold, { times: 1 });
         await page.goto(`/w/${workspace.slug}?range=current_month`);
+        await asked.promise;
+        await cardOf(page, 'Spend by agent').getByRole('status', { name: 'Loading' }).waitFor();
+        expect(await page.getByRole('group', { name: 'Chart', exact: true }).count()).toBe(0);
+        answers.resolve();
+        await page.getByRole('group', { name: 'Chart', exact: true }).waitFor();
         await page.getByRole('button', { name: 'Show as table' }).click();
         const ofMonth = page.getByRole('table', { name: /, with the limit of \$90\.00 of All of it$/ });
         await ofMonth

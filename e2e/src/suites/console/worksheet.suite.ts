@@ -8,6 +8,7 @@ import type { Stage } from '../../deployment.ts';
 import { spendSettled } from '../../events.ts';
 import { newMember, newWorkspace, reportEvents, type TestWorkspace } from '../../workspace.ts';
 
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const MONTHLY = { period: { kind: 'month' }, limit_micros: 1_000_000 };
 /** Nothing is known of a budget's calls yet, so its row has no figures. */
@@ -55,7 +56,8 @@ export function describeConsoleWorksheet(stage: Stage, console: ReturnType<typeo
     });
 
     it('says the whole budget in a sentence while it is filled in, and creates it', async () => {
-      const { page, expectFit } = await console.open(look, '/budgets', workspace);
+      // Budgets have the days of the workspace, whatever the zone of the page.
+      const { page, expectFit } = await console.open(look, '/budgets?zone=Asia%2FTokyo', workspace);
       await page.getByRole('button', { name: 'New budget' }).click();
       const form = page.getByRole('dialog', { name: 'New budget' });
       const says = (sentence: string) => form.getByRole('status').getByText(sentence, { exact: true }).waitFor();
@@ -75,7 +77,10 @@ export function describeConsoleWorksheet(stage: Stage, console: ReturnType<typeo
       await says('In the last 7 days, this would have blocked 1 of 3 calls ($3.00 of $9.00).');
       await preview.getByText('Most affected of 2 limits: ann (1 of 2 calls).').waitFor();
       await preview.getByText('1 call beyond the limit').click();
-      await preview.getByRole('row', { name: 'reader ann $3.00' }).waitFor();
+      await preview
+        .getByRole('row', { name: 'reader ann $3.00' })
+        .getByTitle(/ Europe\/Paris$/)
+        .waitFor();
       await expectFit();
       await form.getByLabel('Beyond the limit').selectOption('only report it');
       await says('In the last 7 days, 1 of 3 calls ($3.00 of $9.00) would have exceeded this, which is only reported.');
@@ -224,6 +229,16 @@ export function describeConsoleWorksheet(stage: Stage, console: ReturnType<typeo
       await median('writer').getByText('$0.00').waitFor();
       await expectFit();
       await console.owner().expect({ method: 'DELETE', path: workspace.path(`/budgets/${unknown.id}`), status: 204 });
+    });
+
+    it('reads the medians again every hour while the page is open', async () => {
+      const { page } = await console.begin(desktop);
+      await page.clock.install();
+      await page.goto(`/w/${workspace.slug}/budgets?sort=name`);
+      await page.getByRole('table', { name: 'All budgets' }).getByRole('row', { name: 'Calm' }).waitFor();
+      const again = page.waitForRequest('**/dashboard/budget-medians');
+      await page.clock.fastForward(HOUR_MS);
+      await again;
     });
 
     it('takes a column of a spreadsheet for the selected rows, and reverts it as a whole', async () => {

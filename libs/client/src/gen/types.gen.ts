@@ -1720,6 +1720,12 @@ export type Alert = {
      */
     event_types: Array<string>;
     /**
+     * The rule counts only calls with these labels, in the form of its `filters.labels`; absent without that filter
+     */
+    labels?: {
+        [key: string]: string;
+    };
+    /**
      * The window in event time when the rule fired: after `start`, up to and including the newest matching event at `end`
      */
     window: {

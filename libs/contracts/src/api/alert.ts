@@ -48,6 +48,14 @@ export const alertSchema = z.object({
   scope_type: z.enum(SCOPE_TYPES),
   scope_id: z.string(),
   event_types: z.array(z.string()).meta({ description: 'Types that the rule counts; empty means every type' }),
+  labels: z
+    .record(z.string(), z.string())
+    .optional()
+    .meta({
+      description:
+        'The rule counts only calls with these labels, in the form of its `filters.labels`; absent without that filter',
+      example: { team: 'growth', env: 'prod-*' },
+    }),
   window: z.object({ start: moment, end: moment }).meta({
     description:
       'The window in event time when the rule fired: after `start`, up to and including the newest matching event at `end`',

@@ -18,6 +18,8 @@ export { TollkeeperError, TollkeeperUnavailable };
 
 /** Refresh interval of figures while the page is visible. */
 export const LIVE_MS = 5_000;
+/** That of figures of whole days. */
+const HOUR_MS = 3_600_000;
 
 /** Slug of the page's workspace; undefined outside of one. */
 export const WorkspaceSlug = createContext<string | undefined>(undefined);
@@ -60,8 +62,8 @@ type Reads = Extract<keyof Operations, `GET ${string}` | 'POST /api/v1/dashboard
 type Changes = Exclude<keyof Operations, Reads>;
 
 export interface ReadOptions {
-  /** Refetches every few seconds while the page is visible. */
-  live?: boolean;
+  /** Refetches while the page is visible: every few seconds, or every hour. */
+  live?: boolean | 'hourly';
   enabled?: boolean;
   /** While another subject loads, the last answer stays. The caller shows that it is old (`isPlaceholderData`). */
   keepsLast?: boolean;
@@ -78,10 +80,11 @@ export function useRead<O extends Reads>(
 ): UseQueryResult<ApiAnswer<O>, Error> {
   const workspace = useContext(WorkspaceSlug);
   const queryKey = [workspace, operation, input];
+  const everyMs = live === 'hourly' ? HOUR_MS : LIVE_MS;
   return useQuery<ApiAnswer<O>, Error>({
     queryKey,
     queryFn: ({ signal }) => callApi(workspace, operation, { ...input, signal }),
-    refetchInterval: live ? () => (connection.current().ended ? false : LIVE_MS) : false,
+    refetchInterval: live !== false && (() => (connection.current().ended ? false : everyMs)),
     placeholderData: (last, query) => (keepsLast || isOfTheSame(queryKey, query?.queryKey) ? last : undefined),
     enabled,
   });

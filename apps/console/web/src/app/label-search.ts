@@ -12,10 +12,8 @@ const MAX_VALUE_LENGTH = 128;
 
 /** The first label in the URL: the API filters by one. */
 export function parseLabel(search: Record<string, unknown>): LabelSearch {
-  for (const [part, found] of Object.entries(search)) {
+  for (const [part, value] of Object.entries(search)) {
     const name = PART.exec(part)?.[1];
-    // The router parses some values in the URL, such as digits.
-    const value = typeof found === 'number' || typeof found === 'boolean' ? String(found) : found;
     if (name === undefined || typeof value !== 'string' || value === '' || value.length > MAX_VALUE_LENGTH) continue;
     return { [`label.${name}` as const]: value };
   }

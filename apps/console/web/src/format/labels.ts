@@ -14,6 +14,12 @@ export function labelList(labels: Labels = {}): string[] {
     .map(([name, value]) => `${name}=${value}`);
 }
 
+/** The end of a sentence about calls: ", with env=prod, team=growth"; empty without labels. */
+export function withLabels(labels?: Labels): string {
+  const list = labelList(labels);
+  return list.length === 0 ? '' : `, with ${list.join(', ')}`;
+}
+
 /** The labels of a typed text with one per line, or what is wrong with it. */
 export function readLabels(
   text: string,

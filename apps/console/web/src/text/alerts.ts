@@ -1,4 +1,5 @@
 import type { Api } from '@tollkeeper/client';
+import { withLabels } from '../format/labels.ts';
 import { money } from '../format/money.ts';
 import { count } from '../format/numbers.ts';
 import { duration } from '../format/time.ts';
@@ -54,18 +55,20 @@ const LINES: Record<Api.Alert['rule_kind'], KindLines> = {
     alert(alert, nameOf) {
       const { threshold, budget } = alert;
       const events = eventsLine(alert, nameOf);
+      const labels = withLabels(alert.labels);
       // The window of a rule for a single event says nothing.
-      if (threshold === 1) return budget === null ? events : budgetLine(budget, nameOf);
-      return `${events} within ${duration(windowMsOf(alert))} (threshold ${count(threshold)})`;
+      if (threshold === 1) return budget === null ? `${events}${labels}` : budgetLine(budget, nameOf);
+      return `${events} within ${duration(windowMsOf(alert))}${labels} (threshold ${count(threshold)})`;
     },
     evaluation: ({ event_count, threshold }) => `${count(event_count)} of ${counted(threshold, EVENTS)}`,
   },
   first_occurrence: {
     alert(alert, nameOf) {
-      const { scope_type, scope_id, event_types, budget } = alert;
+      const { scope_type, scope_id, event_types, labels, budget } = alert;
       const quiet = inWords(windowMsOf(alert) / 1_000);
       if (budget !== null) return `${budgetLine(budget, nameOf)}, first in ${quiet}`;
-      return `First ${firstEventOf(event_types)} in ${quiet}, ${WHOSE[scope_type](scope_id, nameOf).behind}`;
+      const { behind } = WHOSE[scope_type](scope_id, nameOf);
+      return `First ${firstEventOf(event_types)} in ${quiet}, ${behind}${withLabels(labels)}`;
     },
     evaluation: ({ event_count }) => counted(event_count, EVENTS),
   },
@@ -73,7 +76,7 @@ const LINES: Record<Api.Alert['rule_kind'], KindLines> = {
     alert(alert, nameOf) {
       const { settled_micros, threshold_micros } = alert.spend!;
       const { before } = WHOSE[alert.scope_type](alert.scope_id, nameOf);
-      const within = duration(windowMsOf(alert));
+      const within = `${duration(windowMsOf(alert))}${withLabels(alert.labels)}`;
       return `${before}${money(settled_micros)} spent within ${within} (threshold ${money(threshold_micros)})`;
     },
     evaluation: ({ spend }) => `${money(spend!.settled_micros)} of ${money(spend!.threshold_micros)}`,
@@ -87,7 +90,7 @@ function linesOf(kind: Api.Alert['rule_kind']): KindLines | undefined {
 
 /** What happened, in one sentence. */
 export function alertLine(alert: Api.Alert, nameOf: NameOf): string {
-  return linesOf(alert.rule_kind)?.alert(alert, nameOf) ?? eventsLine(alert, nameOf);
+  return linesOf(alert.rule_kind)?.alert(alert, nameOf) ?? `${eventsLine(alert, nameOf)}${withLabels(alert.labels)}`;
 }
 
 /** The measured value when the rule was evaluated, and its threshold. */

@@ -1,5 +1,5 @@
 import type { Api } from '@tollkeeper/client';
-import { labelList } from '../format/labels.ts';
+import { withLabels } from '../format/labels.ts';
 import { money } from '../format/money.ts';
 import { count, percent } from '../format/numbers.ts';
 import { eventsOf, firstEventOf } from './events.ts';
@@ -21,15 +21,14 @@ export function ruleLine({ rule_kind, rule_config, scope_type, scope_id }: RuleW
   const whose = WHOSE[scope_type](scope_id);
   const length = inWords(window_seconds);
   const percents = filters.percents.length === 0 ? '' : ` (${filters.percents.map(ofHundred).join(', ')})`;
-  const labels = labelList(filters.labels);
-  const withLabels = labels.length === 0 ? '' : `, with ${labels.join(', ')}`;
+  const labels = withLabels(filters.labels);
   switch (rule_kind) {
     case 'event_count_gte':
-      return `${count(threshold)} ${eventsOf(filters.event_types, threshold)}${percents} within ${length}, ${whose.events}${withLabels}`;
+      return `${count(threshold)} ${eventsOf(filters.event_types, threshold)}${percents} within ${length}, ${whose.events}${labels}`;
     case 'first_occurrence':
-      return `First ${firstEventOf(filters.event_types)}${percents} in ${length}, ${whose.events}${withLabels}`;
+      return `First ${firstEventOf(filters.event_types)}${percents} in ${length}, ${whose.events}${labels}`;
     case 'spend_gte':
-      return `${money(threshold_micros)} or more spent within ${length}, ${whose.spend}${withLabels}`;
+      return `${money(threshold_micros)} or more spent within ${length}, ${whose.spend}${labels}`;
   }
 }
 
@@ -87,8 +86,7 @@ export const rules = {
     amountBad: 'Enter an amount above zero in US dollars, such as 12.50.',
     scope: 'Agent',
     scopeHint: 'Agent ID. Leave empty for any agent of the workspace.',
-    labelsHint:
-      'A value may end with *. Only settlements and blocked calls have labels. Notifications do not name them, so the name of the rule should.',
+    labelsHint: 'A value may end with *. Only settlements and blocked calls have labels.',
     anyAgent: 'Any agent of the workspace',
     severity: 'Severity',
     pauseAfter: 'Cooldown (minutes)',

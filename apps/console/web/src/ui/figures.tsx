@@ -61,9 +61,10 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** "22 Nov, 16:02:09" in the zone of the page. The year is shown if it is another one, and always on hover. */
-export function At({ at }: { at: string }) {
-  const { zone } = useSpan();
+/** "22 Nov, 16:02:09". The year is shown if it is another one, and always on hover. `zone`: if not that of the page. */
+export function At({ at, zone: given }: { at: string; zone?: string }) {
+  const { zone: ofPage } = useSpan();
+  const zone = given ?? ofPage;
   return (
     <time dateTime={at} title={`${dateTime(at, zone)} ${zone}`}>
       {dateTimeOf(at, zone, OPENED_AT)}

@@ -1,5 +1,6 @@
 import {
   type KnownEventType,
+  type Labels,
   LIMIT_SCOPES,
   type LimitScope,
   PERIOD_ADJECTIVES,
@@ -13,6 +14,8 @@ import { BUDGET_PERIODS, type BudgetPeriod } from '@tollkeeper/kernel';
 import { shown } from './chat.text.ts';
 
 const MAX_TYPES_SHOWN = 5;
+/** Ten labels of usual length. Escaped, the whole sentence stays within Slack's limits. */
+const MAX_LABELS_LENGTH = 300;
 const MICROS_PER_USD = 1_000_000;
 const MICROS_PER_CENT = 10_000;
 
@@ -90,10 +93,18 @@ function nameOf({ budget_name: name, scope_id: id, value }: ReachedBudget): stri
   return value === undefined ? budget : `${budget} for ${shown(value)}`;
 }
 
-function whose({ scope_type, scope_id }: ShownAlert): string {
+function whose({ scope_type, scope_id, labels }: ShownAlert): string {
   const known = SCOPE_TYPES.find((each) => each === scope_type);
   const id = shown(scope_id);
-  return known === undefined ? `${shown(scope_type)} ${id}` : WHOSE_EVENTS[known](id);
+  const who = known === undefined ? `${shown(scope_type)} ${id}` : WHOSE_EVENTS[known](id);
+  return `${who}${withLabels(labels)}`;
+}
+
+/** As code, since Slack may show the text between the `*` of two prefixes in bold, without either `*`. */
+function withLabels(labels: Labels = {}): string {
+  const list = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  if (list.length === 0) return '';
+  return `, with \`${shown(list.sort().join(', '), MAX_LABELS_LENGTH).replaceAll('`', "'")}\``;
 }
 
 function eventsOf({ event_count, event_types }: ShownAlert): string {

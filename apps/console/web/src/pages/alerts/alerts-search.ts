@@ -16,7 +16,8 @@ export interface AlertsSearch {
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
 export function parseAlertsSearch(search: Record<string, unknown>): AlertsSearch {
-  const { rule, from, to, offset, alert } = search;
+  const { rule, from, to, alert } = search;
+  const offset = Number(search['offset']);
   const severity = SEVERITIES.find((each) => each === search['severity']);
   const status = STATUSES.find((each) => each === search['status']);
   return {
@@ -25,7 +26,7 @@ export function parseAlertsSearch(search: Record<string, unknown>): AlertsSearch
     ...(typeof rule === 'string' && { rule }),
     ...(typeof from === 'string' && DAY.test(from) && { from }),
     ...(typeof to === 'string' && DAY.test(to) && { to }),
-    ...(typeof offset === 'number' && Number.isInteger(offset) && offset > 0 && { offset }),
+    ...(Number.isInteger(offset) && offset > 0 && { offset }),
     ...(typeof alert === 'string' && { alert }),
   };
 }

@@ -15,8 +15,7 @@ const ACTION = /^[a-z0-9_.-]{1,64}$/;
 
 export function parseAuditSearch(search: Record<string, unknown>): AuditSearch {
   const fits = (name: string, pattern: RegExp) => {
-    // The router parses digits in the URL as a number.
-    const value = typeof search[name] === 'number' ? String(search[name]) : search[name];
+    const value = search[name];
     return typeof value === 'string' && pattern.test(value) && { [name]: value };
   };
   return {

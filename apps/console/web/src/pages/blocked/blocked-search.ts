@@ -31,9 +31,7 @@ export type BlockedSearch = LabelSearch & {
 const AGENT = /^[A-Za-z0-9._:-]{1,128}$/;
 
 export function parseBlockedSearch(search: Record<string, unknown>): BlockedSearch {
-  const { kind, event, run } = search;
-  // The router parses digits in the URL as a number.
-  const agent = typeof search['agent'] === 'number' ? String(search['agent']) : search['agent'];
+  const { kind, agent, event, run } = search;
   return {
     // The API filters by one of them.
     ...(typeof agent === 'string' && AGENT.test(agent) ? { agent } : parseLabel(search)),

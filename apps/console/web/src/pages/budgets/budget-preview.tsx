@@ -75,14 +75,21 @@ function Preview({ action, preview }: { action: Api.Budget['action']; preview: A
       {preview.is_partial && <p>{words.partial(preview.read_until, window.timezone)}</p>}
       {preview.misses_earlier_spend && <p>{words.misses(preview.counted_from, window.timezone)}</p>}
       {values.length > 0 && <p>{words.values(values.slice(0, NAMED), limits)}</p>}
-      {exceeding.length > 0 && <Calls calls={exceeding} all={preview.exceeding_calls} />}
+      {exceeding.length > 0 && <Calls calls={exceeding} all={preview.exceeding_calls} zone={window.timezone} />}
     </>
   );
 }
 
-function Calls({ calls, all }: { calls: readonly Call[]; all: number }) {
+interface CallsProps {
+  calls: readonly Call[];
+  all: number;
+  /** The zone of the budget's days. */
+  zone: string;
+}
+
+function Calls({ calls, all, zone }: CallsProps) {
   const columns: Column<Call>[] = [
-    { key: 'time', head: words.column.time, cell: ({ occurred_at }) => <At at={occurred_at} /> },
+    { key: 'time', head: words.column.time, cell: ({ occurred_at }) => <At at={occurred_at} zone={zone} /> },
     {
       key: 'agent',
       head: words.column.agent,

@@ -2,6 +2,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Api } from '../../api/api.ts';
 import { text } from '../../text/index.ts';
 import { Segments } from '../../ui/parts.tsx';
+import ui from '../../ui/ui.module.css';
 import { CHART_KINDS, type ChartKind, type ChartSearch } from './chart-search.ts';
 
 const words = text.common.chart;
@@ -29,5 +30,14 @@ export function ChartKinds({ shown }: { shown: ChartKind }) {
         })
       }
     />
+  );
+}
+
+/** As high as {@link ChartKinds}, while it is not known what the chart shows. */
+export function ChartKindsSpace() {
+  return (
+    <div className={`${ui['stack']} ${ui['unknown']}`}>
+      <ChartKinds shown={CHART_KINDS[0]} />
+    </div>
   );
 }

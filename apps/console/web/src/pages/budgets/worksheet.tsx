@@ -33,7 +33,7 @@ export function Worksheet({ isCreating, onCreated, children }: WorksheetProps) {
   const budgets = useAllBudgets();
   const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true });
   // Whole days: they change at midnight, and with late events.
-  const medians = useRead('GET /api/v1/dashboard/budget-medians', {});
+  const medians = useRead('GET /api/v1/dashboard/budget-medians', {}, { live: 'hourly' });
   return (
     <Loaded query={budgets} with={[limits]} height={640}>
       {(all) => (

@@ -6,7 +6,7 @@ import { ChartSpace } from '../../charts/stacked-bars.tsx';
 import { text } from '../../text/index.ts';
 import { Card, Loaded } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
-import { ChartKinds, useChartKind } from '../budgets/chart-kind.tsx';
+import { ChartKinds, ChartKindsSpace, useChartKind } from '../budgets/chart-kind.tsx';
 import { RunUpChart } from '../budgets/run-up-chart.tsx';
 import { useSpanLimit } from '../budgets/use-span-limit.ts';
 
@@ -33,22 +33,39 @@ export function SpendChart() {
   return (
     <Card title={`${words.seriesByAgent}${every}`}>
       <div className={ui['stack']}>
-        {kind !== undefined && <ChartKinds shown={shown} />}
-        <Loaded query={breakdown} with={waits} height={<ChartSpace named />}>
+        <Loaded query={breakdown} with={waits} height={<Space switches={kind !== undefined} />}>
           {(data) => {
             const chart = { label: `${words.seriesByAgent}${every}`, series: seriesOf(data), points: data.points };
             const mark = words.blockedMark(blocked);
-            if (kind !== undefined && shown === 'cumulative') {
-              const at = first && { at: first.start, text: mark };
-              return <RunUpChart {...chart} {...{ kind, limit }} window={data.window} blocked={at} />;
-            }
             const index = data.points.findIndex(({ start }) => start === first?.start);
             return (
-              <SpendBars {...chart} interval={data.interval} mark={index < 0 ? undefined : { index, text: mark }} />
+              <>
+                {kind !== undefined && <ChartKinds shown={shown} />}
+                {kind !== undefined && shown === 'cumulative' ? (
+                  <RunUpChart
+                    {...chart}
+                    {...{ kind, limit }}
+                    window={data.window}
+                    blocked={first && { at: first.start, text: mark }}
+                  />
+                ) : (
+                  <SpendBars {...chart} interval={data.interval} mark={index < 0 ? undefined : { index, text: mark }} />
+                )}
+              </>
             );
           }}
         </Loaded>
       </div>
     </Card>
+  );
+}
+
+/** As high as the chart that is loading, with the choice of what it shows. */
+function Space({ switches }: { switches: boolean }) {
+  return (
+    <div className={ui['stack']}>
+      {switches && <ChartKindsSpace />}
+      <ChartSpace named />
+    </div>
   );
 }

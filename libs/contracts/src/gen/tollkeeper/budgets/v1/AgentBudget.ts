@@ -15,5 +15,5 @@ export interface AgentBudget__Output {
   /**
    * In USD micros, 0 to 9007199254740991.
    */
-  'dailyBudgetUsdMicros': (string);
+  'dailyBudgetUsdMicros': (number);
 }

@@ -71,7 +71,7 @@ export interface Budget__Output {
   /**
    * In USD micros, 0 to 9007199254740991.
    */
-  'limitMicros': (string);
+  'limitMicros': (number);
   /**
    * Whether calls beyond the limit and its grace are denied. If not, people are only notified.
    */

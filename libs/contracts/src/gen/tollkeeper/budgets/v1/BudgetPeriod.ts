@@ -48,8 +48,8 @@ export interface BudgetPeriod__Output {
   /**
    * Epoch milliseconds, for `once`. The end is exclusive.
    */
-  'start': (string);
-  'end': (string);
+  'start': (number);
+  'end': (number);
   /**
    * Length of a `rolling` period; a multiple of 60.
    */

@@ -24,7 +24,7 @@ export interface GetBudgetsResponse__Output {
   /**
    * In USD micros, 0 to 9007199254740991. Not set while the workspace has no daily budget.
    */
-  'dailyBudgetUsdMicros'?: (string);
+  'dailyBudgetUsdMicros'?: (number);
   /**
    * Those of the agents asked for that have a daily budget, ordered by `agent_id`.
    */

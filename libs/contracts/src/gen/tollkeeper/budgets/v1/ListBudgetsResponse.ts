@@ -24,7 +24,7 @@ export interface ListBudgetsResponse__Output {
   /**
    * In USD micros, 0 to 9007199254740991. Not set while the workspace has no daily budget.
    */
-  'dailyBudgetUsdMicros'?: (string);
+  'dailyBudgetUsdMicros'?: (number);
   /**
    * The agents that have a daily budget, ordered by `agent_id`. Of more than 10000, the first 10000 are answered.
    */

@@ -19,7 +19,7 @@ export interface PlanBudget__Output {
   /**
    * In USD micros, 0 to 9007199254740991.
    */
-  'dailyBudgetUsdMicros': (string);
+  'dailyBudgetUsdMicros': (number);
   /**
    * No call may be made under a plan that is not active.
    */

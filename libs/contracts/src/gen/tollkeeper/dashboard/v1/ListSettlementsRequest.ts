@@ -20,8 +20,8 @@ export interface ListSettlementsRequest__Output {
   /**
    * Epoch milliseconds, not negative. `from` is before `until`, by at most 400 days. The same for all pages.
    */
-  'from': (string);
-  'until': (string);
+  'from': (number);
+  'until': (number);
   /**
    * `next_cursor` of the previous page; empty for the first page.
    */

@@ -30,5 +30,5 @@ export interface ListSettlementsResponse__Output {
   /**
    * Epoch milliseconds: the settlements before this time are in this page or earlier ones.
    */
-  'readUntil': (string);
+  'readUntil': (number);
 }

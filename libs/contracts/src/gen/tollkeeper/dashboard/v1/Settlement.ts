@@ -43,7 +43,7 @@ export interface Settlement__Output {
   /**
    * Event time in epoch milliseconds.
    */
-  'time': (string);
+  'time': (number);
   'agentId': (string);
   'planKey'?: (string);
   'model'?: (string);
@@ -56,7 +56,7 @@ export interface Settlement__Output {
   /**
    * In USD micros, 0 to 9007199254740991.
    */
-  'amountMicros': (string);
+  'amountMicros': (number);
   /**
    * The reservation that this settles, if there was one.
    */

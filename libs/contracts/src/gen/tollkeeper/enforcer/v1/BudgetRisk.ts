@@ -35,7 +35,7 @@ export interface BudgetRisk__Output {
    * What will be spent at the end of the period at the pace of its elapsed part, in USD micros. Not set before 5% of
    * the period have elapsed, and for rolling periods.
    */
-  'paceEndMicros'?: (string);
+  'paceEndMicros'?: (number);
   /**
    * Whether 80% of the limit are spent, or it will be exceeded at this pace.
    */

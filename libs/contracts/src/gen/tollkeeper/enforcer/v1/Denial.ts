@@ -58,16 +58,16 @@ export interface Denial__Output {
   /**
    * The limit, also if the budget is for another period.
    */
-  'dailyBudgetUsdMicros': (string);
+  'dailyBudgetUsdMicros': (number);
   /**
    * What was settled in the running period.
    */
-  'spentMicros': (string);
+  'spentMicros': (number);
   /**
    * What open reservations hold.
    */
-  'heldMicros': (string);
-  'requestedMicros': (string);
+  'heldMicros': (number);
+  'requestedMicros': (number);
   /**
    * When the period ends; for a rolling one, when its oldest spend leaves it.
    */
@@ -82,7 +82,7 @@ export interface Denial__Output {
    * The value that the limit is for, if the budget has a limit for each value.
    */
   'value'?: (string);
-  'limitMicros': (string);
+  'limitMicros': (number);
   'period': (_tollkeeper_enforcer_v1_LimitPeriod__Output | null);
   '_value'?: "value";
 }

@@ -61,19 +61,19 @@ export interface LimitStatus__Output {
   /**
    * The limit, also if the budget is for another period.
    */
-  'dailyBudgetUsdMicros': (string);
+  'dailyBudgetUsdMicros': (number);
   /**
    * What was settled in the running period.
    */
-  'spentMicros': (string);
+  'spentMicros': (number);
   /**
    * What open reservations hold.
    */
-  'heldMicros': (string);
+  'heldMicros': (number);
   /**
    * What may still be reserved, never below 0.
    */
-  'remainingMicros': (string);
+  'remainingMicros': (number);
   /**
    * When the period ends; for a rolling one, when its oldest spend leaves it.
    */
@@ -84,7 +84,7 @@ export interface LimitStatus__Output {
    * The value that the limit is for, if the budget has a limit for each value.
    */
   'value'?: (string);
-  'limitMicros': (string);
+  'limitMicros': (number);
   'period': (_tollkeeper_enforcer_v1_LimitPeriod__Output | null);
   /**
    * Whether spend from before the budget was made or changed is not fully counted yet.

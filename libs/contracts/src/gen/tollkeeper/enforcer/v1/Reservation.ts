@@ -47,14 +47,14 @@ export interface Reservation__Output {
   /**
    * What was asked for, in USD micros.
    */
-  'amountMicros': (string);
+  'amountMicros': (number);
   'state': (_tollkeeper_enforcer_v1_ReservationState__Output);
   'createdAt': (_google_protobuf_Timestamp__Output | null);
   'expiresAt': (_google_protobuf_Timestamp__Output | null);
   /**
    * What the call has cost, in USD micros; set once it is settled, as is `settlement_id`.
    */
-  'settledMicros'?: (string);
+  'settledMicros'?: (number);
   'settlementId'?: (string);
   /**
    * As they were asked for.

@@ -58,7 +58,7 @@ export interface ReserveRequest__Output {
   /**
    * What the call may cost at most, in USD micros, 0 to 9007199254740991. Must be given.
    */
-  'amountMicros'?: (string);
+  'amountMicros'?: (number);
   /**
    * How long it is held, 10 to 3600; 600 unless given. Longer than the call takes.
    */

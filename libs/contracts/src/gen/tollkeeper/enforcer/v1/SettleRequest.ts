@@ -32,11 +32,11 @@ export interface SettleRequest__Output {
   /**
    * What the call has cost, in USD micros, 0 to 9007199254740991. Must be given, so that none is free by mistake.
    */
-  'amountMicros'?: (string);
+  'amountMicros'?: (number);
   'model'?: (string);
   'provider'?: (string);
-  'inputTokens'?: (string);
-  'outputTokens'?: (string);
+  'inputTokens'?: (number);
+  'outputTokens'?: (number);
   '_amountMicros'?: "amountMicros";
   '_model'?: "model";
   '_provider'?: "provider";
