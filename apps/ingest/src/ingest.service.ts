@@ -35,8 +35,10 @@ export interface IngestDeps extends ServiceDeps<IngestConfig> {
 /** A gateway may wait, and sends its events again if they are refused: so a busy identity refuses none. */
 const LABELS_DEADLINE_MS = 2_000;
 
-/** Share of the memory for bodies that may be decoded at a time: the records of a body take several times its bytes. */
-const DECODED_SHARE = 1 / 4;
+/** Bytes of small bodies that are taken at a time, and most of a workspace: their records take twenty times the memory. */
+const SMALL_BODIES = { capacity: 4 * 1024 * 1024, ofSender: 8 };
+/** Share of the memory for bodies that large ones may have that are taken at a time, one of each workspace. */
+const LARGE_BODIES_SHARE = 1 / 4;
 
 /**
  * Accepts events as CloudEvents, and calls as OTLP or LiteLLM's callback, with a workspace key, and appends events to
@@ -72,7 +74,10 @@ export function createIngest(deps: IngestDeps): IngestService {
     accept: intake.accept,
     chargeEvents: quotas.events.charge,
     count: createCallCounter(deps),
-    turns: createTurns({ capacity: config.BODY_BUDGET_BYTES * DECODED_SHARE, ofSender: 1 }),
+    turns: {
+      small: createTurns(SMALL_BODIES),
+      large: createTurns({ capacity: config.BODY_BUDGET_BYTES * LARGE_BODIES_SHARE, ofSender: 1 }),
+    },
     clock,
   });
   const http = createHttpServer({

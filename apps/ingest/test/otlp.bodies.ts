@@ -24,6 +24,13 @@ export interface TestTraces {
   backwards?: boolean;
 }
 
+/** The reason of the rejection; undefined if there is none. */
+export const errorOf = async (reading: Promise<unknown>): Promise<unknown> =>
+  reading.then(
+    () => undefined,
+    (error) => error,
+  );
+
 /** An `ExportTraceServiceRequest` with one resource and one scope. */
 export function traces(request: TestTraces, encoding: Encoding): Buffer {
   return encoding === 'json' ? Buffer.from(JSON.stringify(asJson(request))) : asProtobuf(request);

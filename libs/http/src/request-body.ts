@@ -41,7 +41,12 @@ export interface BodyReaderOptions {
  */
 export function createBodyReader(route: Route, { limitBytes, budget, turns }: BodyReaderOptions) {
   const types = Object.keys(route.bodies ?? {});
-  const emptyBody: RequestBody = { contentType: types[0], value: Buffer.alloc(0) };
+  // Visitors behind a proxy have its address.
+  const isKnown = route.access !== 'public' && route.access !== 'visitor';
+  const emptyBytes = (header = ''): RequestBody => ({
+    contentType: types.find((type) => header.toLowerCase().startsWith(type)) ?? types[0],
+    value: Buffer.alloc(0),
+  });
 
   return async <T>(
     req: Request,
@@ -50,7 +55,8 @@ export function createBodyReader(route: Route, { limitBytes, budget, turns }: Bo
     { arrived, use }: { arrived: (bytes: number) => void; use: (body: RequestBody) => Promise<T> },
   ): Promise<ReadBody<T>> => {
     if (types.length === 0 || !hasBody(req)) {
-      return { read: await use(route.readsBytes ? emptyBody : NO_BODY), release: () => undefined };
+      const body = route.readsBytes ? emptyBytes(req.headers['content-type']) : NO_BODY;
+      return { read: await use(body), release: () => undefined };
     }
     const contentType = contentTypeOf(req.headers['content-type'] ?? '', types);
     if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge();
@@ -60,7 +66,7 @@ export function createBodyReader(route: Route, { limitBytes, budget, turns }: Bo
       // Does not wait for further requests of a sender this slow.
       if (!res.headersSent) res.setHeader('connection', 'close');
       arrival.fail(reason);
-    });
+    }, isKnown ? sender : undefined);
     try {
       const bytes = await collect(req, decoder, arrival.collect(share));
       share.complete();

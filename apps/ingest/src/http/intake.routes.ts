@@ -112,7 +112,9 @@ function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: Intake
       const taken =
         records === undefined
           ? NOTHING
-          : await errors.answer(() => intake.takeOtlp(caller, { bytes, signal: records, encoding }, agentOf(headers)));
+          : await errors.answer((signal) =>
+              intake.takeOtlp(caller, { bytes, signal: records, encoding }, { agent: agentOf(headers), signal }),
+            );
       switch (encoding) {
         case 'protobuf':
           return { status: 200, headers: { 'content-type': PROTOBUF }, bytes: protobufAnswer(taken) };
@@ -157,7 +159,9 @@ function litellmRoute({ intake, authenticator, quotas }: IntakeRouteDeps): Route
       },
     },
     handler: async ({ caller, body, headers }) => {
-      const taken = await errors.answer(() => intake.takeLitellm(caller, body, agentOf(headers)));
+      const taken = await errors.answer((signal) =>
+        intake.takeLitellm(caller, body, { agent: agentOf(headers), signal }),
+      );
       const { accepted, rejected: dropped, notices, unreadable } = taken;
       return {
         status: 200,

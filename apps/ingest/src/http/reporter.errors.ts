@@ -3,11 +3,14 @@ import { AppError, type ErrorCode } from '@tollkeeper/kernel';
 
 /** Answers that make a sender of telemetry send the same body again. It drops the body after any other error. */
 export interface ReporterErrors {
-  /** Resolves like `work`. Rejects with errors that this kind of sender understands, within 5 seconds. */
-  answer<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Resolves like `work`. Rejects with errors that this kind of sender understands, and after 5 seconds; then `signal`
+   * is aborted.
+   */
+  answer<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** The same for work that does not wait. */
   answerNow<T>(work: () => T): T;
-  /** The same for the check of a key. */
+  /** The same for the check of a key, which has a deadline of its own. */
   access<C>(authenticator: Authenticator<C>): Authenticator<C>;
 }
 
@@ -27,18 +30,18 @@ export function createReporterErrors({ overQuota }: { overQuota: ErrorCode }): R
     if (error.code !== 'rate_limited' || overQuota === 'rate_limited') return error;
     return new AppError(overQuota, error.message, { retryAfterSeconds: error.retryAfterSeconds, cause: error });
   };
-  const reporter: ReporterErrors = {
+  return {
     async answer(work) {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<never>((_resolve, reject) => {
+      const late = new AbortController();
+      const { promise, reject } = Promise.withResolvers<never>();
+      const timer = setTimeout(() => {
         const message = 'The calls could not be stored in time. Send the same body again.';
-        timer = setTimeout(
-          () => reject(new AppError('service_unavailable', message, { retryAfterSeconds: 2 })),
-          ANSWER_WITHIN_MS,
-        );
-      });
+        const reason = new AppError('service_unavailable', message, { retryAfterSeconds: 2 });
+        late.abort(reason);
+        reject(reason);
+      }, ANSWER_WITHIN_MS);
       try {
-        return await Promise.race([work(), late]);
+        return await Promise.race([work(late.signal), promise]);
       } catch (error) {
         throw toAnswer(error);
       } finally {
@@ -54,8 +57,13 @@ export function createReporterErrors({ overQuota }: { overQuota: ErrorCode }): R
     },
     access: (authenticator) => ({
       ...authenticator,
-      authenticate: (request) => reporter.answer(() => authenticator.authenticate(request)),
+      async authenticate(request) {
+        try {
+          return await authenticator.authenticate(request);
+        } catch (error) {
+          throw toAnswer(error);
+        }
+      },
     }),
   };
-  return reporter;
 }

@@ -1,10 +1,12 @@
 import type { GatewayEvent, GuardBlockedEvent, SpendSettledEvent } from '@tollkeeper/contracts';
-import type { CallOrigin, CallRecord, GuardBlock } from './call-record.ts';
+import { mapInSlices } from '@tollkeeper/kernel';
+import type { CallOrigin, CallRecord, GuardBlock, Reading } from './call-record.ts';
 import { inputTotal } from './token-kinds.ts';
 
 /** The events of calls that have a cost, and of blocked calls. Events of the same call have the same id and source. */
-export function eventsOf(calls: readonly CallRecord[], blocks: readonly GuardBlock[]): GatewayEvent[] {
-  return [...calls.flatMap((call) => settlementOf(call) ?? []), ...blocks.map(blockedOf)];
+export async function eventsOf({ calls, blocks }: Pick<Reading, 'calls' | 'blocks'>): Promise<GatewayEvent[]> {
+  const settlements = await mapInSlices(calls, settlementOf);
+  return [...settlements.filter((event) => event !== undefined), ...(await mapInSlices(blocks, blockedOf))];
 }
 
 function settlementOf(call: CallRecord): SpendSettledEvent | undefined {

@@ -33,10 +33,10 @@ export function originOf(
     agentId: toIdentifier(agent ?? facts.value('agent') ?? UNKNOWN_AGENT),
     runId: toIdentifier(facts.value('run') ?? record.traceId ?? callId),
     labels: labelsOf(facts),
-    planKey: validOr(planKey, facts.value('plan')),
+    planKey: ifValid(planKey, facts.value('plan')),
     timeMs: timeOf(record, facts, receivedMs),
-    model: validOr(modelName, facts.value('responseModel') ?? facts.value('requestModel')),
-    provider: validOr(providerName, facts.value('provider')),
+    model: ifValid(modelName, facts.value('responseModel')) ?? ifValid(modelName, facts.value('requestModel')),
+    provider: ifValid(providerName, facts.value('provider')),
   };
 }
 
@@ -45,7 +45,7 @@ export function toIdentifier(name: string): string {
   return name.replace(/[^A-Za-z0-9._:-]/gu, '-').slice(0, MAX_IDENTIFIER);
 }
 
-function validOr<T>(schema: z.ZodType<T>, value: unknown): T | undefined {
+function ifValid<T>(schema: z.ZodType<T>, value: unknown): T | undefined {
   const { data } = schema.safeParse(value);
   return data;
 }
@@ -63,7 +63,7 @@ function sourceOf({ kind }: IntakeRecord, facts: FoundFacts): string {
 function labelsOf(facts: FoundFacts): Labels {
   const labels: Record<string, string> = {};
   for (const name of ['user', 'team'] as const) {
-    const value = validOr(labelValue, facts.value(name));
+    const value = ifValid(labelValue, facts.value(name));
     if (value !== undefined) labels[name] = value;
   }
   return labels;

@@ -1,3 +1,4 @@
+import { eachInSlices } from './each-in-slices.ts';
 import type { FoundFacts } from './read-facts.ts';
 import type { IntakeRecord } from './record.ts';
 import type { SpanTree } from './span-tree.ts';
@@ -33,15 +34,18 @@ export function candidateOf(record: IntakeRecord, facts: FoundFacts): Candidate 
  * The calls that other calls of the same body repeat, which only wrap them: a call around another one is no call if it
  * has no tokens, or as many as a call inside it, or as the calls directly inside it together.
  */
-export function repeatedCalls(candidates: readonly Candidate[], tree: SpanTree): ReadonlySet<IntakeRecord> {
-  const byRecord = new Map(candidates.map((candidate) => [candidate.record, candidate]));
+export async function repeatedCalls(
+  candidates: ReadonlyMap<IntakeRecord, Candidate>,
+  tree: SpanTree,
+  signal: AbortSignal | undefined,
+): Promise<ReadonlySet<IntakeRecord>> {
   const repeated = new Set<IntakeRecord>();
   const inside = new Map<IntakeRecord, Totals>();
-  for (const { record, usage } of candidates) {
+  const compare = ({ record, usage }: Candidate): void => {
     const own = totalsOf(usage);
     let isDirect = true;
     for (const ancestor of tree.ancestors(record)) {
-      const outer = byRecord.get(ancestor);
+      const outer = candidates.get(ancestor);
       if (outer === undefined) continue;
       if (outer.usage === undefined || isSame(totalsOf(outer.usage), own)) repeated.add(ancestor);
       if (isDirect) {
@@ -50,9 +54,10 @@ export function repeatedCalls(candidates: readonly Candidate[], tree: SpanTree):
       }
       isDirect = false;
     }
-  }
+  };
+  await eachInSlices(candidates.values(), compare, signal);
   for (const [record, sum] of inside) {
-    if (isSame(totalsOf(byRecord.get(record)?.usage), sum)) repeated.add(record);
+    if (isSame(totalsOf(candidates.get(record)?.usage), sum)) repeated.add(record);
   }
   return repeated;
 }

@@ -29,12 +29,22 @@ interface OtlpBody {
   encoding: Encoding;
 }
 
+export interface TakeOptions {
+  /** The agent that the request names for all of its calls. */
+  agent: string | undefined;
+  /** Aborted when nobody waits any more: what has not begun is not done. */
+  signal: AbortSignal;
+}
+
 /** Takes reports of calls. Rejects like decoders and the intake of events. A body that is sent again counts once. */
 export interface CallIntake<Key> {
-  takeOtlp(key: Key, body: OtlpBody, agent: string | undefined): Promise<Taken>;
+  takeOtlp(key: Key, body: OtlpBody, options: TakeOptions): Promise<Taken>;
   /** The objects of LiteLLM's `generic_api` callback. */
-  takeLitellm(key: Key, bytes: Buffer, agent: string | undefined): Promise<Taken>;
+  takeLitellm(key: Key, bytes: Buffer, options: TakeOptions): Promise<Taken>;
 }
+
+/** Bodies up to this size never wait for larger ones. */
+const SMALL_BYTES = 64 * 1024;
 
 export interface CallIntakeDeps<Key> {
   /** As the intake of events: resolves when they are durable. */
@@ -43,19 +53,20 @@ export interface CallIntakeDeps<Key> {
   chargeEvents: (tenantId: TenantId, more: number) => void;
   count: (fate: CallFate, calls: number) => void;
   /** Records take several times the memory of a body, so bodies take turns, weighted by their bytes. */
-  turns: Turns;
+  turns: Record<'small' | 'large', Turns>;
   clock: Clock;
 }
 
 export function createCallIntake<Key extends { tenantId: TenantId }>(deps: CallIntakeDeps<Key>): CallIntake<Key> {
   const { accept, chargeEvents, count, turns, clock } = deps;
 
-  async function take(key: Key, records: readonly IntakeRecord[], agent: string | undefined): Promise<Taken> {
-    const reading = await readCalls(records, { receivedMs: clock(), agent });
-    const events = eventsOf(reading.calls, reading.blocks);
+  async function take(key: Key, records: readonly IntakeRecord[], { agent, signal }: TakeOptions): Promise<Taken> {
+    const reading = await readCalls(records, { receivedMs: clock(), agent, signal });
+    const events = await eventsOf(reading);
     // The first was charged at the admission of the request.
     if (events.length > 1) chargeEvents(key.tenantId, events.length - 1);
     for (let start = 0; start < events.length; start += MAX_EVENTS_PER_BATCH) {
+      signal.throwIfAborted();
       await accept(key, events.slice(start, start + MAX_EVENTS_PER_BATCH));
     }
     const fates = fatesOf(reading);
@@ -69,13 +80,19 @@ export function createCallIntake<Key extends { tenantId: TenantId }>(deps: CallI
     };
   }
 
+  function inTurn(key: Key, { length }: Buffer, { signal }: TakeOptions, work: () => Promise<Taken>): Promise<Taken> {
+    return turns[length > SMALL_BYTES ? 'large' : 'small'].run(key.tenantId, length, work, signal);
+  }
+
   return {
-    takeOtlp: (key, { bytes, signal, encoding }, agent) =>
-      turns.run(key.tenantId, bytes.length, async () => take(key, await decodeOtlp(bytes, signal, encoding), agent)),
-    takeLitellm: (key, bytes, agent) =>
-      turns.run(key.tenantId, bytes.length, async () => {
-        const { records, unreadable } = await decodeLitellm(bytes);
-        const taken = await take(key, records, agent);
+    takeOtlp: (key, { bytes, signal, encoding }, options) =>
+      inTurn(key, bytes, options, async () =>
+        take(key, await decodeOtlp(bytes, signal, encoding, options.signal), options),
+      ),
+    takeLitellm: (key, bytes, options) =>
+      inTurn(key, bytes, options, async () => {
+        const { records, unreadable } = await decodeLitellm(bytes, options.signal);
+        const taken = await take(key, records, options);
         return { ...taken, rejected: taken.rejected + unreadable.length, unreadable };
       }),
   };

@@ -1,20 +1,19 @@
-import { startSlices } from '@tollkeeper/kernel';
 import { type OriginOptions, originOf, toIdentifier } from './call-origin.ts';
 import type { CallFlag, CallOutcome, CallRecord, GuardBlock, Reading } from './call-record.ts';
 import { type Candidate, candidateOf, repeatedCalls } from './call-tree.ts';
+import { eachInSlices } from './each-in-slices.ts';
 import { guardsThatBlocked } from './guard-blocks.ts';
 import { digest, identityOf } from './identity.ts';
 import { type FoundFacts, factsOf, notACallBecause } from './read-facts.ts';
-import { createCounter, type IntakeRecord, tooManyRecords } from './record.ts';
-import { spanTree } from './span-tree.ts';
+import { countBlocks, countCalls, type IntakeRecord } from './record.ts';
+import { createSpanTree } from './span-tree.ts';
 
 export interface ReadingOptions extends OriginOptions {
   /** Names of guards that are Tollkeeper's own: it knows what they deny. */
   ownGuards?: readonly string[];
+  signal?: AbortSignal | undefined;
 }
 
-/** Most calls of one body. */
-const MAX_CALLS = 10_000;
 /** Limits do not count older calls. */
 const LATE_MS = 3 * 24 * 60 * 60 * 1000;
 const OWN_GUARDS = ['tollkeeper'];
@@ -26,41 +25,42 @@ const UNSAMPLED = 'th:0';
 
 /**
  * The calls among the records of one body, in order. Of calls inside each other that repeat the same usage, the inner
- * one counts. Rejects with `payload_too_large` over 10,000 calls.
+ * one counts. Rejects with `payload_too_large` over 10,000 calls or blocks, and with the reason of `signal`.
  */
 export async function readCalls(records: readonly IntakeRecord[], options: ReadingOptions): Promise<Reading> {
-  const slices = startSlices();
-  const tree = spanTree(records);
-  const counter = createCounter(MAX_CALLS, () => tooManyRecords(MAX_CALLS, 'calls'));
+  const { ownGuards = OWN_GUARDS, signal } = options;
+  const tree = createSpanTree();
+  const countedCalls = countCalls();
+  const countedBlocks = countBlocks();
   const candidates = new Map<IntakeRecord, Candidate>();
   const notCalls = new Map<string, number>();
   const noteNoCall = (reason: string) => notCalls.set(reason, (notCalls.get(reason) ?? 0) + 1);
-  for (const record of records) {
+  const sortOut = (record: IntakeRecord): void => {
+    tree.add(record);
     const reason = notACallBecause(record);
-    if (reason === undefined) {
-      counter.add();
-      candidates.set(record, candidateOf(record, factsOf(record, tree)));
-    } else {
-      noteNoCall(reason);
-    }
-    if (slices.usedUp()) await slices.next();
-  }
-  const repeated = repeatedCalls([...candidates.values()], tree);
+    if (reason !== undefined) return void noteNoCall(reason);
+    countedCalls.add();
+    candidates.set(record, candidateOf(record, factsOf(record, tree)));
+  };
+  await eachInSlices(records, sortOut, signal);
+  const repeated = await repeatedCalls(candidates, tree, signal);
   const calls: CallRecord[] = [];
   const blocks: GuardBlock[] = [];
   const notices = createNotices();
-  for (const record of records) {
+  const take = (record: IntakeRecord): void => {
     const candidate = candidates.get(record);
     const isCall = candidate !== undefined && !repeated.has(record);
     if (isCall) calls.push(callOf(candidate, options, notices));
     else if (candidate !== undefined) noteNoCall('a call inside it has its usage');
     const facts = candidate?.facts ?? factsOf(record, tree);
     for (const guard of guardsThatBlocked(facts, { isCall })) {
-      if ((options.ownGuards ?? OWN_GUARDS).includes(guard)) continue;
-      blocks.push(blockOf(guard, callAround(record, candidates, tree.ancestors(record)) ?? { record, facts }, options));
+      if (ownGuards.includes(guard)) continue;
+      countedBlocks.add();
+      const call = callAround(record, candidates, tree.ancestors(record));
+      blocks.push(blockOf(guard, call ?? { record, facts }, options));
     }
-    if (slices.usedUp()) await slices.next();
-  }
+  };
+  await eachInSlices(records, take, signal);
   return { calls, blocks, notCalls, notices: notices.sentences() };
 }
 
@@ -153,7 +153,7 @@ function createNotices(): Notices {
     late: () => void (counts.late += 1),
     sentences: () => [
       ...(counts.foreign > 0
-        ? [`${calls(counts.foreign)} priced by tokens, because the reported cost is not in USD.`]
+        ? [`${calls(counts.foreign)} taken without the reported cost, which is not in USD.`]
         : []),
       ...(counts.late > 0 ? [`${calls(counts.late)} older than 3 days, too old to count in limits.`] : []),
     ],

@@ -1,9 +1,10 @@
-import { AppError, startSlices } from '@tollkeeper/kernel';
+import { AppError } from '@tollkeeper/kernel';
+import { eachInSlices } from './each-in-slices.ts';
 import { ASKED } from './facts.ts';
 import { decodeCallbacks, UnreadableObject } from './litellm-callback.ts';
 import { decodeJson } from './otlp-json.ts';
 import { decodeProtobuf, type Signal } from './otlp-protobuf.ts';
-import { type IntakeRecord, MalformedBody } from './record.ts';
+import { countCalls, type IntakeRecord, MalformedBody } from './record.ts';
 
 export type Encoding = 'protobuf' | 'json';
 
@@ -12,17 +13,23 @@ const NAMES: Record<Encoding, string> = { protobuf: 'protobuf', json: 'OTLP/JSON
 const REQUESTS: Record<Signal, string> = { span: 'ExportTraceServiceRequest', log: 'ExportLogsServiceRequest' };
 
 /**
- * The spans or log entries of an OTLP request in order, read in slices. Rejects with `invalid_request` if it cannot be
- * read, and with `payload_too_large` over 100,000 records. An empty body has none.
+ * The spans or log entries of an OTLP request in order, read in slices, without those that say nothing. Rejects with
+ * `invalid_request` if it cannot be read, with `payload_too_large` over 100,000 records, and with the reason of
+ * `abort`. An empty body has none.
  */
-export async function decodeOtlp(bytes: Buffer, signal: Signal, encoding: Encoding): Promise<IntakeRecord[]> {
-  const slices = startSlices();
+export async function decodeOtlp(
+  bytes: Buffer,
+  signal: Signal,
+  encoding: Encoding,
+  abort?: AbortSignal,
+): Promise<IntakeRecord[]> {
   const records: IntakeRecord[] = [];
+  const keep = (record: IntakeRecord | undefined): void => {
+    // An empty span takes 2 bytes of a body, and hundreds in memory.
+    if (record !== undefined && (record.attributes.size > 0 || record.spanId !== null)) records.push(record);
+  };
   try {
-    for (const record of DECODERS[encoding](bytes, signal, ASKED)) {
-      if (record !== undefined) records.push(record);
-      if (slices.usedUp()) await slices.next();
-    }
+    await eachInSlices(DECODERS[encoding](bytes, signal, ASKED), keep, abort);
   } catch (error) {
     throw explained(error, `must be an ${REQUESTS[signal]} in ${NAMES[encoding]}`);
   }
@@ -36,18 +43,23 @@ export interface DecodedCallbacks {
   unreadable: { index: number; message: string }[];
 }
 
-/** The objects of LiteLLM's `generic_api` callback, in slices. Rejects with `invalid_request` if none can be read. */
-export async function decodeLitellm(bytes: Buffer): Promise<DecodedCallbacks> {
-  const slices = startSlices();
+/**
+ * The objects of LiteLLM's `generic_api` callback, in slices. Rejects with `invalid_request` if none can be read, with
+ * `payload_too_large` over 10,000 objects, and with the reason of `abort`.
+ */
+export async function decodeLitellm(bytes: Buffer, abort?: AbortSignal): Promise<DecodedCallbacks> {
   const decoded: DecodedCallbacks = { records: [], unreadable: [] };
+  const objects = countCalls();
   let index = 0;
+  const keep = (record: IntakeRecord | UnreadableObject | undefined): void => {
+    if (record === undefined) return;
+    objects.add();
+    if (record instanceof UnreadableObject) decoded.unreadable.push({ index, message: record.message });
+    else decoded.records.push(record);
+    index += 1;
+  };
   try {
-    for (const record of decodeCallbacks(bytes, ASKED)) {
-      if (record instanceof UnreadableObject) decoded.unreadable.push({ index, message: record.message });
-      else decoded.records.push(record);
-      index += 1;
-      if (slices.usedUp()) await slices.next();
-    }
+    await eachInSlices(decodeCallbacks(bytes, ASKED), keep, abort);
   } catch (error) {
     throw explained(
       error,

@@ -99,11 +99,14 @@ export interface Count {
   excludes: boolean;
 }
 
+/** More tokens than any call has. Sums of smaller numbers are exact. */
+const MAX_COUNT = 1e12;
+
 /** Negative numbers, fractions and NaN say nothing. */
 function readCount({ excludes }: { excludes: boolean }): Reader<Count> {
   return (value) => {
     const number = numberOf(value);
-    return Number.isSafeInteger(number) && number >= 0 ? { value: number, excludes } : undefined;
+    return Number.isInteger(number) && number >= 0 && number <= MAX_COUNT ? { value: number, excludes } : undefined;
   };
 }
 

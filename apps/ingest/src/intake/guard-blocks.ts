@@ -20,7 +20,8 @@ function intervened(facts: FoundFacts): string[] {
   if (facts.value('guardStatus') !== INTERVENED) return [];
   const guard = facts.value('guard');
   if (guard !== undefined) return [guard];
+  const guards = facts.value('guards') ?? [];
   const statuses = facts.value('guardStatuses') ?? [];
-  const guards = (facts.value('guards') ?? []).filter((_guard, index) => statuses[index] === INTERVENED);
-  return guards.length > 0 ? [...guards] : [UNNAMED];
+  const blocking = statuses.flatMap((status, index) => (status === INTERVENED ? [guards[index] || UNNAMED] : []));
+  return blocking.length > 0 ? blocking : [UNNAMED];
 }

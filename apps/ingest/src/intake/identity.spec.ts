@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { identityOf } from './identity.ts';
 import { factsOf } from './read-facts.ts';
 import { type AttributeValue, emptyRecord, type IntakeRecord } from './record.ts';
-import { spanTree } from './span-tree.ts';
+import { createSpanTree } from './span-tree.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
@@ -16,7 +16,7 @@ function identity(
 ) {
   const of = { scope: { name: scope }, resource: new Map(), attributes: new Map(Object.entries(attributes)) };
   const record = { ...emptyRecord(kind, of), traceId: TRACE, spanId: SPAN, ...fields };
-  return identityOf(record, factsOf(record, spanTree([record])));
+  return identityOf(record, factsOf(record, createSpanTree()));
 }
 
 const settlementId = (...of: Parameters<typeof identity>) => identity(...of).settlementId;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { IDENTIFIER } from '@tollkeeper/kernel';
 import type { IntakeRecord } from './record.ts';
-import type { FoundFacts } from './read-facts.ts';
+import { eventNameOf, type FoundFacts } from './read-facts.ts';
 
 /** Shortest response id, without its prefix, that is taken for unique: those of local servers only count up. */
 const MIN_RESPONSE_ID = 20;
@@ -26,12 +26,12 @@ export function digest(values: readonly unknown[]): string {
 export function identityOf(record: IntakeRecord, facts: FoundFacts): CallIdentity {
   const callId = facts.value('callId');
   const ofCall = callId === undefined ? undefined : callIdentifier(callId);
-  const reservationId = identifierOr(facts.value('reservationId'), undefined);
+  const reservationId = ifIdentifier(facts.value('reservationId'));
   return { settlementId: settlementIdOf(record, facts, ofCall), requestId: reservationId ?? ofCall, reservationId };
 }
 
 function settlementIdOf(record: IntakeRecord, facts: FoundFacts, ofCall: string | undefined): string {
-  const given = identifierOr(facts.value('settlementId'), undefined);
+  const given = ifIdentifier(facts.value('settlementId'));
   if (given !== undefined) return given;
   const responseId = facts.value('responseId');
   // LiteLLM gives the id of the call to what has no response id.
@@ -52,22 +52,35 @@ function callIdentifier(callId: string): string {
   return IDENTIFIER.test(id) ? id : `call:${sha256(callId)}`;
 }
 
-/** Claude Code and Codex report no response id, but sessions and the order in them. */
+/** Programs that report no response ids, but sessions and the order in them. */
+const AGENT_PROGRAMS: readonly {
+  prefix: string;
+  isSenderOf: (record: IntakeRecord) => boolean;
+  /** The facts that are the place of a call, beside its tokens. */
+  place: readonly ('sessionId' | 'promptId' | 'eventSequence' | 'eventTimestamp' | 'conversationId')[];
+}[] = [
+  {
+    prefix: 'cc',
+    isSenderOf: ({ scope }) => scope.name.startsWith('com.anthropic.claude_code'),
+    place: ['sessionId', 'promptId', 'eventSequence', 'eventTimestamp'],
+  },
+  {
+    prefix: 'cx',
+    isSenderOf: (record) => eventNameOf(record) === 'codex.sse_event',
+    place: ['conversationId', 'eventTimestamp'],
+  },
+];
+
 function ofAgentProgram(record: IntakeRecord, facts: FoundFacts): string | undefined {
+  const program = AGENT_PROGRAMS.find(({ isSenderOf }) => isSenderOf(record));
+  if (program === undefined) return undefined;
   const tokens = [
     facts.value('inputTokens')?.value,
     facts.value('cacheReadTokens')?.value,
     facts.value('cacheWriteTokens')?.value,
     facts.value('outputTokens')?.value,
   ];
-  if (record.scope.name.startsWith('com.anthropic.claude_code')) {
-    const ofTurn = [facts.value('sessionId'), facts.value('promptId'), facts.value('eventSequence')];
-    return `cc:${digest([...ofTurn, facts.value('eventTimestamp'), ...tokens])}`;
-  }
-  if (record.attributes.get('event.name') === 'codex.sse_event') {
-    return `cx:${digest([facts.value('conversationId'), facts.value('eventTimestamp'), ...tokens])}`;
-  }
-  return undefined;
+  return `${program.prefix}:${digest([...program.place.map((name) => facts.value(name)), ...tokens])}`;
 }
 
 function ofSpan({ traceId, spanId }: IntakeRecord): string | undefined {
@@ -79,8 +92,8 @@ function ofFacts({ attributes, timeMs }: IntakeRecord): string {
   return `facts:${digest([...facts.sort(([a], [b]) => (a! < b! ? -1 : 1)), ['time', timeMs]])}`;
 }
 
-function identifierOr(id: string | undefined, other: string | undefined): string | undefined {
-  return id !== undefined && IDENTIFIER.test(id) ? id : other;
+function ifIdentifier(id: string | undefined): string | undefined {
+  return id !== undefined && IDENTIFIER.test(id) ? id : undefined;
 }
 
 function sha256(text: string): string {

@@ -1,4 +1,4 @@
-import { JsonScanner, LIST, OBJECT, QUOTE } from './json-scanner.ts';
+import { JsonScanner, LIST, OBJECT } from './json-scanner.ts';
 import { type AttributeValue, MAX_TEXT_BYTES, MAX_TEXTS, MAX_VALUE_LEVELS } from './record.ts';
 
 /** Stands in a path for every element of a list; their values become one list. */
@@ -28,57 +28,69 @@ export function pathTree(paths: Iterable<string>): PathTree {
   return root;
 }
 
-/** The values at the paths of JSON, without null and without texts of more than 4 KiB. Throws `MalformedBody`. */
+/** The values at the paths of short JSON, read without a pause. Throws `MalformedBody`. */
 export function readPaths(bytes: Buffer, paths: PathTree): Map<string, AttributeValue> {
   const json = new JsonScanner(bytes, { maxLevels: MAX_VALUE_LEVELS });
-  const found = readTree(json, paths);
+  const reading = readTree(json, paths);
+  let step = reading.next();
+  while (step.done !== true) step = reading.next();
   json.end();
-  return found;
+  return step.value;
 }
 
-/** The values at the paths of the tree in the value that comes next. Of repeated keys, the first counts. */
-export function readTree(json: JsonScanner, tree: PathTree): Map<string, AttributeValue> {
+/**
+ * The values at the paths of the tree in the value that comes next, without null and without texts of more than 4 KiB.
+ * Of repeated keys, the first counts. Pauses at `undefined`.
+ */
+export function* readTree(json: JsonScanner, tree: PathTree): Generator<undefined, Map<string, AttributeValue>> {
   const found = new Map<string, AttributeValue>();
-  const read = (node: PathNode, note: (path: string, value: AttributeValue) => void): void => {
-    const byte = json.peek();
-    const each = node.below.get(EACH);
-    if (byte === OBJECT && node.below.size > 0) {
-      for (let more = json.begin(OBJECT); more; more = json.next(OBJECT)) {
-        const child = node.below.get(json.key());
-        if (child === undefined) json.skip();
-        else read(child, note);
-      }
-    } else if (byte === LIST && each !== undefined) {
-      const lists = new Map<string, string[]>();
-      const collect = (path: string, value: AttributeValue): void => {
-        const list = lists.get(path) ?? [];
-        if (list.length < MAX_TEXTS) lists.set(path, [...list, String(value)]);
-      };
-      for (let more = json.begin(LIST); more; more = json.next(LIST)) read(each, collect);
-      for (const [path, list] of lists) note(path, list);
-    } else if (node.path !== undefined) {
-      const value = readPlain(json);
-      if (value !== undefined) note(node.path, value);
-    } else {
-      json.skip();
-    }
-  };
-  read(tree, (path, value) => {
+  json.peek();
+  const start = json.at;
+  yield* readNode(json, tree, (path, value) => {
     if (!found.has(path)) found.set(path, value);
   });
+  if (json.at === start) yield* json.skip();
   return found;
 }
 
-/** A text, number, boolean or list of texts; undefined for anything else, which is skipped. */
-export function readPlain(json: JsonScanner, maxBytes = MAX_TEXT_BYTES): AttributeValue | undefined {
+/** Leaves what it does not read for skipping. */
+function* readNode(
+  json: JsonScanner,
+  node: PathNode,
+  note: (path: string, value: AttributeValue) => void,
+): Generator<undefined> {
   const byte = json.peek();
-  if (byte === QUOTE) return json.text(maxBytes);
-  if (byte === LIST || byte === OBJECT) {
-    json.skip();
-    return undefined;
+  const each = node.below.get(EACH);
+  if (byte === OBJECT && node.below.size > 0) {
+    for (const key of json.keys()) {
+      const child = key === undefined ? undefined : node.below.get(key);
+      if (child !== undefined) yield* readNode(json, child, note);
+      else if (key === undefined) yield undefined;
+    }
+  } else if (byte === LIST && each !== undefined) {
+    yield* readElements(json, each, note);
+  } else if (node.path !== undefined) {
+    const value = json.scalar(MAX_TEXT_BYTES);
+    if (value !== undefined) note(node.path, value);
   }
-  const word = json.word();
-  if (word === 'null') return undefined;
-  if (word === 'true' || word === 'false') return word === 'true';
-  return Number(word);
+}
+
+/** Notes a list of texts for each path. What an element does not have is empty. */
+function* readElements(
+  json: JsonScanner,
+  node: PathNode,
+  note: (path: string, value: AttributeValue) => void,
+): Generator<undefined> {
+  const lists = new Map<string, string[]>();
+  for (const index of json.elements()) {
+    if (index === undefined) yield undefined;
+    else if (index < MAX_TEXTS) {
+      yield* readNode(json, node, (path, value) => {
+        const list = lists.get(path) ?? [];
+        if (list.length > index) return;
+        lists.set(path, [...list, ...Array<string>(index - list.length).fill(''), String(value)]);
+      });
+    }
+  }
+  for (const [path, list] of lists) note(path, list);
 }

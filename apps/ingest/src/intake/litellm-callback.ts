@@ -3,13 +3,14 @@ import { type PathTree, pathTree, readTree } from './json-paths.ts';
 import { JsonScanner, LIST, OBJECT } from './json-scanner.ts';
 import { type AttributeValue, emptyRecord, type IntakeRecord, MalformedBody, traceIdOf } from './record.ts';
 
-/** LiteLLM has its own data and those of the caller in a few levels. */
-const MAX_LEVELS = 64;
+/** More than Python can write. A batch has calls of many users, and one of them must not make it unreadable. */
+const MAX_LEVELS = 2_000;
 /** Most bytes of one object. LiteLLM's have 13 kB beside the prompts. */
-const MAX_OBJECT_BYTES = 8 * 1024 * 1024;
+const MAX_OBJECT_MIB = 8;
 const NEWLINE = 0x0a;
 const NO_ATTRIBUTES: ReadonlyMap<string, AttributeValue> = new Map();
 const NO_SCOPE = { name: '' };
+const NO_OBJECT = 'is not an object of the generic_api callback';
 
 /** An object that cannot be taken, while others of the body can. */
 export class UnreadableObject {
@@ -20,18 +21,21 @@ export class UnreadableObject {
   }
 }
 
+type Decoded = IntakeRecord | UnreadableObject | undefined;
+
 /**
  * The objects of LiteLLM's `generic_api` callback, in order: a JSON array, one object, or an object a line. All come
- * with the same content type, so the first byte and what follows the first object tell them apart. An object that
- * cannot be read is an `UnreadableObject`; only a body of which none can be, or a broken array, is a `MalformedBody`.
+ * with the same content type, so the first byte and what follows the first object tell them apart. `undefined` where
+ * the caller may pause. An object that cannot be read is an `UnreadableObject`; only a body of which none can be, or a
+ * broken array, is a `MalformedBody`.
  */
-export function* decodeCallbacks(bytes: Buffer, asked: AskedAttributes): Generator<IntakeRecord | UnreadableObject> {
+export function* decodeCallbacks(bytes: Buffer, asked: AskedAttributes): Generator<Decoded> {
   const json = new JsonScanner(bytes, { maxLevels: MAX_LEVELS });
   const paths = callbackPaths(asked);
   const first = json.peek();
   if (first === -1) return;
   if (first === LIST) yield* readArray(json, paths);
-  else if (first === OBJECT) yield* readObjects(bytes, json, paths);
+  else if (first === OBJECT) yield* readLines(bytes, json, paths);
   else throw new MalformedBody('is neither a JSON array, nor an object, nor an object a line');
 }
 
@@ -53,47 +57,44 @@ function callbackPaths({ names }: AskedAttributes): CallbackPaths {
   return { tree: pathTree(paths.keys()), names: paths };
 }
 
-function* readArray(json: JsonScanner, paths: CallbackPaths): Generator<IntakeRecord | UnreadableObject> {
-  for (let more = json.begin(LIST); more; more = json.next(LIST)) {
-    if (json.peek() === OBJECT) {
-      yield readObject(json, paths);
-    } else {
-      json.skip();
-      yield new UnreadableObject('must be an object of the generic_api callback');
-    }
+function* readArray(json: JsonScanner, paths: CallbackPaths): Generator<Decoded> {
+  for (const index of json.elements()) {
+    if (index === undefined) yield undefined;
+    else if (json.peek() === OBJECT) {
+      const read = yield* readObject(json, paths);
+      yield read;
+    } else yield new UnreadableObject(NO_OBJECT);
   }
   json.end();
 }
 
 /** After an object that cannot be read, the next one begins on the next line. */
-function* readObjects(
-  bytes: Buffer,
-  json: JsonScanner,
-  paths: CallbackPaths,
-): Generator<IntakeRecord | UnreadableObject> {
-  let taken = 0;
-  while (json.peek() !== -1) {
+function* readLines(bytes: Buffer, json: JsonScanner, paths: CallbackPaths): Generator<Decoded> {
+  for (let isFirst = true; json.peek() !== -1; isFirst = false) {
     const start = json.at;
-    let read: IntakeRecord | UnreadableObject;
+    let read: Decoded;
     try {
-      read = readObject(json, paths);
+      if (json.peek() !== OBJECT) throw new MalformedBody(NO_OBJECT);
+      read = yield* readObject(json, paths);
     } catch (error) {
       if (!(error instanceof MalformedBody)) throw error;
       const newline = bytes.indexOf(NEWLINE, start);
-      if (taken === 0 && (newline === -1 || bytes.indexOf(OBJECT, newline) === -1)) throw error;
-      json.at = newline === -1 ? bytes.length : newline;
+      if (isFirst && (newline === -1 || bytes.indexOf(OBJECT, newline) === -1)) throw error;
+      json.moveTo(newline === -1 ? bytes.length : newline);
       read = new UnreadableObject(error.message);
     }
-    taken += 1;
     yield read;
   }
 }
 
-function readObject(json: JsonScanner, { tree, names }: CallbackPaths): IntakeRecord | UnreadableObject {
+function* readObject(
+  json: JsonScanner,
+  { tree, names }: CallbackPaths,
+): Generator<undefined, IntakeRecord | UnreadableObject> {
   const start = json.at;
-  const found = readTree(json, tree);
-  if (json.at - start > MAX_OBJECT_BYTES) {
-    return new UnreadableObject(`has more than ${MAX_OBJECT_BYTES} bytes; turn off message logging in LiteLLM`);
+  const found = yield* readTree(json, tree);
+  if (json.at - start > MAX_OBJECT_MIB * 1024 * 1024) {
+    return new UnreadableObject(`has more than ${MAX_OBJECT_MIB} MiB: set turn_off_message_logging in LiteLLM`);
   }
   const attributes = new Map([...found].map(([path, value]) => [names.get(path)!, value]));
   const traceId = attributes.get(`${CALLBACK_PREFIX}trace_id`);

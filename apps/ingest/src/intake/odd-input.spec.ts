@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { AppError } from '@tollkeeper/kernel';
-import { type TestSpan, type TestTraces, type TestValue, traces } from '../../test/otlp.bodies.ts';
-import { bodyOf, RECORDED } from '../../test/senders.ts';
+import { errorOf, type TestSpan, type TestTraces, type TestValue, traces } from '../../test/otlp.bodies.ts';
+import { bodyOf } from '../../test/senders.ts';
 import type { CallRecord } from './call-record.ts';
 import { readCalls, type ReadingOptions } from './calls.ts';
-import { decodeLitellm, decodeOtlp, type Encoding } from './decode.ts';
+import { decodeOtlp, type Encoding } from './decode.ts';
 
 const NOW = Date.parse('2026-11-26T10:00:00Z');
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -41,12 +41,6 @@ async function callOf(span: TestSpan, encoding: Encoding): Promise<CallRecord> {
   return calls[0]!;
 }
 
-const errorOf = async (reading: Promise<unknown>): Promise<unknown> =>
-  reading.then(
-    () => undefined,
-    (error) => error,
-  );
-
 describe.each(ENCODINGS)('odd input in %s', (encoding) => {
   it('without valid ids has an id of its facts, which is the same each time and another for another call', async () => {
     const zero = { traceId: '0'.repeat(32), spanId: '0'.repeat(16) };
@@ -72,6 +66,12 @@ describe.each(ENCODINGS)('odd input in %s', (encoding) => {
     expect(repeated.model).toBe('gpt-4o');
   });
 
+  it('takes the requested model if that of the answer is too long for one', async () => {
+    expect((await callOf(call({ attributes: { 'gen_ai.response.model': 'x'.repeat(129) } }), encoding)).model).toBe(
+      'gpt-4o',
+    );
+  });
+
   it('reads fields in any order', async () => {
     const request = { scope: 'app', resource: [['service.name', 'bot']] as const, spans: [call()] };
     const { calls } = await read(request, encoding);
@@ -90,6 +90,8 @@ describe.each(ENCODINGS)('odd input in %s', (encoding) => {
     ['-', undefined],
     ['', undefined],
     [true, undefined],
+    [10n ** 12n, 10 ** 12],
+    [10n ** 12n + 1n, undefined],
     [2n ** 62n, undefined],
   ])('reads %p tokens as %p', async (value, tokens) => {
     const { tokens: read } = await callOf(call({ attributes: { 'gen_ai.usage.input_tokens': value } }), encoding);
@@ -119,7 +121,7 @@ describe.each(ENCODINGS)('odd input in %s', (encoding) => {
     const inEuros = { 'gen_ai.usage.cost.amount': 0.5, 'gen_ai.usage.cost.currency': 'EUR' };
     const { calls, notices } = await read({ spans: [call({ attributes: inEuros })] }, encoding);
     expect(calls[0]).toMatchObject({ cost: undefined, outcome: 'spent' });
-    expect(notices).toEqual(['1 call is priced by tokens, because the reported cost is not in USD.']);
+    expect(notices).toEqual(['1 call is taken without the reported cost, which is not in USD.']);
   });
 
   it.each([
@@ -216,6 +218,20 @@ describe.each(ENCODINGS)('odd input in %s', (encoding) => {
     expect((await read({ spans: spans.slice(1) }, encoding)).calls).toHaveLength(10_000);
   });
 
+  it('refuses 10,001 blocks by guards', async () => {
+    const spans = Array.from({ length: 10_001 }, () => ({
+      spanId: SPAN,
+      attributes: [['guardrail_status', 'guardrail_intervened']] as const,
+    }));
+    expect(await errorOf(read({ spans }, encoding))).toMatchObject({ code: 'payload_too_large' });
+    expect((await read({ spans: spans.slice(1) }, encoding)).blocks).toHaveLength(10_000);
+  });
+
+  it('keeps no span without an id and a mapped attribute', async () => {
+    const spans = [{ attributes: [] }, { attributes: [['a', 1n]] as const }, { spanId: SPAN, attributes: [] }];
+    expect(await decodeOtlp(traces({ spans }, encoding), 'span', encoding)).toHaveLength(1);
+  });
+
   it('takes an empty body, and one without a span', async () => {
     expect(await decodeOtlp(Buffer.alloc(0), 'span', encoding)).toEqual([]);
     expect(await decodeOtlp(traces({ spans: [] }, encoding), 'span', encoding)).toEqual([]);
@@ -295,51 +311,5 @@ describe('input that is no OTLP', () => {
       decodeOtlp(traces(request, 'protobuf'), 'log', 'protobuf'),
     ];
     for (const each of refused) expect(await errorOf(each)).toMatchObject({ code: 'invalid_request' });
-  });
-});
-
-describe("LiteLLM's callback", () => {
-  const one = '{"id":"chatcmpl-00000000000000000000","litellm_call_id":"a","prompt_tokens":1,"completion_tokens":2}';
-  const shapes = {
-    array: `[${one},${one}]`,
-    lines: `${one}\n${one}\n`,
-    object: one,
-    'object of lines': one.replaceAll(',', ',\n'),
-  };
-
-  it.each(Object.entries(shapes))('is read as an %s', async (shape, body) => {
-    const { records, unreadable } = await decodeLitellm(Buffer.from(` \n${body}`));
-    expect([records.length, unreadable]).toEqual([shape.startsWith('object') ? 1 : 2, []]);
-  });
-
-  it('without an object has none', async () => {
-    expect(await decodeLitellm(Buffer.from(' \n'))).toEqual({ records: [], unreadable: [] });
-    expect(await decodeLitellm(Buffer.from('[]'))).toEqual({ records: [], unreadable: [] });
-  });
-
-  it('loses only the line that cannot be read', async () => {
-    const { records, unreadable } = await decodeLitellm(Buffer.from(`${one}\n{"id":\n${one}\n{"id":tru}\n${one}`));
-    expect(records).toHaveLength(3);
-    expect(unreadable.map(({ index }) => index)).toEqual([1, 3]);
-  });
-
-  it.each(['[1,', '{"id":"a"', 'text', '5', `[${one}`, `[${one}]]`])('is refused as %s', async (body) => {
-    const error = await errorOf(decodeLitellm(Buffer.from(body)));
-    expect(error).toMatchObject({ code: 'invalid_request', message: expect.stringContaining('generic_api') });
-  });
-
-  it('in a list names what is no object', async () => {
-    const { records, unreadable } = await decodeLitellm(Buffer.from(`[5,${one},"x"]`));
-    expect([records.length, unreadable.map(({ index }) => index)]).toEqual([1, [0, 2]]);
-  });
-
-  it('of each recorded body is refused or read up to any byte', async () => {
-    for (const { file } of RECORDED.filter(({ path }) => path.endsWith('/litellm'))) {
-      const body = bodyOf(file);
-      for (let length = 1; length < body.length; length += 97) {
-        const error = await errorOf(decodeLitellm(body.subarray(0, length)));
-        if (error !== undefined) expect(error).toMatchObject({ code: 'invalid_request' });
-      }
-    }
   });
 });

@@ -2,8 +2,8 @@ import protobuf from 'protobufjs/minimal.js';
 import type { AskedAttribute, AskedAttributes } from './asked-attributes.ts';
 import {
   type AttributeValue,
-  countAttributes,
   countRecords,
+  createPauses,
   emptyRecord,
   type IntakeRecord,
   MalformedBody,
@@ -26,6 +26,7 @@ type Reader = protobuf.Reader;
 const VARINT = 0;
 const FIXED64 = 1;
 const BYTES = 2;
+const START_GROUP = 3;
 
 /** Numbers of fields. Requests, resources and scopes of traces and logs have the same. */
 const REQUEST = { resources: 1 };
@@ -62,6 +63,18 @@ const RECORD_FIELDS: Record<Signal, ReadonlyMap<number, RecordField>> = {
   ]),
 };
 
+/** Most fields of a message that has a few. They are read without a pause. */
+const MAX_FIELDS = 1_000;
+
+/** A body, as far as it has been read. */
+interface Walk {
+  reader: Reader;
+  signal: Signal;
+  asked: AskedAttributes;
+  records: { add(): void };
+  pauses: { isDue(at: number): boolean };
+}
+
 /**
  * The records of an `ExportTraceServiceRequest` or `ExportLogsServiceRequest`, in order; `undefined` where the caller
  * may pause. Throws `MalformedBody`, and `payload_too_large` over 100,000 records. Resources and scopes are complete
@@ -73,18 +86,11 @@ export function* decodeProtobuf(
   asked: AskedAttributes,
 ): Generator<IntakeRecord | undefined> {
   const reader = protobuf.Reader.create(bytes);
-  const records = countRecords();
+  const walk: Walk = { reader, signal, asked, records: countRecords(), pauses: createPauses() };
   try {
-    for (const end of messages(reader, bytes.length, REQUEST.resources)) {
-      const resource = new Map<string, AttributeValue>();
-      for (const field of fields(reader, end)) {
-        if (field.number === OF_RESOURCE.resource) {
-          readAttributes(reader, enter(reader, field, end), { asked, into: resource });
-        } else if (field.number === OF_RESOURCE.scopes) {
-          yield* readScope(reader, enter(reader, field, end), { signal, asked, resource, records });
-        }
-      }
-      yield undefined;
+    for (const field of fields(walk, bytes.length)) {
+      if (field === undefined) yield undefined;
+      else if (field.number === REQUEST.resources) yield* readResource(walk, enter(reader, field, bytes.length));
     }
   } catch (error) {
     // Of the reader: an index out of range, an invalid varint or wire type.
@@ -95,24 +101,45 @@ export function* decodeProtobuf(
   }
 }
 
-interface Context {
-  signal: Signal;
-  asked: AskedAttributes;
-  resource: ReadonlyMap<string, AttributeValue>;
-  records: { add(): void };
-}
-
-function* readScope(reader: Reader, end: number, context: Context): Generator<IntakeRecord | undefined> {
-  const scope = { name: '' };
-  for (const field of fields(reader, end)) {
-    if (field.number === OF_SCOPE.scope) {
-      scope.name = readName(reader, enter(reader, field, end));
-    } else if (field.number === OF_SCOPE.records) {
-      context.records.add();
-      yield readRecord(reader, enter(reader, field, end), { ...context, scope });
+function* readResource(walk: Walk, end: number): Generator<IntakeRecord | undefined> {
+  const resource = new Map<string, AttributeValue>();
+  for (const field of fields(walk, end)) {
+    if (field === undefined) yield undefined;
+    else if (field.number === OF_RESOURCE.resource) {
+      yield* readAttributes(walk, enter(walk.reader, field, end), resource);
+    } else if (field.number === OF_RESOURCE.scopes) {
+      yield* readScope(walk, enter(walk.reader, field, end), resource);
     }
   }
-  yield undefined;
+}
+
+function* readAttributes(
+  walk: Walk,
+  end: number,
+  into: Map<string, AttributeValue>,
+): Generator<IntakeRecord | undefined> {
+  for (const field of fields(walk, end)) {
+    if (field === undefined) yield undefined;
+    else if (field.number === RESOURCE.attributes) readAttribute(walk, enter(walk.reader, field, end), into);
+  }
+}
+
+function* readScope(
+  walk: Walk,
+  end: number,
+  resource: ReadonlyMap<string, AttributeValue>,
+): Generator<IntakeRecord | undefined> {
+  const scope = { name: '' };
+  for (const field of fields(walk, end)) {
+    if (field === undefined) yield undefined;
+    else if (field.number === OF_SCOPE.scope) {
+      scope.name = readName(walk.reader, enter(walk.reader, field, end));
+    } else if (field.number === OF_SCOPE.records) {
+      walk.records.add();
+      const record = yield* readRecord(walk, enter(walk.reader, field, end), { scope, resource });
+      yield record;
+    }
+  }
 }
 
 interface Field {
@@ -120,20 +147,22 @@ interface Field {
   wireType: number;
 }
 
-/** The fields of a message. What the caller does not read of a field is skipped. */
-function* fields(reader: Reader, end: number): Generator<Field> {
+/** The fields of a message; `undefined` where the caller may pause. What it does not read of a field is skipped. */
+function* fields({ reader, pauses }: Walk, end: number): Generator<Field | undefined> {
   while (reader.pos < end) {
     const field = nextField(reader);
     const start = reader.pos;
     yield field;
     if (reader.pos === start) reader.skipType(field.wireType);
+    if (pauses.isDue(reader.pos)) yield undefined;
   }
   checkEnd(reader, end);
 }
 
-/** The same without an iterator, for the messages that a body has most of. */
+/** The same for a message that has a few fields, without an iterator and without pauses. */
 function eachField(reader: Reader, end: number, read: (field: Field) => void): void {
-  while (reader.pos < end) {
+  for (let left = MAX_FIELDS; reader.pos < end; left -= 1) {
+    if (left === 0) throw tooManyFields();
     const field = nextField(reader);
     const start = reader.pos;
     read(field);
@@ -142,14 +171,16 @@ function eachField(reader: Reader, end: number, read: (field: Field) => void): v
   checkEnd(reader, end);
 }
 
-/** The ends of the messages in one repeated field. The caller reads each up to its end. */
-function* messages(reader: Reader, end: number, number: number): Generator<number> {
-  for (const field of fields(reader, end)) if (field.number === number) yield enter(reader, field, end);
+function tooManyFields(): MalformedBody {
+  return new MalformedBody(`has a message of more than ${MAX_FIELDS} fields where OTLP has a few`);
 }
 
 function nextField(reader: Reader): Field {
   const tag = reader.uint32();
-  return { number: tag >>> 3, wireType: tag & 7 };
+  const field = { number: tag >>> 3, wireType: tag & 7 };
+  // OTLP has no groups, and skipping one has no bound.
+  if (field.number === 0 || field.wireType === START_GROUP) throw new RangeError('no field of OTLP');
+  return field;
 }
 
 /** Begins a message inside another one, and returns its end. */
@@ -167,73 +198,74 @@ function checkEnd(reader: Reader, end: number): void {
 
 function readName(reader: Reader, end: number): string {
   let name = '';
-  for (const field of fields(reader, end)) {
+  eachField(reader, end, (field) => {
     if (field.number === SCOPE.name) name = readText(reader, field, end, MAX_TEXT_BYTES) ?? '';
-  }
+  });
   return name;
 }
 
-function readRecord(reader: Reader, end: number, context: Context & { scope: { name: string } }): IntakeRecord {
-  const { signal, asked, scope, resource } = context;
+function* readRecord(
+  { reader, signal, asked, pauses }: Walk,
+  end: number,
+  of: Pick<IntakeRecord, 'scope' | 'resource'>,
+): Generator<undefined, IntakeRecord> {
   const attributes = new Map<string, AttributeValue>();
-  const count = countAttributes();
-  const record = emptyRecord(signal, { scope, resource, attributes });
-  eachField(reader, end, (field) => {
+  const record = emptyRecord(signal, { ...of, attributes });
+  while (reader.pos < end) {
+    const field = nextField(reader);
     const name = RECORD_FIELDS[signal].get(field.number);
-    switch (name) {
-      case undefined:
-        break;
-      case 'traceId':
-        record.traceId = traceIdOf(readHex(reader, field, end));
-        break;
-      case 'spanId':
-        record.spanId = spanIdOf(readHex(reader, field, end));
-        break;
-      case 'parentSpanId':
-        record.parentSpanId = spanIdOf(readHex(reader, field, end));
-        break;
-      case 'traceState':
-        record.traceState = readText(reader, field, end, MAX_TEXT_BYTES) ?? '';
-        break;
-      case 'eventName':
-        record.eventName = readText(reader, field, end, MAX_TEXT_BYTES) ?? '';
-        break;
-      case 'time':
-        record.timeMs = readTime(reader, field);
-        break;
-      case 'observed':
-        record.observedMs = readTime(reader, field);
-        break;
-      case 'status':
-        record.failed = readStatus(reader, enter(reader, field, end)) === STATUS_ERROR;
-        break;
-      case 'attributes':
-        count.add();
-        readAttribute(reader, enter(reader, field, end), { asked, into: attributes });
-        break;
-    }
-  });
+    if (name === undefined) reader.skipType(field.wireType);
+    else if (name === 'attributes') readAttribute({ reader, asked }, enter(reader, field, end), attributes);
+    else readField(reader, { ...field, name, end }, record);
+    if (pauses.isDue(reader.pos)) yield undefined;
+  }
+  checkEnd(reader, end);
   return record;
 }
 
-interface Into {
-  asked: AskedAttributes;
-  into: Map<string, AttributeValue>;
-}
-
-function readAttributes(reader: Reader, end: number, into: Into): void {
-  const count = countAttributes();
-  for (const attributeEnd of messages(reader, end, RESOURCE.attributes)) {
-    count.add();
-    readAttribute(reader, attributeEnd, into);
+function readField(
+  reader: Reader,
+  { name, end, ...field }: Field & { name: Exclude<RecordField, 'attributes'>; end: number },
+  record: IntakeRecord,
+): void {
+  switch (name) {
+    case 'traceId':
+      record.traceId = traceIdOf(readHex(reader, field, end));
+      break;
+    case 'spanId':
+      record.spanId = spanIdOf(readHex(reader, field, end));
+      break;
+    case 'parentSpanId':
+      record.parentSpanId = spanIdOf(readHex(reader, field, end));
+      break;
+    case 'traceState':
+      record.traceState = readText(reader, field, end, MAX_TEXT_BYTES) ?? '';
+      break;
+    case 'eventName':
+      record.eventName = readText(reader, field, end, MAX_TEXT_BYTES) ?? '';
+      break;
+    case 'time':
+      record.timeMs = readTime(reader, field);
+      break;
+    case 'observed':
+      record.observedMs = readTime(reader, field);
+      break;
+    case 'status':
+      record.failed = readStatus(reader, enter(reader, field, end)) === STATUS_ERROR;
+      break;
   }
 }
 
 /** The key may follow the value, so the value is read last, and only if it is asked for. */
-function readAttribute(reader: Reader, end: number, { asked, into }: Into): void {
+function readAttribute(
+  { reader, asked }: Pick<Walk, 'reader' | 'asked'>,
+  end: number,
+  into: Map<string, AttributeValue>,
+): void {
   let attribute: AskedAttribute | undefined;
   let value = -1;
-  while (reader.pos < end) {
+  for (let left = MAX_FIELDS; reader.pos < end; left -= 1) {
+    if (left === 0) throw tooManyFields();
     const field = nextField(reader);
     if (field.number === KEY_VALUE.key) {
       attribute = asked.of(readText(reader, field, end, MAX_TEXT_BYTES) ?? '');
@@ -267,13 +299,19 @@ function readValue(reader: Reader, outerEnd: number, maxBytes: number): Attribut
 
 function readTexts(reader: Reader, end: number, maxBytes: number): readonly string[] {
   const texts: string[] = [];
-  for (const valueEnd of messages(reader, end, LIST.values)) {
-    for (const field of fields(reader, valueEnd)) {
-      if (field.number !== ANY_VALUE.text) continue;
-      const text = readText(reader, field, valueEnd, maxBytes);
-      if (text !== undefined && texts.length < MAX_TEXTS) texts.push(text);
+  for (let count = 0; reader.pos < end && count < MAX_TEXTS; count += 1) {
+    const value = nextField(reader);
+    if (value.number !== LIST.values) {
+      reader.skipType(value.wireType);
+      continue;
     }
+    const valueEnd = enter(reader, value, end);
+    eachField(reader, valueEnd, (field) => {
+      const text = field.number === ANY_VALUE.text ? readText(reader, field, valueEnd, maxBytes) : undefined;
+      if (text !== undefined) texts.push(text);
+    });
   }
+  reader.pos = Math.max(reader.pos, end);
   return texts;
 }
 
@@ -296,14 +334,14 @@ function readHex(reader: Reader, field: Field, outerEnd: number): string {
 
 function readStatus(reader: Reader, end: number): number {
   let code = 0;
-  for (const field of fields(reader, end)) {
-    if (field.number === STATUS.code && field.wireType === VARINT) code = reader.int32();
-  }
+  eachField(reader, end, ({ number, wireType }) => {
+    if (number === STATUS.code && wireType === VARINT) code = reader.int32();
+  });
   return code;
 }
 
 function readTime(reader: Reader, { wireType }: Field): number {
   if (wireType !== FIXED64) throw new RangeError('a time is expected');
-  const { low, high } = reader.fixed64();
-  return millisecondsOf((BigInt(high >>> 0) << 32n) | BigInt(low >>> 0));
+  const low = BigInt(reader.fixed32());
+  return millisecondsOf((BigInt(reader.fixed32()) << 32n) | low);
 }

@@ -85,6 +85,10 @@ function appliesTo(record: IntakeRecord, name: string, applies: (value: string) 
 
 function named(record: IntakeRecord, name: string): AttributeValue | undefined {
   if (name === 'scope') return record.scope.name;
-  if (name === 'eventName') return record.attributes.get(EVENT_NAME) ?? record.eventName;
-  return record.attributes.get(name);
+  return name === 'eventName' ? eventNameOf(record) : record.attributes.get(name);
+}
+
+/** The name of the event that a log entry is; empty for other records. */
+export function eventNameOf({ attributes, eventName }: IntakeRecord): AttributeValue {
+  return attributes.get(EVENT_NAME) ?? eventName;
 }

@@ -30,12 +30,14 @@ export interface IntakeRecord {
   traceState: string;
 }
 
-/** Most records of one body, calls or not. An empty span takes 2 bytes of a body, and hundreds in memory. */
+/** Most records of one body, calls or not. A span takes few bytes of a body, and hundreds in memory. */
 const MAX_RECORDS = 100_000;
+/** Most calls of one body, and most blocks by guards. */
+const MAX_CALLS = 10_000;
 /** Most texts of a list that is the value of an attribute; further ones do not count. */
 export const MAX_TEXTS = 100;
-/** Most attributes of one record or resource, mapped or not: the loop over them does not pause. */
-const MAX_ATTRIBUTES = 100_000;
+/** Decoders pause after so many bytes of a body, whatever they are. */
+const PAUSE_BYTES = 16 * 1024;
 /** Levels of objects and lists inside one attribute that JSON may have. */
 export const MAX_VALUE_LEVELS = 64;
 /** Longest text that counts as the value of an attribute, in bytes; a longer one is taken for absent. */
@@ -48,7 +50,7 @@ export class MalformedBody extends Error {
   override readonly name = 'MalformedBody';
 }
 
-export function tooManyRecords(most: number, what: string): AppError {
+function tooMany(most: number, what: string): AppError {
   return new AppError(
     'payload_too_large',
     `The body has more than ${most} ${what}. Send smaller batches: the exporter's setting is its maximum batch size ` +
@@ -57,23 +59,31 @@ export function tooManyRecords(most: number, what: string): AppError {
 }
 
 /** Counts what a body may have a bounded number of. */
-export function createCounter(most: number, exceeded: () => Error): { add(): void } {
+function createCounter(most: number, what: string): { add(): void } {
   let count = 0;
   return {
     add() {
       count += 1;
-      if (count > most) throw exceeded();
+      if (count > most) throw tooMany(most, what);
     },
   };
 }
 
-export const countRecords = () => createCounter(MAX_RECORDS, () => tooManyRecords(MAX_RECORDS, 'spans or log records'));
+export const countRecords = () => createCounter(MAX_RECORDS, 'spans or log records');
+export const countCalls = () => createCounter(MAX_CALLS, 'calls');
+export const countBlocks = () => createCounter(MAX_CALLS, 'blocks by guards');
 
-export const countAttributes = () =>
-  createCounter(
-    MAX_ATTRIBUTES,
-    () => new MalformedBody(`has a record or resource with more than ${MAX_ATTRIBUTES} attributes`),
-  );
+/** Whether a decoder that has come to a position should let its caller pause. */
+export function createPauses(): { isDue(at: number): boolean } {
+  let last = 0;
+  return {
+    isDue(at) {
+      if (at - last < PAUSE_BYTES) return false;
+      last = at;
+      return true;
+    },
+  };
+}
 
 /** Epoch milliseconds of epoch nanoseconds. */
 export function millisecondsOf(nanoseconds: bigint): number {

@@ -5,17 +5,23 @@ const MAX_ANCESTORS = 64;
 
 /** The spans of one body by their ids. */
 export interface SpanTree {
-  /** The spans around the record that the body has, nearest first. None if the record is around itself. */
+  add(record: IntakeRecord): void;
+  /** The spans around the record that have been added, nearest first. None if the record is around itself. */
   ancestors(record: IntakeRecord): readonly IntakeRecord[];
 }
 
-export function spanTree(records: readonly IntakeRecord[]): SpanTree {
+export function createSpanTree(): SpanTree {
   const spans = new Map<string, IntakeRecord>();
-  for (const record of records) {
-    const { kind, traceId, spanId } = record;
-    if (kind === 'span' && traceId !== null && spanId !== null) spans.set(`${traceId}:${spanId}`, record);
+
+  function parentOf({ traceId, parentSpanId }: IntakeRecord): IntakeRecord | undefined {
+    return parentSpanId === null ? undefined : spans.get(`${traceId}:${parentSpanId}`);
   }
+
   return {
+    add(record) {
+      const { kind, traceId, spanId } = record;
+      if (kind === 'span' && traceId !== null && spanId !== null) spans.set(`${traceId}:${spanId}`, record);
+    },
     ancestors(record) {
       const found: IntakeRecord[] = [];
       let parent = parentOf(record);
@@ -27,8 +33,4 @@ export function spanTree(records: readonly IntakeRecord[]): SpanTree {
       return found;
     },
   };
-
-  function parentOf({ traceId, parentSpanId }: IntakeRecord): IntakeRecord | undefined {
-    return parentSpanId === null ? undefined : spans.get(`${traceId}:${parentSpanId}`);
-  }
 }
