@@ -35,10 +35,10 @@ export interface IngestDeps extends ServiceDeps<IngestConfig> {
 /** A gateway may wait, and sends its events again if they are refused: so a busy identity refuses none. */
 const LABELS_DEADLINE_MS = 2_000;
 
-/** Bytes of small bodies that are taken at a time, and most of a workspace: their records take twenty times the memory. */
-const SMALL_BODIES = { capacity: 4 * 1024 * 1024, ofSender: 8 };
-/** Share of the memory for bodies that large ones may have that are taken at a time, one of each workspace. */
-const LARGE_BODIES_SHARE = 1 / 4;
+/** Most bytes of small bodies that are taken at a time. Records take up to twenty times the memory of their text. */
+const SMALL_BODIES = { capacity: 2 * 1024 * 1024, ofSender: 8 };
+/** The same for large ones, as a share of the memory for bodies. */
+const LARGE_BODIES_SHARE = 1 / 8;
 
 /**
  * Accepts events as CloudEvents, and calls as OTLP or LiteLLM's callback, with a workspace key, and appends events to

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { GatewayEvent } from '@tollkeeper/contracts';
 import { createTurns, provenTenantId } from '@tollkeeper/kernel';
+import { eventually } from '@tollkeeper/testing';
 import { errorOf, traces } from '../../test/otlp.bodies.ts';
 import { createCallIntake } from './call.intake.ts';
 
@@ -47,21 +48,19 @@ function setUp() {
   });
   const take = (key: typeof KEY, of: ReturnType<typeof body>, signal = new AbortController().signal) =>
     intake.takeOtlp(key, of, { agent: undefined, signal });
-  const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
-  return { take, release, arrived, settled };
+  return { take, release, arrived };
 }
 
 describe('bodies that come together', () => {
   it('are taken one at a time of each workspace if they are large, and small ones beside them', async () => {
-    const { take, release, arrived, settled } = setUp();
+    const { take, release, arrived } = setUp();
     const taken = [
       take(KEY, body('a', { large: true })),
       take(KEY, body('b', { large: true })),
       take(KEY, body('c')),
       take(OTHER, body('d', { large: true })),
     ];
-    await settled();
-    expect(arrived.toSorted()).toEqual(['a', 'c', 'd']);
+    await eventually(() => expect(arrived.toSorted()).toEqual(['a', 'c', 'd']));
     release();
     await Promise.all(taken);
     expect(arrived.toSorted()).toEqual(['a', 'b', 'c', 'd']);

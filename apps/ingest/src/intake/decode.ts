@@ -1,7 +1,7 @@
 import { AppError } from '@tollkeeper/kernel';
 import { eachInSlices } from './each-in-slices.ts';
 import { ASKED } from './facts.ts';
-import { decodeCallbacks, UnreadableObject } from './litellm-callback.ts';
+import { decodeCallbacks } from './litellm-callback.ts';
 import { decodeJson } from './otlp-json.ts';
 import { decodeProtobuf, type Signal } from './otlp-protobuf.ts';
 import { countCalls, type IntakeRecord, MalformedBody } from './record.ts';
@@ -51,10 +51,10 @@ export async function decodeLitellm(bytes: Buffer, abort?: AbortSignal): Promise
   const decoded: DecodedCallbacks = { records: [], unreadable: [] };
   const objects = countCalls();
   let index = 0;
-  const keep = (record: IntakeRecord | UnreadableObject | undefined): void => {
+  const keep = (record: IntakeRecord | MalformedBody | undefined): void => {
     if (record === undefined) return;
     objects.add();
-    if (record instanceof UnreadableObject) decoded.unreadable.push({ index, message: record.message });
+    if (record instanceof MalformedBody) decoded.unreadable.push({ index, message: record.message });
     else decoded.records.push(record);
     index += 1;
   };

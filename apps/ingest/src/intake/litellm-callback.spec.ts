@@ -53,6 +53,17 @@ describe("LiteLLM's callback", () => {
     expect(await errorOf(decodeLitellm(Buffer.from(body)))).toMatchObject({ code: 'payload_too_large' });
   });
 
+  it('loses an object of more than 8 MiB, and says which setting makes it smaller', async () => {
+    const large = `{"messages":"${'x'.repeat(8 * 1024 * 1024)}"}`;
+    for (const body of [large, `${large}\n${one}`, `[${large},${one}]`]) {
+      const { records, unreadable } = await decodeLitellm(Buffer.from(body));
+      expect([records.length, unreadable]).toEqual([
+        body === large ? 0 : 1,
+        [{ index: 0, message: expect.stringContaining('turn_off_message_logging') }],
+      ]);
+    }
+  });
+
   it('takes the calls of others beside one with a prompt of 1,000 levels', async () => {
     const deep = `{"id":"chatcmpl-00000000000000000001","messages":${'['.repeat(1000)}${']'.repeat(1000)}}`;
     expect(await decodeLitellm(Buffer.from(`[${one},${deep}]`))).toMatchObject({

@@ -12,22 +12,13 @@ const NO_ATTRIBUTES: ReadonlyMap<string, AttributeValue> = new Map();
 const NO_SCOPE = { name: '' };
 const NO_OBJECT = 'is not an object of the generic_api callback';
 
-/** An object that cannot be taken, while others of the body can. */
-export class UnreadableObject {
-  readonly message: string;
-
-  constructor(message: string) {
-    this.message = message;
-  }
-}
-
-type Decoded = IntakeRecord | UnreadableObject | undefined;
+/** `MalformedBody` for an object that cannot be taken, while others of the body can. */
+type Decoded = IntakeRecord | MalformedBody | undefined;
 
 /**
  * The objects of LiteLLM's `generic_api` callback, in order: a JSON array, one object, or an object a line. All come
  * with the same content type, so the first byte and what follows the first object tell them apart. `undefined` where
- * the caller may pause. An object that cannot be read is an `UnreadableObject`; only a body of which none can be, or a
- * broken array, is a `MalformedBody`.
+ * the caller may pause. Throws `MalformedBody` for a body of which no object can be read, and for a broken array.
  */
 export function* decodeCallbacks(bytes: Buffer, asked: AskedAttributes): Generator<Decoded> {
   const json = new JsonScanner(bytes, { maxLevels: MAX_LEVELS });
@@ -35,7 +26,7 @@ export function* decodeCallbacks(bytes: Buffer, asked: AskedAttributes): Generat
   const first = json.peek();
   if (first === -1) return;
   if (first === LIST) yield* readArray(json, paths);
-  else if (first === OBJECT) yield* readLines(bytes, json, paths);
+  else if (first === OBJECT) yield* readObjects(bytes, json, paths);
   else throw new MalformedBody('is neither a JSON array, nor an object, nor an object a line');
 }
 
@@ -63,38 +54,57 @@ function* readArray(json: JsonScanner, paths: CallbackPaths): Generator<Decoded>
     else if (json.peek() === OBJECT) {
       const read = yield* readObject(json, paths);
       yield read;
-    } else yield new UnreadableObject(NO_OBJECT);
+    } else yield new MalformedBody(NO_OBJECT);
   }
   json.end();
 }
 
-/** After an object that cannot be read, the next one begins on the next line. */
-function* readLines(bytes: Buffer, json: JsonScanner, paths: CallbackPaths): Generator<Decoded> {
-  for (let isFirst = true; json.peek() !== -1; isFirst = false) {
-    const start = json.at;
-    let read: Decoded;
-    try {
-      if (json.peek() !== OBJECT) throw new MalformedBody(NO_OBJECT);
-      read = yield* readObject(json, paths);
-    } catch (error) {
-      if (!(error instanceof MalformedBody)) throw error;
-      const newline = bytes.indexOf(NEWLINE, start);
-      if (isFirst && (newline === -1 || bytes.indexOf(OBJECT, newline) === -1)) throw error;
-      json.moveTo(newline === -1 ? bytes.length : newline);
-      read = new UnreadableObject(error.message);
-    }
+/**
+ * One object may have several lines. If there are more, or if it cannot be read, each of the others has its own line:
+ * so that broken ones do not read on into all that follow.
+ */
+function* readObjects(bytes: Buffer, json: JsonScanner, paths: CallbackPaths): Generator<Decoded> {
+  const start = json.at;
+  let first: IntakeRecord | MalformedBody;
+  try {
+    first = yield* readObject(json, paths);
+  } catch (error) {
+    const newline = bytes.indexOf(NEWLINE, start);
+    if (!(error instanceof MalformedBody) || newline === -1 || bytes.indexOf(OBJECT, newline) === -1) throw error;
+    json.moveTo(newline);
+    first = error;
+  }
+  yield first;
+  while (json.peek() !== -1) {
+    const newline = bytes.indexOf(NEWLINE, json.at);
+    const end = newline === -1 ? bytes.length : newline;
+    const read = yield* readLine(bytes.subarray(json.at, end), paths);
     yield read;
+    json.moveTo(end);
+  }
+}
+
+function* readLine(bytes: Buffer, paths: CallbackPaths): Generator<undefined, IntakeRecord | MalformedBody> {
+  const json = new JsonScanner(bytes, { maxLevels: MAX_LEVELS });
+  if (json.peek() !== OBJECT) return new MalformedBody(NO_OBJECT);
+  try {
+    const read = yield* readObject(json, paths);
+    json.end();
+    return read;
+  } catch (error) {
+    if (error instanceof MalformedBody) return error;
+    throw error;
   }
 }
 
 function* readObject(
   json: JsonScanner,
   { tree, names }: CallbackPaths,
-): Generator<undefined, IntakeRecord | UnreadableObject> {
+): Generator<undefined, IntakeRecord | MalformedBody> {
   const start = json.at;
   const found = yield* readTree(json, tree);
   if (json.at - start > MAX_OBJECT_MIB * 1024 * 1024) {
-    return new UnreadableObject(`has more than ${MAX_OBJECT_MIB} MiB: set turn_off_message_logging in LiteLLM`);
+    return new MalformedBody(`has more than ${MAX_OBJECT_MIB} MiB: set turn_off_message_logging in LiteLLM`);
   }
   const attributes = new Map([...found].map(([path, value]) => [names.get(path)!, value]));
   const traceId = attributes.get(`${CALLBACK_PREFIX}trace_id`);

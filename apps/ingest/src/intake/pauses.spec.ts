@@ -129,7 +129,8 @@ describe('work in slices', () => {
     const each = (ms: number): void => {
       done += 1;
       abort.abort(reason);
-      for (const end = performance.now() + ms; performance.now() < end; );
+      const end = performance.now() + ms;
+      while (performance.now() < end);
     };
     expect(await errorOf(eachInSlices([6, 6], each, abort.signal))).toBe(reason);
     expect(done).toBe(1);
