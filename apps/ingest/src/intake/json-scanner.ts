@@ -118,7 +118,8 @@ export class JsonScanner {
   /** Skips the value that begins at `start`, unless it has been read. False where the caller may pause. */
   #passValue(start: number): boolean {
     const isSkipping = this.#closing.length > 0 || this.#isInText;
-    return this.#at === start || isSkipping ? this.#skipSome() : !this.#pauses.isDue(this.#at);
+    if ((this.#at === start || isSkipping) && !this.#skipSome()) return false;
+    return !this.#pauses.isDue(this.#at);
   }
 
   #isNull(): boolean {
