@@ -62,11 +62,14 @@ export function createBodyReader(route: Route, { limitBytes, budget, turns }: Bo
     if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge();
     const decoder = decoderOf(req.headers['content-encoding']);
     const arrival = createArrival(decoder ?? req, limitBytes);
-    const share = budget.open((reason) => {
-      // Does not wait for further requests of a sender this slow.
-      if (!res.headersSent) res.setHeader('connection', 'close');
-      arrival.fail(reason);
-    }, isKnown ? sender : undefined);
+    const share = budget.open(
+      (reason) => {
+        // Does not wait for further requests of a sender this slow.
+        if (!res.headersSent) res.setHeader('connection', 'close');
+        arrival.fail(reason);
+      },
+      isKnown ? sender : undefined,
+    );
     try {
       const bytes = await collect(req, decoder, arrival.collect(share));
       share.complete();

@@ -69,7 +69,10 @@ describe('a route that reads bytes', () => {
   it('gets no bytes without a body', async () => {
     expect(await post(undefined)).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
     expect(await post('', { 'content-type': BINARY })).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
-    expect(await post('', { 'content-type': JSON_TYPE })).toMatchObject({ status: 200, bytes: Buffer.from('{"length":0}') });
+    expect(await post('', { 'content-type': JSON_TYPE })).toMatchObject({
+      status: 200,
+      bytes: Buffer.from('{"length":0}'),
+    });
   });
 
   it('refuses other content types, and more bytes than its limit after decompression', async () => {

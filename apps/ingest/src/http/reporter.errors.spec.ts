@@ -14,10 +14,7 @@ describe('answers to senders of telemetry', () => {
   it('come within 5 seconds, and the work is aborted then', async () => {
     let aborted: unknown;
     const answer = errorOf(
-      otlp.answer(
-        (signal) =>
-          new Promise(() => signal.addEventListener('abort', () => (aborted = signal.reason))),
-      ),
+      otlp.answer((signal) => new Promise(() => signal.addEventListener('abort', () => (aborted = signal.reason)))),
     );
     jest.advanceTimersByTime(4_999);
     expect(aborted).toBeUndefined();
@@ -43,7 +40,11 @@ describe('answers to senders of telemetry', () => {
     async (error) => {
       const expected = { code: 'service_unavailable', message: expect.not.stringContaining('unexpected') };
       expect(await errorOf(otlp.answer(() => Promise.reject(error)))).toMatchObject(expected);
-      const access = otlp.access({ scheme: 'workspaceKey', authenticate: () => Promise.reject(error), senderOf: () => '' });
+      const access = otlp.access({
+        scheme: 'workspaceKey',
+        authenticate: () => Promise.reject(error),
+        senderOf: () => '',
+      });
       const request = { headers: {}, requestId: 'req_1', clientAddress: '' };
       expect(await errorOf(access.authenticate(request))).toMatchObject(expected);
     },

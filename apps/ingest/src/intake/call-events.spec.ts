@@ -35,11 +35,15 @@ const RECORD: fc.Arbitrary<IntakeRecord> = fc
 
 it('every event of a call is valid, whatever the values of its attributes are', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(RECORD, { maxLength: 5 }), fc.option(fc.string(), { nil: undefined }), async (records, agent) => {
-      const reading = await readCalls(records, { receivedMs: 1_764_150_000_000, agent: agent || undefined });
-      for (const event of await eventsOf(reading)) {
-        expect(gatewayEventSchema.safeParse(event).error?.issues).toBeUndefined();
-      }
-    }),
+    fc.asyncProperty(
+      fc.array(RECORD, { maxLength: 5 }),
+      fc.option(fc.string(), { nil: undefined }),
+      async (records, agent) => {
+        const reading = await readCalls(records, { receivedMs: 1_764_150_000_000, agent: agent || undefined });
+        for (const event of await eventsOf(reading)) {
+          expect(gatewayEventSchema.safeParse(event).error?.issues).toBeUndefined();
+        }
+      },
+    ),
   );
 });

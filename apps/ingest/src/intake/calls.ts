@@ -152,9 +152,7 @@ function createNotices(): Notices {
     foreign: () => void (counts.foreign += 1),
     late: () => void (counts.late += 1),
     sentences: () => [
-      ...(counts.foreign > 0
-        ? [`${calls(counts.foreign)} taken without the reported cost, which is not in USD.`]
-        : []),
+      ...(counts.foreign > 0 ? [`${calls(counts.foreign)} taken without the reported cost, which is not in USD.`] : []),
       ...(counts.late > 0 ? [`${calls(counts.late)} older than 3 days, too old to count in limits.`] : []),
     ],
   };

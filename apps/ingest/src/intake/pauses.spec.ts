@@ -30,7 +30,8 @@ function field(number: number, bytes: Uint8Array): Buffer {
 }
 
 const filled = (unit: Uint8Array) => Buffer.alloc(SIZE, unit);
-const inFields = (bytes: Buffer, ...numbers: number[]) => numbers.reduceRight((inner, each) => field(each, inner), bytes);
+const inFields = (bytes: Buffer, ...numbers: number[]) =>
+  numbers.reduceRight((inner, each) => field(each, inner), bytes);
 
 const EMPTY_FIELD_1 = field(1, Buffer.alloc(0));
 const EMPTY_FIELD_2 = field(2, Buffer.alloc(0));
