@@ -41,8 +41,6 @@ export interface BodyReaderOptions {
  */
 export function createBodyReader(route: Route, { limitBytes, budget, turns }: BodyReaderOptions) {
   const types = Object.keys(route.bodies ?? {});
-  // Visitors behind a proxy have its address.
-  const isKnown = route.access !== 'public' && route.access !== 'visitor';
   const emptyBytes = (header = ''): RequestBody => ({
     contentType: types.find((type) => header.toLowerCase().startsWith(type)) ?? types[0],
     value: Buffer.alloc(0),
@@ -62,14 +60,11 @@ export function createBodyReader(route: Route, { limitBytes, budget, turns }: Bo
     if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge();
     const decoder = decoderOf(req.headers['content-encoding']);
     const arrival = createArrival(decoder ?? req, limitBytes);
-    const share = budget.open(
-      (reason) => {
-        // Does not wait for further requests of a sender this slow.
-        if (!res.headersSent) res.setHeader('connection', 'close');
-        arrival.fail(reason);
-      },
-      isKnown ? sender : undefined,
-    );
+    const share = budget.open((reason) => {
+      // Does not wait for further requests of a sender this slow.
+      if (!res.headersSent) res.setHeader('connection', 'close');
+      arrival.fail(reason);
+    });
     try {
       const bytes = await collect(req, decoder, arrival.collect(share));
       share.complete();
