@@ -34,7 +34,9 @@ const SERVICE_LAYERS = {
   clients: ['domain'],
   // All of one thing, from its routes to its store.
   channels: ['domain'],
-  http: ['domain', 'openapi'],
+  // From the bytes of a body to the calls that it reports.
+  intake: [],
+  http: ['domain', 'intake', 'openapi'],
   grpc: ['domain', 'channels'],
   consumers: ['domain', 'store', 'evaluation'],
   evaluation: ['domain', 'store'],

@@ -210,6 +210,8 @@ describe('the areas', () => {
     ['/api/v1/events', 'ingest'],
     ['/api/v1/reservations', 'enforcer'],
     ['/api/v1/reservations/rsv_1:settle', 'enforcer'],
+    ['/v1/traces', 'ingest'],
+    ['/api/public/otel/v1/traces', 'ingest'],
   ])('%s is for keys, which %s judges: no session is asked for', async (path, service) => {
     const questions = stack.identity.questions;
     const answer = await call('post', path)
@@ -234,6 +236,8 @@ describe('the areas', () => {
     '/w/acme/api/v1/workspaces',
     '/w/acme/api/v1/events',
     '/w/acme/api/v1/reservations',
+    '/w/acme/v1/traces',
+    '/V1/traces',
     '/docs/nothing',
     '//api/v1/dashboard/spend',
   ])('%s is an unknown path: 404, with a session or without', async (path) => {
@@ -246,13 +250,14 @@ describe('the areas', () => {
 describe('a workspace key', () => {
   const KEY = 'Bearer ws_live_0123456789abcdef.0123456789';
   const HINT =
-    'Workspace keys work at /api/v1/events and /api/v1/reservations; sessions work at the paths below /w/{slug}.';
+    'Workspace keys work at /api/v1/events, /v1, /api/v1/otlp, /api/public/otel, /api/v1/intake, and ' +
+    '/api/v1/reservations; sessions work at the paths below /w/{slug}.';
   const asked = async (path: string) => {
     const { status, body } = await call('post', path).set('authorization', KEY).set('x-request-id', 'same-request-id');
     return { status, body };
   };
 
-  it.each(['/api/v1/events', '/api/v1/reservations', '/api/v1/reservations/rsv_1:settle'])(
+  it.each(['/api/v1/events', '/api/v1/reservations', '/api/v1/reservations/rsv_1:settle', '/v1/traces'])(
     'is pointed to its paths where it names a workspace, whether there is one or not: %s',
     async (path) => {
       const known = await asked(`/w/acme${path}`);

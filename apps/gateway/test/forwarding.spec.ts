@@ -45,6 +45,10 @@ describe('what a service gets', () => {
     alerts: ['x-tollkeeper-caller'],
     keys: ['x-tollkeeper-caller'],
     events: ['authorization'],
+    otlp: ['authorization', 'x-api-key'],
+    'otlp-below-api': ['authorization', 'x-api-key'],
+    'otlp-of-langfuse': ['authorization', 'x-api-key'],
+    intake: ['authorization', 'x-api-key'],
     reservations: ['authorization'],
     'limit-reservations': ['x-tollkeeper-caller'],
     limits: ['x-tollkeeper-caller'],
@@ -57,6 +61,7 @@ describe('what a service gets', () => {
     'content-encoding': 'identity',
     'content-type': 'application/json',
     'user-agent': 'test',
+    'x-tollkeeper-agent': 'agent-7',
     'x-request-id': 'from-client-2',
     traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
     tracestate: 'a=1',
@@ -72,6 +77,7 @@ describe('what a service gets', () => {
       ...PASSED,
       cookie: cookieOf('ada'),
       authorization: 'Bearer ws_live_a.b',
+      'x-api-key': 'ws_live_a.b',
       'proxy-authorization': 'Bearer ws_live_a.b',
       'x-workspace': 'acme',
       'x-tollkeeper-caller': forged,
@@ -255,6 +261,7 @@ describe('bodies', () => {
   it.each([
     [agents, headers, MIB],
     ['/api/v1/events', { authorization: 'Bearer k', 'content-type': 'application/cloudevents+json' }, 5 * MIB],
+    ['/v1/traces', { 'x-api-key': 'k', 'content-type': 'application/x-protobuf' }, 20 * MIB],
   ])(
     '%s takes a body up to its limit and answers 413 above, whether the length is said or not',
     async (path, headers, limit) => {

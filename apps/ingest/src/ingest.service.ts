@@ -8,7 +8,7 @@ import {
 import { type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
-import { type Clock, systemClock } from '@tollkeeper/kernel';
+import { type Clock, createTurns, systemClock } from '@tollkeeper/kernel';
 import { assembleService, type Component, type ServesHttp, type ServiceDeps } from '@tollkeeper/runtime';
 import {
   createKeyAuthenticator,
@@ -20,6 +20,9 @@ import {
 import type { IngestConfig } from './config.ts';
 import { createEventIntake } from './domain/event.intake.ts';
 import { createEventRoutes } from './http/event.routes.ts';
+import { createIntakeRoutes } from './http/intake.routes.ts';
+import { createReporterAuthenticator } from './http/reporter.authenticator.ts';
+import { CALL_FATES, type CallFate, createCallIntake } from './intake/call.intake.ts';
 
 export interface IngestDeps extends ServiceDeps<IngestConfig> {
   /** Start it before this service and stop it afterwards. */
@@ -32,7 +35,15 @@ export interface IngestDeps extends ServiceDeps<IngestConfig> {
 /** A gateway may wait, and sends its events again if they are refused: so a busy identity refuses none. */
 const LABELS_DEADLINE_MS = 2_000;
 
-/** Accepts events as CloudEvents with a workspace key, and appends them to the log. `httpUrl` is valid once started. */
+/** Most bytes of small bodies that are taken at a time. Records take up to twenty times the memory of their text. */
+const SMALL_BODIES = { capacity: 2 * 1024 * 1024, ofSender: 8 };
+/** The same for large ones, as a share of the memory for bodies. */
+const LARGE_BODIES_SHARE = 1 / 8;
+
+/**
+ * Accepts events as CloudEvents, and calls as OTLP or LiteLLM's callback, with a workspace key, and appends events to
+ * the log. `httpUrl` is valid once started.
+ */
 export type IngestService = Component & ServesHttp;
 
 export function createIngest(deps: IngestDeps): IngestService {
@@ -59,9 +70,22 @@ export function createIngest(deps: IngestDeps): IngestService {
     },
   };
   const check = createKeyCheck({ verify: createKeyVerifier(keys, now), action: 'post events', quota });
+  const calls = createCallIntake({
+    accept: intake.accept,
+    chargeEvents: quotas.events.charge,
+    count: createCallCounter(deps),
+    turns: {
+      small: createTurns(SMALL_BODIES),
+      large: createTurns({ capacity: config.BODY_BUDGET_BYTES * LARGE_BODIES_SHARE, ofSender: 1 }),
+    },
+    clock,
+  });
   const http = createHttpServer({
     ...deps,
-    routes: createEventRoutes({ intake, authenticator: createKeyAuthenticator(check), quotas, clock }),
+    routes: [
+      ...createEventRoutes({ intake, authenticator: createKeyAuthenticator(check), quotas, clock }),
+      ...createIntakeRoutes({ intake: calls, authenticator: createReporterAuthenticator(check), quotas }),
+    ],
     name: 'ingest',
     bodyBudgetBytes: config.BODY_BUDGET_BYTES,
   });
@@ -73,6 +97,16 @@ export function createIngest(deps: IngestDeps): IngestService {
   // Peers are not required to be ready. Without keys, only keys verified in the last seconds are accepted; without
   // identity, only events of agents whose labels are known. All other requests are answered accordingly.
   return assembleService({ name: 'ingest', logger, parts: [topic, keys, identity], http });
+}
+
+function createCallCounter({ metrics }: IngestDeps): (fate: CallFate, calls: number) => void {
+  const reported = metrics.counter({
+    name: 'ingest_reported_calls_total',
+    help: 'Calls reported by OTLP or LiteLLM, by what became of them',
+    labelNames: ['outcome'],
+  });
+  for (const outcome of CALL_FATES) reported.inc({ outcome }, 0);
+  return (outcome, calls) => reported.inc({ outcome }, calls);
 }
 
 function createQuotas({ config, metrics, logger, now }: Omit<IngestDeps, 'eventLog' | 'now'> & { now: () => number }) {

@@ -121,6 +121,9 @@ export function useIngest(
     metrics,
     post,
     url: () => service.httpUrl,
+    /** Checks an answer against the OpenAPI document. */
+    expectDocumented: (path: string, status: number, body: unknown) =>
+      expectMatchesOpenApi(document, { method: 'POST', path, status, body }),
     /** All events of the workspace in the log so far, in order. */
     logged: (tenantId: TenantId): GatewayEventRecord[] =>
       read.filter(({ key }) => key === tenantId).map(({ value }) => decodeGatewayEvent(value)),

@@ -25,7 +25,9 @@ async function generate(directory: string): Promise<void> {
   for (const { operation } of operations) {
     delete operation.servers;
     // The client reads JSON.
-    for (const { content } of Object.values(operation.responses)) delete content?.['application/x-ndjson'];
+    for (const { content } of Object.values(operation.responses)) {
+      for (const type of ['application/x-ndjson', 'application/x-protobuf']) delete content?.[type];
+    }
   }
   await createClient({
     input: { ...document },

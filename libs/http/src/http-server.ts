@@ -124,7 +124,10 @@ function byPath(routes: readonly Route[]): [string, Route[]][] {
   const rank = (path: string): string =>
     // No path contains a tilde, which sorts after all other characters of paths.
     path.replaceAll(/\{\w+\}(?=\/|$)/g, '~~').replaceAll(/\{\w+\}/g, '~');
-  return [...Map.groupBy(routes, ({ path }) => path)].sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1));
+  const served = routes.flatMap((route) => [route.path, ...route.otherPaths].map((path) => ({ path, route })));
+  return [...Map.groupBy(served, ({ path }) => path)]
+    .map(([path, ofPath]): [string, Route[]] => [path, ofPath.map(({ route }) => route)])
+    .sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1));
 }
 
 const ENCODED_COLON = /%3a/i;
@@ -254,7 +257,7 @@ async function clientAddress(req: Request, service: string, key: TokenKey): Prom
   return verifyClientAddress(key, service, token).catch(() => peer);
 }
 
-async function send(req: Request, res: Response, { status, headers, body, stream }: RouteResult): Promise<void> {
+async function send(req: Request, res: Response, { status, headers, body, stream, bytes }: RouteResult): Promise<void> {
   // Requested before the head is sent, so that immediate failures still get an error answer.
   const pieces = stream?.[Symbol.asyncIterator]();
   const first = await pieces?.next();
@@ -262,7 +265,8 @@ async function send(req: Request, res: Response, { status, headers, body, stream
   for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, value);
   if (pieces !== undefined && first !== undefined && req.method !== 'HEAD') return sendPieces(res, first, pieces);
   await pieces?.return?.();
-  if (body === undefined) res.end();
+  if (bytes !== undefined) res.end(bytes);
+  else if (body === undefined) res.end();
   else res.json(body);
 }
 

@@ -3,6 +3,7 @@ import { ROLES } from '@tollkeeper/kernel';
 import type { Role } from '@tollkeeper/kernel';
 import { createDocument } from 'zod-openapi';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponsesObject, oas32 } from 'zod-openapi';
+import { bytesBody } from './route.ts';
 import type { Access, Route, SecurityScheme } from './route.ts';
 
 export interface ApiInfo {
@@ -69,7 +70,7 @@ function operation(route: Route): ZodOpenApiOperationObject {
     },
     ...(route.bodies !== undefined && {
       requestBody: {
-        required: true,
+        required: !route.readsBytes,
         content: Object.fromEntries(Object.entries(route.bodies).map(([type, schema]) => [type, { schema }])),
       },
     }),
@@ -78,10 +79,11 @@ function operation(route: Route): ZodOpenApiOperationObject {
 }
 
 function responses(route: Route): ZodOpenApiResponsesObject {
-  const declared = Object.entries(route.responses).map(([status, { description, schema, stream }]) => {
+  const declared = Object.entries(route.responses).map(([status, { description, schema, stream, bytes }]) => {
     const content = {
       ...(schema !== undefined && { 'application/json': { schema } }),
       ...(stream !== undefined && { [stream.contentType]: { schema: stream.schema } }),
+      ...(bytes !== undefined && { [bytes]: { schema: bytesBody } }),
     };
     return [status, { description, ...(Object.keys(content).length > 0 && { content }) }];
   });

@@ -8,7 +8,10 @@ import type { BodyBudget, BodyShare } from './body-budget.ts';
 import { isLarge, parseJsonBody } from './json-body.ts';
 import type { Route } from './route.ts';
 
-/** Content type and JSON value of a body; both undefined if there is none. */
+/**
+ * Content type and JSON value of a body; both undefined if there is none. For a route that reads bytes, the value is
+ * the bytes.
+ */
 export interface RequestBody {
   contentType: string | undefined;
   value: unknown;
@@ -31,13 +34,17 @@ export interface BodyReaderOptions {
 /**
  * Makes the reader of one route's body: 415 for another content type than the route's, 413 over `limitBytes` (also
  * counted after decompression), 503 if the budget has no room or the body stalls while others need it, 400 if it is not
- * JSON. Keys that could reach a prototype count as invalid JSON.
+ * JSON, unless the route reads bytes. Keys that could reach a prototype count as invalid JSON.
  *
  * `arrived` gets the bytes of the body before it is parsed, and may throw. Resolves to the result of `use`. The value
  * must not outlive `use`: that bounds the memory of large bodies, of which each `sender` has one at a time.
  */
 export function createBodyReader(route: Route, { limitBytes, budget, turns }: BodyReaderOptions) {
   const types = Object.keys(route.bodies ?? {});
+  const emptyBytes = (header = ''): RequestBody => ({
+    contentType: types.find((type) => header.toLowerCase().startsWith(type)) ?? types[0],
+    value: Buffer.alloc(0),
+  });
 
   return async <T>(
     req: Request,
@@ -46,9 +53,10 @@ export function createBodyReader(route: Route, { limitBytes, budget, turns }: Bo
     { arrived, use }: { arrived: (bytes: number) => void; use: (body: RequestBody) => Promise<T> },
   ): Promise<ReadBody<T>> => {
     if (types.length === 0 || !hasBody(req)) {
-      return { read: await use({ contentType: undefined, value: undefined }), release: () => undefined };
+      const body = route.readsBytes ? emptyBytes(req.headers['content-type']) : NO_BODY;
+      return { read: await use(body), release: () => undefined };
     }
-    const contentType = jsonContentType(req.headers['content-type'] ?? '', types);
+    const contentType = contentTypeOf(req.headers['content-type'] ?? '', types);
     if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge();
     const decoder = decoderOf(req.headers['content-encoding']);
     const arrival = createArrival(decoder ?? req, limitBytes);
@@ -61,6 +69,7 @@ export function createBodyReader(route: Route, { limitBytes, budget, turns }: Bo
       const bytes = await collect(req, decoder, arrival.collect(share));
       share.complete();
       arrived(bytes.length);
+      if (route.readsBytes) return { read: await use({ contentType, value: bytes }), release: share.giveBack };
       const useValue = async () =>
         use({ contentType, value: bytes.length === 0 ? undefined : await parseJsonBody(bytes) });
       const read = isLarge(bytes) ? turns.run(sender, bytes.length, useValue) : useValue();
@@ -71,6 +80,8 @@ export function createBodyReader(route: Route, { limitBytes, budget, turns }: Bo
     }
   };
 }
+
+const NO_BODY: RequestBody = { contentType: undefined, value: undefined };
 
 async function collect(req: Request, decoder: Transform | undefined, collected: Promise<Buffer>): Promise<Buffer> {
   try {
@@ -91,7 +102,7 @@ function hasBody(req: Request): boolean {
   return req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-function jsonContentType(header: string, types: readonly string[]): string {
+function contentTypeOf(header: string, types: readonly string[]): string {
   const { type, parameters } = parseMediaType(header);
   if (!types.includes(type)) {
     throw new AppError('unsupported_media_type', `The Content-Type must be ${types.join(' or ')}.`);

@@ -45,6 +45,11 @@ export type CallerFor<A extends Access> =
           ? Caller
           : TenantCaller;
 
+/** A body of bytes, for a route that reads the bytes itself. Empty without a body. */
+export const bytesBody = z
+  .custom<Buffer>((value) => Buffer.isBuffer(value))
+  .meta({ override: { type: 'string', format: 'binary' } });
+
 /** A JSON body, or one schema for each content type of the route. */
 export type BodySchema = z.ZodType | Record<string, z.ZodType>;
 type BodyOf<B> = B extends z.ZodType
@@ -58,6 +63,8 @@ export interface ResponseSchema {
   schema?: z.ZodType;
   /** A streamed answer that the route may give instead of a body. For lines of JSON, the schema of a line. */
   stream?: { contentType: string; schema: z.ZodType };
+  /** The content type of bytes that the route may answer instead of a JSON body. */
+  bytes?: string;
 }
 export type ResponseSchemas = Record<number, ResponseSchema>;
 
@@ -84,9 +91,10 @@ export type ResultOf<R extends ResponseSchemas> = {
     headers?: Record<string, string | string[]>;
   } & (
     | (R[S] extends { schema: infer Z extends z.ZodType }
-        ? { body: z.output<Z>; stream?: undefined }
-        : { body?: undefined })
+        ? { body: z.output<Z>; stream?: undefined; bytes?: undefined }
+        : { body?: undefined; bytes?: undefined })
     | (R[S] extends { stream: object } ? { stream: AsyncIterable<string>; body?: undefined } : never)
+    | (R[S] extends { bytes: string } ? { bytes: Buffer; body?: undefined } : never)
   );
 }[keyof R & number];
 
@@ -115,6 +123,8 @@ export interface RouteDefinition<
   audit?: U;
   /** In OpenAPI's notation: `/api/v1/rules/{rule_id}`, `/api/v1/keys/{id}:revoke`. */
   path: string;
+  /** Paths of the same operation for clients that cannot choose, without parameters. The document has only `path`. */
+  otherPaths?: readonly string[];
   /** Unique in all of Tollkeeper, camel case. */
   operationId: string;
   tag: string;
@@ -130,6 +140,8 @@ export interface RouteDefinition<
   query?: Q;
   /** Objects in it must be strict: an unknown field is an error, never ignored. */
   body?: B;
+  /** Whether the schemas of the body get its bytes (`bytesBody`) instead of a JSON value. Then it may be absent. */
+  readsBytes?: boolean;
   /** Largest body in bytes, after decompression; the server's limit unless given. */
   bodyLimitBytes?: number;
   /**
@@ -152,6 +164,7 @@ export interface Route {
   method: Method;
   audit: RouteAudit | undefined;
   path: string;
+  otherPaths: readonly string[];
   operationId: string;
   tag: string;
   summary: string;
@@ -160,6 +173,7 @@ export interface Route {
   params: z.ZodObject | undefined;
   query: z.ZodObject | undefined;
   bodies: Record<string, z.ZodType> | undefined;
+  readsBytes: boolean;
   bodyLimitBytes: number | undefined;
   chargeBytes: ((caller: unknown, bytes: number) => void) | undefined;
   charge: ((caller: unknown, body: unknown) => void) | undefined;
@@ -181,6 +195,7 @@ export interface RouteResult {
   headers?: Record<string, string | string[]>;
   body?: unknown;
   stream?: AsyncIterable<string> | undefined;
+  bytes?: Buffer | undefined;
 }
 
 /**
@@ -204,6 +219,8 @@ export function defineRoute<
     ...route,
     audit: route.audit,
     description: route.description,
+    otherPaths: route.otherPaths ?? [],
+    readsBytes: route.readsBytes ?? false,
     params: route.params,
     query: route.query,
     bodies: route.body instanceof z.ZodType ? { 'application/json': route.body } : route.body,

@@ -49,6 +49,7 @@ const SECRET_FIELDS = new Set([
   'session_sha256',
   'sessionsha256',
   'key_sha256',
+  'x-api-key',
   'keysha256',
   'sha256',
   'set-cookie',

@@ -31,7 +31,7 @@ export interface Area extends Part {
   upstream: Upstream;
   access: AreaAccess;
   /** Request headers with credentials that this area's service gets in addition to the harmless ones. */
-  credentials: readonly ('cookie' | 'authorization')[];
+  credentials: readonly ('cookie' | 'authorization' | 'x-api-key')[];
   /** Largest request body in bytes. */
   bodyLimitBytes: number;
   /** True if the service needs the client's address of every request, not only of a person's write. */
@@ -49,6 +49,15 @@ const DEFAULTS = {
   tellsClientAddress: false,
   limitsAttempts: false,
   answerWithinMs: undefined,
+} as const;
+
+/** Telemetry comes at paths that its senders choose, with a key where their settings can have it. */
+const TELEMETRY = {
+  ...DEFAULTS,
+  upstream: 'ingest',
+  access: 'key',
+  credentials: ['authorization', 'x-api-key'],
+  bodyLimitBytes: 20 * MIB,
 } as const;
 
 const anyMember = { read: 'member', write: 'member' } as const;
@@ -145,6 +154,10 @@ export const AREAS: readonly Area[] = [
     credentials: ['authorization'],
     bodyLimitBytes: 5 * MIB,
   },
+  { ...TELEMETRY, name: 'otlp', path: '/v1' },
+  { ...TELEMETRY, name: 'otlp-below-api', path: '/api/v1/otlp' },
+  { ...TELEMETRY, name: 'otlp-of-langfuse', path: '/api/public/otel' },
+  { ...TELEMETRY, name: 'intake', path: '/api/v1/intake', bodyLimitBytes: 32 * MIB },
   {
     ...DEFAULTS,
     name: 'reservations',

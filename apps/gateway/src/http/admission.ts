@@ -14,7 +14,7 @@ import type { EdgeRequest } from './exchange.ts';
 const SESSION_COOKIE = 'gw_session';
 const KEY_PATHS = AREAS.filter(({ access }) => access === 'key').map(({ path }) => path);
 /** For callers that use a workspace key as a session, or name a workspace in the path although the key names it. */
-const KEY_HINT = `Workspace keys work at ${KEY_PATHS.join(' and ')}; sessions work at the paths below /w/{slug}.`;
+const KEY_HINT = `Workspace keys work at ${new Intl.ListFormat('en').format(KEY_PATHS)}; sessions work at the paths below /w/{slug}.`;
 
 /** The destination of a request. */
 export interface Target {
@@ -75,8 +75,11 @@ export function networkOf(address: string): string {
 }
 
 /** The unverified key of a request to an area for keys. It is used for counting only. */
-export function keyOf({ access }: Area, { authorization }: IncomingHttpHeaders): string | undefined {
-  return access === 'key' ? authorization?.slice(authorization.lastIndexOf(' ') + 1) : undefined;
+export function keyOf({ access, credentials }: Area, headers: IncomingHttpHeaders): string | undefined {
+  if (access !== 'key') return undefined;
+  const { authorization, 'x-api-key': apiKey } = headers;
+  if (authorization !== undefined) return authorization.slice(authorization.lastIndexOf(' ') + 1);
+  return credentials.includes('x-api-key') && typeof apiKey === 'string' ? apiKey : undefined;
 }
 
 export function sessionCookie({ cookie }: IncomingHttpHeaders): string | undefined {

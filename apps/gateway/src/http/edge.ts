@@ -93,7 +93,7 @@ function isApi(url: string): boolean {
 }
 
 /** API paths, mistyped ones too: their callers need an error that they can parse, not a page. */
-const OTHER_API_PATHS = /^\/+(?:w\/[^/?]*\/)?api(?:[/?]|$)/i;
+const OTHER_API_PATHS = /^\/+(?:w\/[^/?]*\/)?(?:api|v1)(?:[/?]|$)/i;
 
 /** Starting a log-in at a provider costs identity a document and requests to the provider. */
 function costsAttempt({ limitsAttempts }: Area, method: string, path: string): boolean {

@@ -11,6 +11,7 @@ const PASSED_HEADERS = [
   'content-encoding',
   'content-type',
   'user-agent',
+  'x-tollkeeper-agent',
 ];
 
 const TRACE_HEADERS = ['traceparent', 'tracestate'];

@@ -86,6 +86,10 @@ export interface Operations {
   'PATCH /api/v1/management/workspace-keys/{id}': { data: Api.UpdateWorkspaceKeyData; responses: Api.UpdateWorkspaceKeyResponses };
   'POST /api/v1/management/workspace-keys/{id}:revoke': { data: Api.RevokeWorkspaceKeyData; responses: Api.RevokeWorkspaceKeyResponses };
   'POST /api/v1/events': { data: Api.PostEventsData; responses: Api.PostEventsResponses };
+  'POST /v1/traces': { data: Api.ExportTracesData; responses: Api.ExportTracesResponses };
+  'POST /v1/logs': { data: Api.ExportLogsData; responses: Api.ExportLogsResponses };
+  'POST /v1/metrics': { data: Api.ExportMetricsData; responses: Api.ExportMetricsResponses };
+  'POST /api/v1/intake/litellm': { data: Api.ReportLitellmCallsData; responses: Api.ReportLitellmCallsResponses };
   'POST /api/v1/reservations': { data: Api.ReserveData; responses: Api.ReserveResponses };
   'GET /api/v1/reservations/{reservation_id}': { data: Api.GetReservationData; responses: Api.GetReservationResponses };
   'POST /api/v1/reservations/{reservation_id}:settle': { data: Api.SettleReservationData; responses: Api.SettleReservationResponses };

@@ -5547,6 +5547,150 @@ export type PostEventsResponses = {
 
 export type PostEventsResponse = PostEventsResponses[keyof PostEventsResponses];
 
+export type ExportTracesData = {
+    body?: Blob | File;
+    path?: never;
+    query?: never;
+    url: '/v1/traces';
+};
+
+export type ExportTracesErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ExportTracesError = ExportTracesErrors[keyof ExportTracesErrors];
+
+export type ExportTracesResponses = {
+    /**
+     * The calls are stored durably. The answer has the encoding of the request
+     */
+    200: {
+        partialSuccess?: {
+            /**
+             * Number of calls that no figure includes
+             */
+            rejectedSpans: string;
+            errorMessage: string;
+        };
+    };
+};
+
+export type ExportTracesResponse = ExportTracesResponses[keyof ExportTracesResponses];
+
+export type ExportLogsData = {
+    body?: Blob | File;
+    path?: never;
+    query?: never;
+    url: '/v1/logs';
+};
+
+export type ExportLogsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ExportLogsError = ExportLogsErrors[keyof ExportLogsErrors];
+
+export type ExportLogsResponses = {
+    /**
+     * The calls are stored durably. The answer has the encoding of the request
+     */
+    200: {
+        partialSuccess?: {
+            /**
+             * Number of calls that no figure includes
+             */
+            rejectedLogRecords: string;
+            errorMessage: string;
+        };
+    };
+};
+
+export type ExportLogsResponse = ExportLogsResponses[keyof ExportLogsResponses];
+
+export type ExportMetricsData = {
+    body?: Blob | File;
+    path?: never;
+    query?: never;
+    url: '/v1/metrics';
+};
+
+export type ExportMetricsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ExportMetricsError = ExportMetricsErrors[keyof ExportMetricsErrors];
+
+export type ExportMetricsResponses = {
+    /**
+     * The calls are stored durably. The answer has the encoding of the request
+     */
+    200: {
+        partialSuccess?: {
+            /**
+             * Number of calls that no figure includes
+             */
+            rejectedDataPoints: string;
+            errorMessage: string;
+        };
+    };
+};
+
+export type ExportMetricsResponse = ExportMetricsResponses[keyof ExportMetricsResponses];
+
+export type ReportLitellmCallsData = {
+    body?: Blob | File;
+    path?: never;
+    query?: never;
+    url: '/api/v1/intake/litellm';
+};
+
+export type ReportLitellmCallsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ReportLitellmCallsError = ReportLitellmCallsErrors[keyof ReportLitellmCallsErrors];
+
+export type ReportLitellmCallsResponses = {
+    /**
+     * The calls are stored durably
+     */
+    200: {
+        /**
+         * Number of calls that count
+         */
+        accepted: number;
+        /**
+         * Number of objects that no figure includes
+         */
+        dropped: number;
+        /**
+         * Sentences about dropped calls, and how to avoid them
+         */
+        notices: Array<string>;
+        /**
+         * The first 20 objects that cannot be read, by their position
+         */
+        errors: Array<{
+            index: number;
+            message: string;
+        }>;
+    };
+};
+
+export type ReportLitellmCallsResponse = ReportLitellmCallsResponses[keyof ReportLitellmCallsResponses];
+
 export type ReserveData = {
     body: {
         /**

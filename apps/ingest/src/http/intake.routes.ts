@@ -1,0 +1,177 @@
+import { type Authenticator, bytesBody, defineRoute, type RequestFacts, type Route } from '@tollkeeper/http';
+import type { VerifiedKey, WorkspaceQuota } from '@tollkeeper/workspace-keys';
+import { z } from 'zod';
+import type { CallIntake, Taken } from '../intake/call.intake.ts';
+import type { Encoding } from '../intake/decode.ts';
+import { jsonAnswer, type OtlpSignal, protobufAnswer, REJECTED } from '../intake/otlp-answer.ts';
+import type { Signal } from '../intake/otlp-protobuf.ts';
+import { createReporterErrors } from './reporter.errors.ts';
+
+const MIB = 1024 * 1024;
+/** The OTel Collector takes as much. */
+const MAX_OTLP_BYTES = 20 * MIB;
+/** 512 calls, LiteLLM's batch, have 6.8 MB without prompts. */
+const MAX_LITELLM_BYTES = 32 * MIB;
+const MAX_ERRORS = 20;
+const PROTOBUF = 'application/x-protobuf';
+const UNAUDITED = { unaudited: 'Gateways report what has happened, with a key' };
+
+const DESCRIPTION = `Takes OTLP as protobuf or JSON, also with \`Content-Encoding: gzip\`, at most 20 MiB after decompression. The
+workspace is the one of the key, in \`Authorization: Bearer KEY\`, \`Authorization: Basic base64(ANY:KEY)\` or
+\`X-Api-Key: KEY\`. The header \`X-Tollkeeper-Agent\` names the agent of all calls in the body.
+
+Records that are calls of models and have a cost count as spend. A call is known by the response id of its provider, so
+it counts once, however many senders report it. Prompts and answers are never read.
+
+After 429, 503 or no answer, send the same body again. \`partialSuccess\` says which calls no figure includes.`;
+
+export interface IntakeRouteDeps {
+  intake: CallIntake<VerifiedKey>;
+  /** Also checks the quotas. */
+  authenticator: Authenticator<VerifiedKey>;
+  quotas: { bytes: WorkspaceQuota };
+}
+
+interface SignalRoute {
+  path: string;
+  otherPaths: readonly string[];
+  operationId: string;
+  summary: string;
+  description: string;
+  /** Undefined if the records are no calls: metrics are sums without identities, so they could count twice. */
+  records: Signal | undefined;
+}
+
+const METRICS_DESCRIPTION = `Takes OTLP metrics, so that exporters do not fail, and counts nothing by them: they are sums without the ids of
+calls. Report calls by traces or logs.`;
+
+/** Clients add the last two parts of a path to an endpoint, and those of Langfuse have an endpoint of their own. */
+const SIGNALS: Record<OtlpSignal, SignalRoute> = {
+  traces: {
+    path: '/v1/traces',
+    otherPaths: ['/api/v1/otlp/v1/traces', '/api/public/otel/v1/traces'],
+    operationId: 'exportTraces',
+    summary: 'Report calls by OTLP traces',
+    description: DESCRIPTION,
+    records: 'span',
+  },
+  logs: {
+    path: '/v1/logs',
+    otherPaths: ['/api/v1/otlp/v1/logs'],
+    operationId: 'exportLogs',
+    summary: 'Report calls by OTLP logs',
+    description: DESCRIPTION,
+    records: 'log',
+  },
+  metrics: {
+    path: '/v1/metrics',
+    otherPaths: ['/api/v1/otlp/v1/metrics'],
+    operationId: 'exportMetrics',
+    summary: 'Accept OTLP metrics, which count nothing',
+    description: METRICS_DESCRIPTION,
+    records: undefined,
+  },
+};
+
+const NOTHING: Pick<Taken, 'rejected' | 'notices'> = { rejected: 0, notices: [] };
+
+/** Reports of calls by the telemetry of gateways and agents. */
+export function createIntakeRoutes(deps: IntakeRouteDeps): Route[] {
+  return [otlpRoute('traces', deps), otlpRoute('logs', deps), otlpRoute('metrics', deps), litellmRoute(deps)];
+}
+
+function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: IntakeRouteDeps): Route {
+  const { records, ...route } = SIGNALS[signal];
+  const errors = createReporterErrors({ overQuota: 'rate_limited' });
+  const bodyOf = (encoding: Encoding) => bytesBody.transform((bytes) => ({ encoding, bytes }));
+  return defineRoute({
+    ...route,
+    method: 'post',
+    audit: UNAUDITED,
+    tag: 'Events',
+    access: errors.access(authenticator),
+    readsBytes: true,
+    body: { [PROTOBUF]: bodyOf('protobuf'), 'application/json': bodyOf('json') },
+    bodyLimitBytes: MAX_OTLP_BYTES,
+    chargeBytes: ({ tenantId }, bytes) => quotas.bytes.charge(tenantId, bytes),
+    responses: {
+      200: {
+        description: 'The calls are stored durably. The answer has the encoding of the request',
+        schema: z.object({
+          partialSuccess: z
+            .object({
+              [REJECTED[signal]]: z.string().meta({ description: 'Number of calls that no figure includes' }),
+              errorMessage: z.string(),
+            })
+            .optional(),
+        }),
+        bytes: PROTOBUF,
+      },
+    },
+    handler: async ({ caller, body: { encoding, bytes }, headers }) => {
+      const taken =
+        records === undefined
+          ? NOTHING
+          : await errors.answer((signal) =>
+              intake.takeOtlp(caller, { bytes, signal: records, encoding }, { agent: agentOf(headers), signal }),
+            );
+      switch (encoding) {
+        case 'protobuf':
+          return { status: 200, headers: { 'content-type': PROTOBUF }, bytes: protobufAnswer(taken) };
+        case 'json':
+          return { status: 200, body: jsonAnswer(signal, taken) };
+      }
+    },
+  });
+}
+
+const LITELLM_DESCRIPTION = `Takes what LiteLLM's \`generic_api\` callback sends: a JSON array, one object, or an object a line, at most 32 MiB. The key
+and the agent are sent as for OTLP. Objects that cannot be read are listed, and the others are taken.
+
+LiteLLM sends a batch again only after an answer of 5xx, so over a quota the answer is 503 with \`Retry-After\`.`;
+
+function litellmRoute({ intake, authenticator, quotas }: IntakeRouteDeps): Route {
+  const errors = createReporterErrors({ overQuota: 'service_unavailable' });
+  return defineRoute({
+    method: 'post',
+    audit: UNAUDITED,
+    path: '/api/v1/intake/litellm',
+    operationId: 'reportLitellmCalls',
+    tag: 'Events',
+    summary: "Report calls by LiteLLM's callback",
+    description: LITELLM_DESCRIPTION,
+    access: errors.access(authenticator),
+    readsBytes: true,
+    body: { 'application/json': bytesBody },
+    bodyLimitBytes: MAX_LITELLM_BYTES,
+    chargeBytes: ({ tenantId }, bytes) => errors.answerNow(() => quotas.bytes.charge(tenantId, bytes)),
+    responses: {
+      200: {
+        description: 'The calls are stored durably',
+        schema: z.object({
+          accepted: z.int().meta({ description: 'Number of calls that count' }),
+          dropped: z.int().meta({ description: 'Number of objects that no figure includes' }),
+          notices: z.array(z.string()).meta({ description: 'Sentences about dropped calls, and how to avoid them' }),
+          errors: z
+            .array(z.object({ index: z.int(), message: z.string() }))
+            .meta({ description: `The first ${MAX_ERRORS} objects that cannot be read, by their position` }),
+        }),
+      },
+    },
+    handler: async ({ caller, body, headers }) => {
+      const taken = await errors.answer((signal) =>
+        intake.takeLitellm(caller, body, { agent: agentOf(headers), signal }),
+      );
+      const { accepted, rejected: dropped, notices, unreadable } = taken;
+      return {
+        status: 200,
+        body: { accepted, dropped, notices: [...notices], errors: unreadable.slice(0, MAX_ERRORS) },
+      };
+    },
+  });
+}
+
+function agentOf(headers: RequestFacts['headers']): string | undefined {
+  const agent = headers['x-tollkeeper-agent'];
+  return typeof agent === 'string' && agent.trim() !== '' ? agent.trim() : undefined;
+}

@@ -1,0 +1,59 @@
+import type { Labels } from '@tollkeeper/contracts';
+import type { CallIdentity } from './identity.ts';
+import type { TokenKinds } from './token-kinds.ts';
+import type { SenderCost } from './usd.ts';
+
+/** Who made a call, for what, and when. */
+export interface CallOrigin {
+  /** The source of its events: `litellm`, or `otel/` and the name of the service. */
+  source: string;
+  agentId: string;
+  runId: string;
+  labels: Labels;
+  planKey: string | undefined;
+  /** Epoch milliseconds. */
+  timeMs: number;
+  /** That of the request, if the sender does not say which one answered. */
+  model: string | undefined;
+  provider: string | undefined;
+}
+
+/** A call of a model, as its sender reports it. */
+export interface CallRecord extends CallIdentity, CallOrigin {
+  responseModel: string | undefined;
+  requestModel: string | undefined;
+  tokens: TokenKinds | undefined;
+  /** Undefined for the usual one. */
+  serviceTier: string | undefined;
+  /** What the sender says that the call cost; undefined if it does not know. */
+  cost: SenderCost | undefined;
+  flags: readonly CallFlag[];
+  outcome: CallOutcome;
+}
+
+/**
+ * `usage_inferred`: the numbers of tokens contradict each other. `sampled`: the sender reports only a part of its
+ * calls.
+ * `late`: the call is older than 3 days.
+ */
+export type CallFlag = 'usage_inferred' | 'sampled' | 'late';
+
+/** `spent`: has tokens or a cost. The others have neither: the call failed, or nobody knows what it cost. */
+export type CallOutcome = 'spent' | 'failed' | 'no_usage' | 'client_gone';
+
+/** A call that a guard of the sender blocked. */
+export interface GuardBlock extends CallOrigin {
+  /** The same for all reports of the block that know the gateway's id of the call. */
+  id: string;
+  guard: string;
+}
+
+/** What the records of a body say. */
+export interface Reading {
+  calls: readonly CallRecord[];
+  blocks: readonly GuardBlock[];
+  /** Number of records that are no calls, by the reason. */
+  notCalls: ReadonlyMap<string, number>;
+  /** Sentences for the sender about calls that were taken otherwise than it may expect. */
+  notices: readonly string[];
+}

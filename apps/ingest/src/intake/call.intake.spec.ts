@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import type { GatewayEvent } from '@tollkeeper/contracts';
+import { createTurns, provenTenantId } from '@tollkeeper/kernel';
+import { eventually } from '@tollkeeper/testing';
+import { errorOf, traces } from '../../test/otlp.bodies.ts';
+import { createCallIntake } from './call.intake.ts';
+
+const KEY = { tenantId: provenTenantId('ws_1') };
+const OTHER = { tenantId: provenTenantId('ws_2') };
+
+/** A body with one call, and more than 64 KiB if it is large. */
+function body(settlementId: string, { large = false } = {}) {
+  const prompt = large ? 'x'.repeat(64 * 1024) : 'x';
+  const bytes = traces(
+    {
+      spans: [
+        {
+          attributes: [
+            ['gen_ai.operation.name', 'chat'],
+            ['tollkeeper.settlement_id', settlementId],
+            ['gen_ai.usage.cost', 0.5],
+            ['gen_ai.input.messages', prompt],
+          ],
+        },
+      ],
+    },
+    'protobuf',
+  );
+  return { bytes, signal: 'span', encoding: 'protobuf' } as const;
+}
+
+/** An intake whose log waits until it is released. */
+function setUp() {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const arrived: string[] = [];
+  const intake = createCallIntake<typeof KEY>({
+    accept: async (_key, events: readonly GatewayEvent[]) => {
+      arrived.push(...events.map(({ id }) => id));
+      await released;
+    },
+    chargeEvents: () => undefined,
+    count: () => undefined,
+    turns: {
+      small: createTurns({ capacity: 1024 * 1024, ofSender: 8 }),
+      large: createTurns({ capacity: 1024 * 1024, ofSender: 1 }),
+    },
+    clock: () => 1_764_150_000_000,
+  });
+  const take = (key: typeof KEY, of: ReturnType<typeof body>, signal = new AbortController().signal) =>
+    intake.takeOtlp(key, of, { agent: undefined, signal });
+  return { take, release, arrived };
+}
+
+describe('bodies that come together', () => {
+  it('are taken one at a time of each workspace if they are large, and small ones beside them', async () => {
+    const { take, release, arrived } = setUp();
+    const taken = [
+      take(KEY, body('a', { large: true })),
+      take(KEY, body('b', { large: true })),
+      take(KEY, body('c')),
+      take(OTHER, body('d', { large: true })),
+    ];
+    await eventually(() => expect(arrived.toSorted()).toEqual(['a', 'c', 'd']));
+    release();
+    await Promise.all(taken);
+    expect(arrived.toSorted()).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('lose their place when nobody waits for the answer any more', async () => {
+    const { take, release, arrived } = setUp();
+    const late = new AbortController();
+    const first = take(KEY, body('a', { large: true }));
+    const second = errorOf(take(KEY, body('b', { large: true }), late.signal));
+    const third = take(KEY, body('c', { large: true }));
+    const reason = new Error('late');
+    late.abort(reason);
+    expect(await second).toBe(reason);
+    release();
+    await Promise.all([first, third]);
+    expect(arrived).toEqual(['a', 'c']);
+  });
+});

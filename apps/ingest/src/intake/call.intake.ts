@@ -1,0 +1,123 @@
+import { type GatewayEvent, MAX_EVENTS_PER_BATCH } from '@tollkeeper/contracts';
+import type { Clock, TenantId, Turns } from '@tollkeeper/kernel';
+import { eventsOf } from './call-events.ts';
+import type { CallRecord, Reading } from './call-record.ts';
+import { readCalls } from './calls.ts';
+import { decodeLitellm, decodeOtlp, type Encoding } from './decode.ts';
+import type { Signal } from './otlp-protobuf.ts';
+import type { IntakeRecord } from './record.ts';
+
+/** What became of a reported call. `unpriced`: it has tokens without a cost. `blocked`: by a guard of the sender. */
+export const CALL_FATES = ['settled', 'unpriced', 'no_usage', 'client_gone', 'failed', 'blocked'] as const;
+export type CallFate = (typeof CALL_FATES)[number];
+
+/** What the answer says about a body that was taken. */
+export interface Taken {
+  /** Calls and blocks whose events are durable in the log. */
+  accepted: number;
+  /** Calls that are in no figure, and objects that could not be read. */
+  rejected: number;
+  /** Sentences about what was rejected or taken otherwise than the sender may expect. */
+  notices: readonly string[];
+  /** The objects of a callback that could not be read, by their position. */
+  unreadable: readonly { index: number; message: string }[];
+}
+
+interface OtlpBody {
+  bytes: Buffer;
+  signal: Signal;
+  encoding: Encoding;
+}
+
+export interface TakeOptions {
+  /** The agent that the request names for all of its calls. */
+  agent: string | undefined;
+  /** Aborted when nobody waits any more: what has not begun is not done. */
+  signal: AbortSignal;
+}
+
+/** Takes reports of calls. Rejects like decoders and the intake of events. A body that is sent again counts once. */
+export interface CallIntake<Key> {
+  takeOtlp(key: Key, body: OtlpBody, options: TakeOptions): Promise<Taken>;
+  /** The objects of LiteLLM's `generic_api` callback. */
+  takeLitellm(key: Key, bytes: Buffer, options: TakeOptions): Promise<Taken>;
+}
+
+/** Bodies up to this size never wait for larger ones. */
+const SMALL_BYTES = 64 * 1024;
+
+export interface CallIntakeDeps<Key> {
+  /** As the intake of events: resolves when they are durable. */
+  accept: (key: Key, events: readonly GatewayEvent[]) => Promise<void>;
+  /** Charges a workspace for further events of an admitted request. Throws `rate_limited`. */
+  chargeEvents: (tenantId: TenantId, more: number) => void;
+  count: (fate: CallFate, calls: number) => void;
+  /** Records take several times the memory of a body, so bodies take turns, weighted by their bytes. */
+  turns: Record<'small' | 'large', Turns>;
+  clock: Clock;
+}
+
+export function createCallIntake<Key extends { tenantId: TenantId }>(deps: CallIntakeDeps<Key>): CallIntake<Key> {
+  const { accept, chargeEvents, count, turns, clock } = deps;
+
+  async function take(key: Key, records: readonly IntakeRecord[], { agent, signal }: TakeOptions): Promise<Taken> {
+    const reading = await readCalls(records, { receivedMs: clock(), agent, signal });
+    const events = await eventsOf(reading);
+    // The first was charged at the admission of the request.
+    if (events.length > 1) chargeEvents(key.tenantId, events.length - 1);
+    for (let start = 0; start < events.length; start += MAX_EVENTS_PER_BATCH) {
+      signal.throwIfAborted();
+      await accept(key, events.slice(start, start + MAX_EVENTS_PER_BATCH));
+    }
+    const fates = fatesOf(reading);
+    for (const [fate, calls] of fates) count(fate, calls);
+    const unpriced = fates.get('unpriced') ?? 0;
+    return {
+      accepted: events.length,
+      rejected: unpriced,
+      notices: unpriced > 0 ? [unpricedNotice(unpriced), ...reading.notices] : reading.notices,
+      unreadable: [],
+    };
+  }
+
+  function inTurn(key: Key, { length }: Buffer, { signal }: TakeOptions, work: () => Promise<Taken>): Promise<Taken> {
+    return turns[length > SMALL_BYTES ? 'large' : 'small'].run(key.tenantId, length, work, signal);
+  }
+
+  return {
+    takeOtlp: (key, { bytes, signal, encoding }, options) =>
+      inTurn(key, bytes, options, async () =>
+        take(key, await decodeOtlp(bytes, signal, encoding, options.signal), options),
+      ),
+    takeLitellm: (key, bytes, options) =>
+      inTurn(key, bytes, options, async () => {
+        const { records, unreadable } = await decodeLitellm(bytes, options.signal);
+        const taken = await take(key, records, options);
+        return { ...taken, rejected: taken.rejected + unreadable.length, unreadable };
+      }),
+  };
+}
+
+function fatesOf({ calls, blocks }: Reading): ReadonlyMap<CallFate, number> {
+  const fates = new Map<CallFate, number>();
+  const add = (fate: CallFate) => fates.set(fate, (fates.get(fate) ?? 0) + 1);
+  for (const call of calls) add(fateOf(call));
+  if (blocks.length > 0) fates.set('blocked', blocks.length);
+  return fates;
+}
+
+function fateOf({ outcome, cost }: CallRecord): CallFate {
+  switch (outcome) {
+    case 'spent':
+      return cost === undefined ? 'unpriced' : 'settled';
+    case 'failed':
+    case 'no_usage':
+    case 'client_gone':
+      return outcome;
+  }
+}
+
+function unpricedNotice(calls: number): string {
+  const reported = calls === 1 ? '1 call has tokens but no cost' : `${calls} calls have tokens but no cost`;
+  return `${reported}, and no figure includes such calls yet. Report their cost, for example by gen_ai.usage.cost in USD.`;
+}

@@ -1,0 +1,159 @@
+import { type OriginOptions, originOf, toIdentifier } from './call-origin.ts';
+import type { CallFlag, CallOutcome, CallRecord, GuardBlock, Reading } from './call-record.ts';
+import { type Candidate, candidateOf, repeatedCalls } from './call-tree.ts';
+import { eachInSlices } from './each-in-slices.ts';
+import { guardsThatBlocked } from './guard-blocks.ts';
+import { digest, identityOf } from './identity.ts';
+import { type FoundFacts, factsOf, notACallBecause } from './read-facts.ts';
+import { countBlocks, countCalls, type IntakeRecord } from './record.ts';
+import { createSpanTree } from './span-tree.ts';
+
+export interface ReadingOptions extends OriginOptions {
+  /** Names of guards that are Tollkeeper's own: it knows what they deny. */
+  ownGuards?: readonly string[];
+  signal?: AbortSignal | undefined;
+}
+
+/** Limits do not count older calls. */
+const LATE_MS = 3 * 24 * 60 * 60 * 1000;
+const OWN_GUARDS = ['tollkeeper'];
+const USD = 'USD';
+const USUAL_TIERS = ['default', 'standard'];
+const CLIENT_GONE = 'DC';
+/** A probability of 1, in OpenTelemetry's `tracestate`. */
+const UNSAMPLED = 'th:0';
+
+/**
+ * The calls among the records of one body, in order. Of calls inside each other that repeat the same usage, the inner
+ * one counts. Rejects with `payload_too_large` over 10,000 calls or blocks, and with the reason of `signal`.
+ */
+export async function readCalls(records: readonly IntakeRecord[], options: ReadingOptions): Promise<Reading> {
+  const { ownGuards = OWN_GUARDS, signal } = options;
+  const tree = createSpanTree();
+  const countedCalls = countCalls();
+  const countedBlocks = countBlocks();
+  const candidates = new Map<IntakeRecord, Candidate>();
+  const notCalls = new Map<string, number>();
+  const noteNoCall = (reason: string) => notCalls.set(reason, (notCalls.get(reason) ?? 0) + 1);
+  const sortOut = (record: IntakeRecord): void => {
+    tree.add(record);
+    const reason = notACallBecause(record);
+    if (reason !== undefined) return void noteNoCall(reason);
+    countedCalls.add();
+    candidates.set(record, candidateOf(record, factsOf(record, tree)));
+  };
+  await eachInSlices(records, sortOut, signal);
+  const repeated = await repeatedCalls(candidates, tree, signal);
+  const calls: CallRecord[] = [];
+  const blocks: GuardBlock[] = [];
+  const notices = createNotices();
+  const take = (record: IntakeRecord): void => {
+    const candidate = candidates.get(record);
+    const isCall = candidate !== undefined && !repeated.has(record);
+    if (isCall) calls.push(callOf(candidate, options, notices));
+    else if (candidate !== undefined) noteNoCall('a call inside it has its usage');
+    const facts = candidate?.facts ?? factsOf(record, tree);
+    for (const guard of guardsThatBlocked(facts, { isCall })) {
+      if (ownGuards.includes(guard)) continue;
+      countedBlocks.add();
+      const call = callAround(record, candidates, tree.ancestors(record));
+      blocks.push(blockOf(guard, call ?? { record, facts }, options));
+    }
+  };
+  await eachInSlices(records, take, signal);
+  return { calls, blocks, notCalls, notices: notices.sentences() };
+}
+
+function callOf({ record, facts, usage }: Candidate, options: ReadingOptions, notices: Notices): CallRecord {
+  const identity = identityOf(record, facts);
+  const origin = originOf(record, facts, { ...options, callId: identity.settlementId });
+  const currency = facts.value('currency') ?? USD;
+  const cost = currency.toUpperCase() === USD ? facts.value('cost') : undefined;
+  if (currency.toUpperCase() !== USD) notices.foreign();
+  const isLate = origin.timeMs < options.receivedMs - LATE_MS;
+  if (isLate) notices.late();
+  const tier = facts.value('serviceTier');
+  const flags: Record<CallFlag, boolean> = {
+    usage_inferred: usage?.inferred ?? false,
+    sampled: isSampled(record, facts),
+    late: isLate,
+  };
+  return {
+    ...identity,
+    ...origin,
+    responseModel: facts.value('responseModel'),
+    requestModel: facts.value('requestModel'),
+    tokens: usage?.tokens,
+    serviceTier: tier === undefined || USUAL_TIERS.includes(tier) ? undefined : tier,
+    cost,
+    flags: (Object.keys(flags) as CallFlag[]).filter((flag) => flags[flag]),
+    outcome: usage !== undefined || cost !== undefined ? 'spent' : outcomeWithoutUsage(record, facts),
+  };
+}
+
+function outcomeWithoutUsage(record: IntakeRecord, facts: FoundFacts): Exclude<CallOutcome, 'spent'> {
+  const hasFailed =
+    record.failed ||
+    facts.value('errorType') !== undefined ||
+    (facts.value('httpStatus')?.value ?? 0) >= 400 ||
+    facts.value('callStatus') === 'failure';
+  if (hasFailed) return 'failed';
+  return facts.value('responseFlags')?.split(',').includes(CLIENT_GONE) ? 'client_gone' : 'no_usage';
+}
+
+/** Whether the sender reports only a part of its calls: its figures are incomplete, and are not scaled. */
+function isSampled({ traceState }: IntakeRecord, facts: FoundFacts): boolean {
+  const ofOpenTelemetry = traceState.split(',').find((entry) => entry.trim().startsWith('ot='));
+  const threshold = ofOpenTelemetry
+    ?.trim()
+    .slice('ot='.length)
+    .split(';')
+    .find((field) => field.startsWith('th:'));
+  return (threshold !== undefined && threshold !== UNSAMPLED) || facts.value('samplingProbability') === true;
+}
+
+/** A guard has a span of its own, inside that of the call. */
+function callAround(
+  record: IntakeRecord,
+  candidates: ReadonlyMap<IntakeRecord, Candidate>,
+  ancestors: Iterable<IntakeRecord>,
+): Candidate | undefined {
+  for (const each of [record, ...ancestors]) {
+    const candidate = candidates.get(each);
+    if (candidate !== undefined) return candidate;
+  }
+  return undefined;
+}
+
+function blockOf(
+  guard: string,
+  { record, facts }: Pick<Candidate, 'record' | 'facts'>,
+  options: ReadingOptions,
+): GuardBlock {
+  const { settlementId } = identityOf(record, facts);
+  const callId = facts.value('callId') ?? settlementId;
+  return {
+    id: `guard:${digest([callId, guard])}`,
+    guard: toIdentifier(guard),
+    ...originOf(record, facts, { ...options, callId: settlementId }),
+  };
+}
+
+interface Notices {
+  foreign(): void;
+  late(): void;
+  sentences(): readonly string[];
+}
+
+function createNotices(): Notices {
+  const counts = { foreign: 0, late: 0 };
+  const calls = (count: number) => (count === 1 ? '1 call is' : `${count} calls are`);
+  return {
+    foreign: () => void (counts.foreign += 1),
+    late: () => void (counts.late += 1),
+    sentences: () => [
+      ...(counts.foreign > 0 ? [`${calls(counts.foreign)} taken without the reported cost, which is not in USD.`] : []),
+      ...(counts.late > 0 ? [`${calls(counts.late)} older than 3 days, too old to count in limits.`] : []),
+    ],
+  };
+}

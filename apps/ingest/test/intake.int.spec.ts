@@ -1,0 +1,263 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from '@jest/globals';
+import { gatewayEventSchema, type GatewayEventRecord, isSpendSettled } from '@tollkeeper/contracts';
+import type { TenantId } from '@tollkeeper/kernel';
+import { eventually, useMongo } from '@tollkeeper/testing';
+import { readCalls } from '../src/intake/calls.ts';
+import { useIngest } from './ingest.stack.ts';
+import { type TestSpan, traces } from './otlp.bodies.ts';
+import { bodyOf, RECEIVED_MS, RECORDED, recordsOf } from './senders.ts';
+
+const PROTOBUF = 'application/x-protobuf';
+const JSON_TYPE = 'application/json';
+const TRACES = '/v1/traces';
+const LITELLM = '/api/v1/intake/litellm';
+
+interface Sent {
+  status: number;
+  type: string | null;
+  retryAfter: string | null;
+  bytes: Buffer;
+  /** Null unless the answer is JSON. */
+  body: Record<string, unknown> | null;
+}
+
+const mongo = useMongo();
+const ingest = useIngest(mongo);
+
+async function send(
+  path: string,
+  bytes: Buffer | string,
+  headers: Record<string, string>,
+  url = ingest.url(),
+): Promise<Sent> {
+  const answer = await fetch(url + path, { method: 'POST', headers, body: Buffer.from(bytes) });
+  const got = Buffer.from(await answer.arrayBuffer());
+  const type = answer.headers.get('content-type');
+  const isJson = type?.startsWith(JSON_TYPE) ?? false;
+  return {
+    status: answer.status,
+    type,
+    retryAfter: answer.headers.get('retry-after'),
+    bytes: got,
+    body: isJson ? (JSON.parse(got.toString()) as Record<string, unknown>) : null,
+  };
+}
+
+/** A call with a cost, unless its attributes say otherwise. */
+function call(
+  attributes: TestSpan['attributes'] = [['gen_ai.usage.cost', 0.00517]],
+  spanId = 'b7ad6b7169203331',
+): TestSpan {
+  return {
+    traceId: '0af7651916cd43dd8448eb211c80319c',
+    spanId,
+    endNanos: BigInt(RECEIVED_MS) * 1_000_000n,
+    attributes: [
+      ['gen_ai.operation.name', 'chat'],
+      ['gen_ai.request.model', 'gpt-4o'],
+      ['gen_ai.usage.input_tokens', 1200n],
+      ['gen_ai.usage.output_tokens', 345n],
+      ...attributes,
+    ],
+  };
+}
+
+const bearer = (apiKey: string, type = PROTOBUF) => ({ authorization: `Bearer ${apiKey}`, 'content-type': type });
+const spansOf = (...spans: TestSpan[]) => traces({ resource: [['service.name', 'bot']], spans }, 'protobuf');
+const events = (tenantId: TenantId) => ingest.logged(tenantId).map(({ event }: GatewayEventRecord) => event);
+
+describe('reports of calls', () => {
+  it('of every recorded sender become its events, at its own path and with its own headers', async () => {
+    ingest.clock.now = RECEIVED_MS;
+    for (const body of RECORDED) {
+      const { apiKey, tenantId } = ingest.keys.issue();
+      const { calls } = await readCalls(await recordsOf(body), { receivedMs: RECEIVED_MS });
+      const { 'content-encoding': encoding, 'content-type': type = '' } = body.headers;
+      const bytes = bodyOf(body.file);
+      const answer = await send(body.path, encoding === 'gzip' ? gzipSync(bytes) : bytes, {
+        'content-type': type,
+        ...(encoding !== undefined && { 'content-encoding': encoding }),
+        ...(body.headers['authorization']?.startsWith('Basic')
+          ? { authorization: `Basic ${Buffer.from(`pk-lf-x:${apiKey}`).toString('base64')}` }
+          : { 'x-api-key': apiKey }),
+      });
+      expect([body.file, answer.status]).toEqual([body.file, 200]);
+      const settled = calls.filter(({ cost }) => cost !== undefined);
+      await eventually(() => expect(events(tenantId)).toHaveLength(settled.length));
+      const logged = events(tenantId).filter(isSpendSettled);
+      expect(logged.map(({ id, data }) => [id, data.settlement_id, data.amount_micros])).toEqual(
+        settled.map(({ settlementId, cost }) => [settlementId, settlementId, cost?.micros]),
+      );
+      for (const event of logged) expect(gatewayEventSchema.safeParse(event).success).toBe(true);
+    }
+    expect(ingest.logs.text()).not.toContain('PROMPTTEXT');
+  });
+
+  it('become settlements with the tokens, model, agent, run, labels and plan of the call', async () => {
+    ingest.clock.now = RECEIVED_MS;
+    const { apiKey, tenantId, keyId } = ingest.keys.issue('developer', { env: 'prod' });
+    const answer = await send(LITELLM, bodyOf('litellm-1.106.2-generic-single.json'), bearer(apiKey, JSON_TYPE));
+
+    expect(answer.body).toEqual({ accepted: 1, dropped: 0, notices: [], errors: [] });
+    ingest.expectDocumented(LITELLM, answer.status, answer.body);
+    await eventually(() => expect(ingest.logged(tenantId)).toHaveLength(1));
+    expect(ingest.logged(tenantId)[0]).toMatchObject({
+      keyId,
+      event: {
+        id: expect.stringMatching(/^rsp:[0-9a-f]{32}$/),
+        source: 'litellm',
+        type: 'spend.settled',
+        time: '2026-11-26T08:54:07.733Z',
+        data: {
+          run_id: 'run-1',
+          agent_id: 'research-agent',
+          amount_micros: 5170,
+          plan_key: 'gold',
+          model: 'gpt-4o',
+          provider: 'openai',
+          input_tokens: 1200,
+          output_tokens: 345,
+          labels: { env: 'prod', team: 'platform', user: 'end-user-5' },
+        },
+      },
+    });
+  });
+
+  it('are of the agent that the header of the request names', async () => {
+    const { apiKey, tenantId } = ingest.keys.issue();
+    await send(TRACES, spansOf(call()), { ...bearer(apiKey), 'x-tollkeeper-agent': 'My Agent' });
+    await eventually(() => expect(events(tenantId)).toMatchObject([{ data: { agent_id: 'My-Agent' } }]));
+  });
+
+  it('are answered in their encoding, empty if all calls count', async () => {
+    const { apiKey } = ingest.keys.issue();
+    expect(await send(TRACES, spansOf(call()), bearer(apiKey))).toMatchObject({
+      status: 200,
+      type: PROTOBUF,
+      bytes: Buffer.alloc(0),
+    });
+    const asJson = await send(TRACES, traces({ spans: [call()] }, 'json'), bearer(apiKey, JSON_TYPE));
+    expect([asJson.status, asJson.body]).toEqual([200, {}]);
+    ingest.expectDocumented(TRACES, asJson.status, asJson.body);
+  });
+
+  it('without a cost are set aside, counted, and named in the answer', async () => {
+    const { apiKey, tenantId } = ingest.keys.issue();
+    const spans = [call([], '1'.repeat(16)), call([], '2'.repeat(16)), call()];
+    const asJson = await send(TRACES, traces({ spans }, 'json'), bearer(apiKey, JSON_TYPE));
+    expect(asJson.body).toEqual({
+      partialSuccess: { rejectedSpans: '2', errorMessage: expect.stringContaining('2 calls have tokens but no cost') },
+    });
+    ingest.expectDocumented(TRACES, asJson.status, asJson.body);
+    const asProtobuf = await send(TRACES, spansOf(...spans), bearer(apiKey));
+    // The message, the number of rejected spans, and the text.
+    expect(asProtobuf.bytes[0]).toBe(0x0a);
+    expect([...asProtobuf.bytes.subarray(asProtobuf.bytes.indexOf(0x08), asProtobuf.bytes.indexOf(0x08) + 2)]).toEqual([
+      8, 2,
+    ]);
+    expect(asProtobuf.bytes.toString()).toContain('2 calls have tokens but no cost');
+    await eventually(() => expect(events(tenantId)).toHaveLength(2));
+    expect(await ingest.metrics.registry.metrics()).toMatch(
+      /ingest_reported_calls_total\{[^}]*outcome="unpriced"[^}]*\} \d+/,
+    );
+  });
+
+  it('that a guard blocked become blocked calls', async () => {
+    const { apiKey, tenantId } = ingest.keys.issue();
+    const filtered = call([['gen_ai.response.finish_reasons', ['content_filter']]]);
+    await send(TRACES, spansOf(filtered), bearer(apiKey));
+    await eventually(() =>
+      expect(events(tenantId)).toMatchObject([
+        { type: 'guard.blocked', data: { guard: 'content_filter', model: 'gpt-4o' } },
+      ]),
+    );
+    expect(gatewayEventSchema.safeParse(events(tenantId)[0]).success).toBe(true);
+  });
+
+  it('may come without a body or a call, and as metrics, which count nothing', async () => {
+    const { apiKey, tenantId } = ingest.keys.issue();
+    for (const path of [TRACES, '/v1/logs', '/v1/metrics', LITELLM]) {
+      const type = path === LITELLM ? JSON_TYPE : PROTOBUF;
+      expect([path, (await send(path, '', bearer(apiKey, type))).status]).toEqual([path, 200]);
+    }
+    expect((await send('/v1/metrics', spansOf(call()), bearer(apiKey))).status).toBe(200);
+    expect((await send('/api/v1/otlp/v1/metrics', '{}', bearer(apiKey, JSON_TYPE))).body).toEqual({});
+    await send(TRACES, spansOf(call()), bearer(apiKey));
+    await eventually(() => expect(events(tenantId)).toHaveLength(1));
+  });
+});
+
+describe('the key of a report', () => {
+  it.each(['Bearer x', 'Basic x', 'Basic bm90LWEta2V5', undefined])(
+    'is refused with 401 as %s',
+    async (authorization) => {
+      const headers = { 'content-type': PROTOBUF, ...(authorization !== undefined && { authorization }) };
+      expect(await send(TRACES, spansOf(call()), headers)).toMatchObject({
+        status: 401,
+        body: { code: 'unauthenticated' },
+      });
+    },
+  );
+
+  it('must be allowed to write', async () => {
+    const { apiKey } = ingest.keys.issue('read_only');
+    expect((await send(TRACES, spansOf(call()), bearer(apiKey))).status).toBe(403);
+  });
+});
+
+describe('a report that cannot be taken', () => {
+  it.each([
+    ['400 if it does not decode', 400, PROTOBUF, Buffer.from('text')],
+    ['400 if its JSON does not', 400, JSON_TYPE, Buffer.from('{"resourceSpans":[')],
+    ['415 for another content type', 415, 'text/plain', Buffer.from('x')],
+    ['413 over 20 MiB', 413, PROTOBUF, Buffer.alloc(20 * 1024 * 1024 + 1)],
+  ])('is answered %s', async (_case, status, type, bytes) => {
+    const { apiKey } = ingest.keys.issue();
+    const answer = await send(TRACES, bytes, bearer(apiKey, type));
+    expect([answer.status, typeof answer.body?.['error']]).toEqual([status, 'string']);
+  });
+
+  it('by LiteLLM loses only the objects that cannot be read', async () => {
+    const { apiKey, tenantId } = ingest.keys.issue();
+    const single = bodyOf('litellm-1.106.2-generic-single.json').toString();
+    const answer = await send(LITELLM, `${single}\n{"id":\n`, bearer(apiKey, JSON_TYPE));
+    expect(answer.body).toMatchObject({ accepted: 1, dropped: 1, errors: [{ index: 1 }] });
+    await eventually(() => expect(events(tenantId)).toHaveLength(1));
+  });
+});
+
+describe('a workspace over its quota', () => {
+  const few = { WORKSPACE_EVENTS_PER_SECOND: '1', WORKSPACE_BURST_EVENTS: '1000' };
+  const limited = useIngest(mongo, undefined, few);
+
+  it('gets 429 with Retry-After for OTLP, and 503 for LiteLLM, which drops its batch after 429', async () => {
+    const { apiKey } = limited.keys.issue();
+    const many = Array.from({ length: 1002 }, (_none, index) => call(undefined, index.toString(16).padStart(16, '1')));
+    const post = (path: string, bytes: Buffer | string, type = PROTOBUF) =>
+      send(path, bytes, bearer(apiKey, type), limited.url());
+    expect((await post(TRACES, spansOf(...many))).status).toBe(200);
+    expect(await post(TRACES, spansOf(call()))).toMatchObject({
+      status: 429,
+      retryAfter: expect.stringMatching(/^\d+$/),
+    });
+    expect(await post(LITELLM, bodyOf('litellm-1.106.2-generic-single.json'), JSON_TYPE)).toMatchObject({
+      status: 503,
+      retryAfter: expect.stringMatching(/^\d+$/),
+      body: { error: expect.stringContaining('events per second') },
+    });
+  });
+});
+
+describe('a failure on our side', () => {
+  const failing = useIngest(mongo, (log) => ({
+    ...log,
+    append: () => Promise.reject(new Error('something unexpected')),
+  }));
+
+  it('is answered 503, because exporters drop a body after 500', async () => {
+    const { apiKey } = failing.keys.issue();
+    const answer = await send(TRACES, spansOf(call()), bearer(apiKey), failing.url());
+    expect(answer).toMatchObject({ status: 503, retryAfter: '5', body: { code: 'service_unavailable' } });
+  });
+});
