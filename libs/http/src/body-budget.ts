@@ -7,8 +7,8 @@ export interface BodyBudget {
   readonly takenBytes: number;
   /**
    * Opens an empty account for one request. If its body stalls while another one needs the room, the account loses its
-   * room, and `giveWay` is called once with the error to answer. When half of the budget is taken, the bodies of one
-   * `sender` together get at most a quarter of the budget.
+   * room, and `giveWay` is called once with the error to answer. When half of the budget is taken, several bodies of
+   * one `sender` together get at most a quarter of the budget.
    */
   open(giveWay: (reason: AppError) => void, sender?: string): BodyShare;
 }
@@ -116,9 +116,11 @@ export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
     return taken.total + bytes <= budgetBytes * share;
   }
 
-  function isOverShare({ sender }: Account, bytes: number): boolean {
+  function isOverShare({ sender, bytes: own }: Account, bytes: number): boolean {
     if (sender === undefined || taken.total + bytes <= budgetBytes * FREE_FOR_ALL_SHARE) return false;
-    return taken.ofSender(sender) + bytes > budgetBytes * SENDER_SHARE;
+    const ofSender = taken.ofSender(sender);
+    // A body may be larger than the share, so the only one of its sender is accepted.
+    return ofSender > own && ofSender + bytes > budgetBytes * SENDER_SHARE;
   }
 
   function makeRoom(account: Account, bytes: number): void {

@@ -64,7 +64,7 @@ export function createBodyReader(route: Route, { limitBytes, budget, turns }: Bo
       // Does not wait for further requests of a sender this slow.
       if (!res.headersSent) res.setHeader('connection', 'close');
       arrival.fail(reason);
-    });
+    }, sender);
     try {
       const bytes = await collect(req, decoder, arrival.collect(share));
       share.complete();

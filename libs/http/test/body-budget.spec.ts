@@ -6,7 +6,7 @@ import { createMetrics, type Metrics } from '@tollkeeper/runtime';
 import { eventually } from '@tollkeeper/testing';
 import request from 'supertest';
 import { z } from 'zod';
-import { createBodyBudget, createHttpServer, defineRoute, type HttpListener } from '../src/index.ts';
+import { createBodyBudget, createHttpServer, defineRoute, type HttpListener, type RequestFacts } from '../src/index.ts';
 import { quietServer } from './api.fixture.ts';
 
 const BUDGET_BYTES = 100_000;
@@ -39,11 +39,11 @@ describe('the bodies of all requests in flight', () => {
     const handler = async () => ({ status: 204 as const });
     const access = {
       scheme: 'workspaceKey' as const,
-      authenticate: async () => {
+      authenticate: async ({ headers }: RequestFacts) => {
         authenticated += 1;
-        return null;
+        return headers.authorization ?? 'slow';
       },
-      senderOf: () => 'sender',
+      senderOf: (sender: string) => sender,
     };
     server = createHttpServer({
       ...quietServer,
@@ -77,6 +77,7 @@ describe('the bodies of all requests in flight', () => {
   const post = (length: number, path = '/texts') =>
     request(server.url)
       .post(path)
+      .set('authorization', 'quick')
       .send({ text: 'x'.repeat(length) });
 
   /** Sends the head of a request, and of its body only `body`. */
@@ -177,6 +178,14 @@ describe('the bodies of all requests in flight', () => {
     return Number(text.trim().split(' ').at(-1));
   }
 
+  it('of one sender leave room to others, though they do not stall', async () => {
+    const unfinished = Array.from({ length: 4 }, () => begin('Content-Length: 1000000', Buffer.alloc(20_000, ' ')));
+    let answers = '';
+    for (const socket of unfinished) socket.on('data', (chunk: Buffer) => (answers += chunk.toString()));
+    await eventually(() => expect(answers.match(/HTTP\/1\.1 503 /g)).toHaveLength(2));
+    expect((await post(40_000)).status).toBe(204);
+  });
+
   it('never keep out a body that is alone, however large it is', async () => {
     expect((await post(5 * BUDGET_BYTES)).status).toBe(204);
   });
@@ -210,6 +219,15 @@ describe('the bodies of one sender', () => {
     expect([fill('a'), second, third].every((bytes) => bytes <= 256 * 1024)).toBe(true);
     expect([second, third].every((bytes) => bytes > 200 * 1024)).toBe(true);
     expect(budget.takenBytes).toBeLessThanOrEqual(1024 * 1024);
+  });
+
+  it('may be larger than a quarter, if there is only one', () => {
+    const { budget } = setUp();
+    budget.open(() => undefined, 'a').take(PIECE_BYTES);
+    const only = budget.open(() => undefined, 'b');
+    for (let pieces = 0; pieces < 40; pieces += 1) only.take(PIECE_BYTES);
+    expect(() => budget.open(() => undefined, 'b').take(1)).toThrow('Too many requests');
+    expect(() => budget.open(() => undefined, 'a').take(1)).not.toThrow();
   });
 
   it('count no more once their room is given back', () => {
