@@ -12,11 +12,10 @@ import type { BudgetSource, LimitSource } from './peers.ts';
 import { type GrantReader, listReservations } from './reservation.list.ts';
 import type { Submit } from './reservation.use-cases.ts';
 
-/** Budgets to show, and the most values of one that has a limit for each. */
-interface ShownBudgets {
+/** The budgets of a workspace, and those whose limits are shown: of one with `each`, at most `maxValues`. */
+interface ViewedBudgets {
   active: ActiveBudgets;
-  shown: readonly ActiveBudget[];
-  maxValues: number;
+  shown?: { budgets: readonly ActiveBudget[]; maxValues: number };
 }
 
 /** Maximum number of limits in one request. */
@@ -46,11 +45,14 @@ export function createLimits(deps: LimitDeps): Limits {
   function viewWithBudgets(tenantId: TenantId, daily: readonly Limit[], budgetId?: string): Promise<LimitsView> {
     return withNewestBudgets(budgets, tenantId, async (active) => {
       if (budgetId === undefined) {
-        return viewInParts(submit, tenantId, daily, { active, shown: active.all, maxValues: VALUES_OF_EACH });
+        return viewInParts(submit, tenantId, daily, {
+          active,
+          shown: { budgets: active.all, maxValues: VALUES_OF_EACH },
+        });
       }
-      const shown = active.all.filter(({ id }) => id === budgetId);
-      if (shown.length > 0) return viewInParts(submit, tenantId, daily, { active, shown, maxValues: VALUES_OF_ONE });
-      noSuchBudget();
+      const budgets = active.all.filter(({ id }) => id === budgetId);
+      if (budgets.length === 0) noSuchBudget();
+      return viewInParts(submit, tenantId, daily, { active, shown: { budgets, maxValues: VALUES_OF_ONE } });
     });
   }
 
@@ -71,11 +73,7 @@ export function createLimits(deps: LimitDeps): Limits {
     if (agentId === undefined) return viewInParts(submit, tenantId, daily);
     const call = budgetedCall({ agentId, planKey: planKey ?? null });
     return withNewestBudgets(budgets, tenantId, (active) =>
-      viewInParts(submit, tenantId, [...daily, ...active.limitsFor(call, clock())], {
-        active,
-        shown: [],
-        maxValues: 0,
-      }),
+      viewInParts(submit, tenantId, [...daily, ...active.limitsFor(call, clock())], { active }),
     );
   }
 
@@ -98,7 +96,7 @@ async function viewInParts(
   submit: Submit,
   tenantId: TenantId,
   limits: readonly Limit[],
-  ofBudgets?: ShownBudgets,
+  { active: budgets, shown }: Partial<ViewedBudgets> = {},
 ): Promise<LimitsView> {
   const parts: Limit[][] = [[]];
   for (const limit of limits) {
@@ -106,10 +104,9 @@ async function viewInParts(
     parts.at(-1)!.push(limit);
   }
   const deadline = performance.now() + PERSON_ANSWER_MS;
-  const { active: budgets, shown, maxValues } = ofBudgets ?? { shown: [], maxValues: 0 };
   const asks: (Ask<LimitsView> | LongRead<LimitsView>)[] = [
     ...parts.map(viewLimits),
-    ...shown.map((budget) => viewBudget(budget, maxValues)),
+    ...(shown?.budgets ?? []).map((budget) => viewBudget(budget, shown!.maxValues)),
   ].map((ask) => ({ ...ask, ...(budgets && { budgets }) }));
   for (;;) {
     const views = await Promise.all(asks.map((ask) => submit(tenantId, { ...ask, deadline })));

@@ -123,8 +123,8 @@ function Plot({ label, series, points, short, exact, mark, limit, height = 250 }
           <Bar key={point.key} {...{ point, series, index, scale }} />
         ))}
         {width > 0 && <Projection {...{ points, scale }} />}
-        {limit !== undefined && width > 0 && <LimitLine {...{ limit, scale }} />}
         {mark !== undefined && width > 0 && <Mark at={scale.x(mark.index)} text={mark.text} {...{ width, height }} />}
+        {limit !== undefined && width > 0 && <LimitLine {...{ limit, scale }} />}
         {points.map((point, index) => (
           <rect
             key={point.key}
