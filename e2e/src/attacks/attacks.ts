@@ -3,6 +3,7 @@ import { type Attack, HELD_MS } from './attack.ts';
 import { CONNECTION_ATTACKS } from './connection.attacks.ts';
 import { EVENT_ATTACKS } from './event.attacks.ts';
 import { REQUEST_ATTACKS } from './request.attacks.ts';
+import { TELEMETRY_ATTACKS } from './telemetry.attacks.ts';
 
 /** What the watchers alone cost, to compare the attacks with. */
 const NO_ATTACK: Attack = {
@@ -14,4 +15,10 @@ const NO_ATTACK: Attack = {
 };
 
 /** All attacks of one sender against the others, in order. */
-export const ATTACKS: readonly Attack[] = [NO_ATTACK, ...CONNECTION_ATTACKS, ...EVENT_ATTACKS, ...REQUEST_ATTACKS];
+export const ATTACKS: readonly Attack[] = [
+  NO_ATTACK,
+  ...CONNECTION_ATTACKS,
+  ...EVENT_ATTACKS,
+  ...TELEMETRY_ATTACKS,
+  ...REQUEST_ATTACKS,
+];
