@@ -23,6 +23,14 @@ afterAll(() => stack.stop());
 const http = () => request(stack.gateway.httpUrl);
 const spend = () => http().get(SPEND).set('cookie', cookieOf('ada'));
 
+const OF_EVENT = {
+  'ce-specversion': '1.0',
+  'ce-id': 'evt-1',
+  'ce-source': '/gateways/eu-1',
+  'ce-type': 'spend.settled',
+  'ce-time': '2026-11-21T18:00:00Z',
+};
+
 describe('what a service gets', () => {
   /** The headers that each area's service gets in addition to the common ones. */
   const OWN: Record<string, string[]> = {
@@ -44,11 +52,11 @@ describe('what a service gets', () => {
     channels: ['x-tollkeeper-caller'],
     alerts: ['x-tollkeeper-caller'],
     keys: ['x-tollkeeper-caller'],
-    events: ['authorization'],
-    otlp: ['authorization', 'x-api-key'],
-    'otlp-below-api': ['authorization', 'x-api-key'],
-    'otlp-of-langfuse': ['authorization', 'x-api-key'],
-    intake: ['authorization', 'x-api-key'],
+    events: ['authorization', ...Object.keys(OF_EVENT)],
+    otlp: ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
+    'otlp-below-api': ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
+    'otlp-of-langfuse': ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
+    intake: ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
     reservations: ['authorization'],
     'limit-reservations': ['x-tollkeeper-caller'],
     limits: ['x-tollkeeper-caller'],
@@ -61,7 +69,6 @@ describe('what a service gets', () => {
     'content-encoding': 'identity',
     'content-type': 'application/json',
     'user-agent': 'test',
-    'x-tollkeeper-agent': 'agent-7',
     'x-request-id': 'from-client-2',
     traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
     tracestate: 'a=1',
@@ -78,6 +85,9 @@ describe('what a service gets', () => {
       cookie: cookieOf('ada'),
       authorization: 'Bearer ws_live_a.b',
       'x-api-key': 'ws_live_a.b',
+      'x-tollkeeper-agent': 'agent-7',
+      ...OF_EVENT,
+      'ce-anything': 'x',
       'proxy-authorization': 'Bearer ws_live_a.b',
       'x-workspace': 'acme',
       'x-tollkeeper-caller': forged,

@@ -7,13 +7,14 @@ const found = (path: string) => {
 };
 
 describe('the areas', () => {
-  it('give each its service, access, credentials and bounds, and a client address to identity alone', () => {
+  it('give each its service, access, headers and bounds, and a client address to identity alone', () => {
     const MIB = 1024 * 1024;
+    const ofEvent = ['ce-specversion', 'ce-id', 'ce-source', 'ce-type', 'ce-time'];
     const row = ({
       name,
       upstream,
       access,
-      credentials,
+      headers,
       bodyLimitBytes,
       tellsClientAddress,
       limitsAttempts,
@@ -22,7 +23,7 @@ describe('the areas', () => {
       name,
       upstream,
       typeof access === 'object' ? `${access.read}/${access.write}` : access,
-      credentials,
+      headers,
       bodyLimitBytes,
       tellsClientAddress,
       ...(limitsAttempts ? ['few POSTs'] : []),
@@ -47,11 +48,11 @@ describe('the areas', () => {
       ['channels', 'notifier', 'admin/admin', [], MIB, false],
       ['alerts', 'alerts', 'admin/admin', [], MIB, false],
       ['keys', 'keys', 'owner/owner', [], MIB, false],
-      ['events', 'ingest', 'key', ['authorization'], 5 * MIB, false],
-      ['otlp', 'ingest', 'key', ['authorization', 'x-api-key'], 20 * MIB, false],
-      ['otlp-below-api', 'ingest', 'key', ['authorization', 'x-api-key'], 20 * MIB, false],
-      ['otlp-of-langfuse', 'ingest', 'key', ['authorization', 'x-api-key'], 20 * MIB, false],
-      ['intake', 'ingest', 'key', ['authorization', 'x-api-key'], 32 * MIB, false],
+      ['events', 'ingest', 'key', ['authorization', ...ofEvent], 5 * MIB, false],
+      ['otlp', 'ingest', 'key', ['authorization', 'x-api-key', 'x-tollkeeper-agent'], 20 * MIB, false],
+      ['otlp-below-api', 'ingest', 'key', ['authorization', 'x-api-key', 'x-tollkeeper-agent'], 20 * MIB, false],
+      ['otlp-of-langfuse', 'ingest', 'key', ['authorization', 'x-api-key', 'x-tollkeeper-agent'], 20 * MIB, false],
+      ['intake', 'ingest', 'key', ['authorization', 'x-api-key', 'x-tollkeeper-agent'], 32 * MIB, false],
       ['reservations', 'enforcer', 'key', ['authorization'], MIB, false, 1000],
       ['limit-reservations', 'enforcer', 'admin/owner', [], MIB, false],
       ['limits', 'enforcer', 'member/owner', [], MIB, false],

@@ -21,6 +21,10 @@ export interface Part {
   tellsClientAddress: boolean;
 }
 
+/** The attributes of an event in CloudEvents' binary mode. */
+const EVENT_HEADERS = ['ce-specversion', 'ce-id', 'ce-source', 'ce-type', 'ce-time'] as const;
+type EventHeader = (typeof EVENT_HEADERS)[number];
+
 /** The paths of the API that share a service and the access that they need. */
 export interface Area extends Part {
   /**
@@ -30,8 +34,8 @@ export interface Area extends Part {
   path: string;
   upstream: Upstream;
   access: AreaAccess;
-  /** Request headers with credentials that this area's service gets in addition to the harmless ones. */
-  credentials: readonly ('cookie' | 'authorization' | 'x-api-key')[];
+  /** Request headers that this area's service gets in addition to the harmless ones: credentials, and what it reads. */
+  headers: readonly ('cookie' | 'authorization' | 'x-api-key' | 'x-tollkeeper-agent' | EventHeader)[];
   /** Largest request body in bytes. */
   bodyLimitBytes: number;
   /** True if the service needs the client's address of every request, not only of a person's write. */
@@ -44,7 +48,7 @@ export interface Area extends Part {
 
 const MIB = 1024 * 1024;
 const DEFAULTS = {
-  credentials: [],
+  headers: [],
   bodyLimitBytes: MIB,
   tellsClientAddress: false,
   limitsAttempts: false,
@@ -56,7 +60,7 @@ const TELEMETRY = {
   ...DEFAULTS,
   upstream: 'ingest',
   access: 'key',
-  credentials: ['authorization', 'x-api-key'],
+  headers: ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
   bodyLimitBytes: 20 * MIB,
 } as const;
 
@@ -72,7 +76,7 @@ export const AREAS: readonly Area[] = [
     path: '/api/v1/auth/login',
     upstream: 'identity',
     access: 'public',
-    credentials: ['cookie'],
+    headers: ['cookie'],
     tellsClientAddress: true,
     limitsAttempts: true,
   },
@@ -91,7 +95,7 @@ export const AREAS: readonly Area[] = [
     path: '/api/v1/auth/oidc',
     upstream: 'identity',
     access: 'public',
-    credentials: ['cookie'],
+    headers: ['cookie'],
     tellsClientAddress: true,
     limitsAttempts: true,
   },
@@ -109,7 +113,7 @@ export const AREAS: readonly Area[] = [
     path: '/api/v1/auth',
     upstream: 'identity',
     access: 'session',
-    credentials: ['cookie'],
+    headers: ['cookie'],
     tellsClientAddress: true,
   },
   { ...DEFAULTS, name: 'budgets', path: '/api/v1/workspaces/{tenant_id}/budgets', upstream: 'budgets', access: owners },
@@ -151,7 +155,7 @@ export const AREAS: readonly Area[] = [
     path: '/api/v1/events',
     upstream: 'ingest',
     access: 'key',
-    credentials: ['authorization'],
+    headers: ['authorization', ...EVENT_HEADERS],
     bodyLimitBytes: 5 * MIB,
   },
   { ...TELEMETRY, name: 'otlp', path: '/v1' },
@@ -164,7 +168,7 @@ export const AREAS: readonly Area[] = [
     path: '/api/v1/reservations',
     upstream: 'enforcer',
     access: 'key',
-    credentials: ['authorization'],
+    headers: ['authorization'],
     answerWithinMs: 1_000,
   },
   {

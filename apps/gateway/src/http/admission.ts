@@ -75,11 +75,11 @@ export function networkOf(address: string): string {
 }
 
 /** The unverified key of a request to an area for keys. It is used for counting only. */
-export function keyOf({ access, credentials }: Area, headers: IncomingHttpHeaders): string | undefined {
+export function keyOf({ access, headers: taken }: Area, headers: IncomingHttpHeaders): string | undefined {
   if (access !== 'key') return undefined;
   const { authorization, 'x-api-key': apiKey } = headers;
   if (authorization !== undefined) return authorization.slice(authorization.lastIndexOf(' ') + 1);
-  return credentials.includes('x-api-key') && typeof apiKey === 'string' ? apiKey : undefined;
+  return taken.includes('x-api-key') && typeof apiKey === 'string' ? apiKey : undefined;
 }
 
 export function sessionCookie({ cookie }: IncomingHttpHeaders): string | undefined {

@@ -66,7 +66,7 @@ export function createForwarder({ upstreams, tokenKey, sessions, edgeHeaders, ..
     const { target, cookie, session, membership, body } = admitted;
     const { area } = target;
     const { method } = req;
-    const headers = passedHeaders(req, res, area.credentials);
+    const headers = passedHeaders(req, res, area.headers);
     if (session !== null) headers.push(CALLER_HEADER, await session.callerToken(area.upstream, membership));
     if (area.tellsClientAddress || (session !== null && !isSafeMethod(method))) {
       headers.push(CLIENT_HEADER, await signClientAddress(tokenKey, area.upstream, res.locals.clientAddress));

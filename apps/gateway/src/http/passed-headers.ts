@@ -11,17 +11,16 @@ const PASSED_HEADERS = [
   'content-encoding',
   'content-type',
   'user-agent',
-  'x-tollkeeper-agent',
 ];
 
 const TRACE_HEADERS = ['traceparent', 'tracestate'];
 
-/** The headers of a request for a service: lower-case names and values in turn, including `credentials`. */
-export function passedHeaders(req: EdgeRequest, res: EdgeResponse, credentials: readonly string[] = []): string[] {
+/** The headers of a request for a service: lower-case names and values in turn, including `more`. */
+export function passedHeaders(req: EdgeRequest, res: EdgeResponse, more: readonly string[] = []): string[] {
   const { requestId, span } = res.locals;
   const headers = [REQUEST_ID_HEADER, requestId];
   pushAll(headers, req.headers, PASSED_HEADERS);
-  pushAll(headers, req.headers, credentials);
+  pushAll(headers, req.headers, more);
   // The client's trace state belongs to the client's parent, but the span may have started a trace of its own.
   pushAll(headers, span === undefined ? req.headers : { ...headersOf(span) }, TRACE_HEADERS);
   return headers;

@@ -10,12 +10,15 @@ import type { Clock } from '@tollkeeper/kernel';
 import type { VerifiedKey, WorkspaceQuota } from '@tollkeeper/workspace-keys';
 import { z } from 'zod';
 import type { EventIntake } from '../domain/event.intake.ts';
+import { binaryEvent } from './binary.event.ts';
 
 /** Events count once by source and id, so others must not use the sources of Tollkeeper's own events. */
 const OWN_SOURCES = 'tollkeeper/';
 
 const DESCRIPTION = `Takes one CloudEvents 1.0 event (\`application/cloudevents+json\`) or 1 to 1000 of them
-(\`application/cloudevents-batch+json\`), at most 5 MiB. The workspace is the one of the key.
+(\`application/cloudevents-batch+json\`), at most 5 MiB. In binary mode, the body is the \`data\` of one event
+(\`application/json\`), and the headers \`ce-specversion\`, \`ce-id\`, \`ce-source\`, \`ce-type\` and \`ce-time\` are its attributes.
+The workspace is the one of the key.
 
 202 means that the events are stored durably. If one event is not valid, none of the batch is taken; the paths in
 \`details\` begin with its index.
@@ -29,6 +32,12 @@ one of the key wins, then the one of the agent. All of them count against the qu
 
 Each workspace has a quota of events and one of bytes a second, and may send more at once after a pause. Above a quota
 the answer is 429 with \`Retry-After\`, and says which one it is.`;
+
+/** In binary mode, with the type of the event in a header. */
+const dataOfEvent = z
+  .unknown()
+  .transform((data) => ({ data }))
+  .meta({ override: { type: 'object', description: 'The `data` of an event' } });
 
 export interface EventRouteDeps {
   intake: EventIntake;
@@ -71,6 +80,7 @@ export function createEventRoutes({ intake, authenticator, quotas, clock }: Even
       body: {
         'application/cloudevents+json': event.transform((single) => [single]),
         'application/cloudevents-batch+json': gatewayEventBatchOf(event),
+        'application/json': dataOfEvent,
       },
       bodyLimitBytes: MAX_EVENTS_BODY_BYTES,
       chargeBytes: ({ tenantId }, bytes) => quotas.bytes.charge(tenantId, bytes),
@@ -87,9 +97,10 @@ export function createEventRoutes({ intake, authenticator, quotas, clock }: Even
           }),
         },
       },
-      handler: async ({ caller, body, requestId }) => {
-        await intake.accept(caller, body);
-        return { status: 202, body: { accepted: body.length, request_id: requestId } };
+      handler: async ({ caller, body, headers, requestId }) => {
+        const events = Array.isArray(body) ? body : [binaryEvent(event, headers, body.data)];
+        await intake.accept(caller, events);
+        return { status: 202, body: { accepted: events.length, request_id: requestId } };
       },
     }),
   ];
