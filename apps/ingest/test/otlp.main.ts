@@ -1,0 +1,127 @@
+// `npm run bench:otlp`: what it costs to take OTLP, from the bytes of a body to the encoded records of the log, against
+// reading its bytes alone. One process, without HTTP and without a log.
+import { createTurns, provenTenantId } from '@tollkeeper/kernel';
+import { markdownTable } from '@tollkeeper/testing/markdown-table';
+import { createEventIntake } from '../src/domain/event.intake.ts';
+import { createCallIntake } from '../src/intake/call.intake.ts';
+import type { Encoding } from '../src/intake/decode.ts';
+import { ASKED } from '../src/intake/facts.ts';
+import { decodeJson } from '../src/intake/otlp-json.ts';
+import { decodeProtobuf, type Signal } from '../src/intake/otlp-protobuf.ts';
+import { traces } from './otlp.bodies.ts';
+import { bodyOf, RECEIVED_MS, RECORDED } from './senders.ts';
+
+const ROUNDS = Number(process.argv[2] ?? 7);
+const ROUND_MS = Number(process.argv[3] ?? 1_000);
+const CALLS = 10_000;
+const MIB = 1024 * 1024;
+const DECODERS = { protobuf: decodeProtobuf, json: decodeJson };
+
+interface Body {
+  bytes: Buffer;
+  signal: Signal;
+  encoding: Encoding;
+}
+
+const key = { tenantId: provenTenantId('ws_bench'), keyId: 'key_bench', labels: {} };
+const waits = new AbortController().signal;
+let calls = 0;
+const events = createEventIntake({
+  append: async (records) => void (calls += records.length),
+  labelsOf: () => new Map(),
+  oweBytes: () => undefined,
+  clock: () => RECEIVED_MS,
+});
+const intake = createCallIntake<typeof key>({
+  accept: events.accept,
+  chargeEvents: () => undefined,
+  count: () => undefined,
+  turns: {
+    small: createTurns({ capacity: MIB, ofSender: 8 }),
+    large: createTurns({ capacity: 64 * MIB, ofSender: 1 }),
+  },
+  clock: () => RECEIVED_MS,
+});
+
+/** Number of records in a body, by reading it without keeping anything. */
+function walk({ bytes, signal, encoding }: Body): number {
+  let records = 0;
+  for (const record of DECODERS[encoding](bytes, signal, ASKED)) if (record !== undefined) records += 1;
+  return records;
+}
+
+const recorded = (encoding: Encoding): Body[] =>
+  RECORDED.filter(({ path, headers }) => {
+    const isJson = headers['content-type'] === 'application/json';
+    return !path.endsWith('/litellm') && isJson === (encoding === 'json');
+  }).map(({ file, path }) => ({ bytes: bodyOf(file), signal: path.endsWith('/logs') ? 'log' : 'span', encoding }));
+
+function manyCalls(encoding: Encoding): Body {
+  const spans = Array.from({ length: CALLS }, (_, index) => ({
+    traceId: index.toString(16).padStart(32, '1'),
+    spanId: index.toString(16).padStart(16, '1'),
+    endNanos: BigInt(RECEIVED_MS) * 1_000_000n,
+    attributes: [
+      ['gen_ai.operation.name', 'chat'],
+      ['gen_ai.response.id', `chatcmpl-${index.toString(36).padStart(29, 'a')}`],
+      ['gen_ai.response.model', 'gpt-4o'],
+      ['gen_ai.provider.name', 'openai'],
+      ['gen_ai.agent.name', `agent-${index % 100}`],
+      ['gen_ai.usage.input_tokens', 1200n],
+      ['gen_ai.usage.output_tokens', 345n],
+      ['gen_ai.usage.cost', 0.00517],
+      ['gen_ai.input.messages', 'x'.repeat(1_000)],
+    ] as const,
+  }));
+  return { bytes: traces({ spans }, encoding), signal: 'span', encoding };
+}
+
+const cases = (['protobuf', 'json'] as const).flatMap((encoding) => [
+  { name: `recorded bodies, ${encoding}`, bodies: recorded(encoding) },
+  { name: `${CALLS} calls in a body, ${encoding}`, bodies: [manyCalls(encoding)] },
+]);
+
+/** Records per second of processor time of this process. */
+async function rateOf(bodies: readonly Body[], read: (body: Body) => number | Promise<number>): Promise<number> {
+  const cpu = process.cpuUsage();
+  const end = performance.now() + ROUND_MS;
+  let records = 0;
+  while (performance.now() < end) for (const body of bodies) records += await read(body);
+  const { user, system } = process.cpuUsage(cpu);
+  return records / ((user + system) / 1e6);
+}
+
+const median = (of: number[]) => [...of].sort((a, b) => a - b)[Math.floor(of.length / 2)]!;
+const whole = (value: number) => Math.round(value).toLocaleString('en-US');
+const perSecond = async (of: (typeof cases)[number]) => {
+  const recordsOf = new Map(of.bodies.map((body) => [body, walk(body)]));
+  const take = async (body: Body) => {
+    await intake.takeOtlp(key, body, { agent: undefined, signal: waits });
+    return recordsOf.get(body)!;
+  };
+  return { walked: await rateOf(of.bodies, walk), taken: await rateOf(of.bodies, take) };
+};
+
+const rates = new Map(cases.map(({ name }) => [name, [] as Awaited<ReturnType<typeof perSecond>>[]]));
+for (const each of cases) await perSecond(each);
+for (let round = 0; round < ROUNDS; round += 1) {
+  process.stderr.write(`round ${round + 1} of ${ROUNDS}\n`);
+  for (const each of cases) rates.get(each.name)!.push(await perSecond(each));
+}
+const rows = cases.map(({ name, bodies }) => {
+  const of = rates.get(name)!;
+  const records = bodies.reduce((sum, body) => sum + walk(body), 0);
+  return [
+    name,
+    whole(records),
+    whole(bodies.reduce((sum, { bytes }) => sum + bytes.length, 0) / records),
+    whole(median(of.map(({ walked }) => walked))),
+    whole(median(of.map(({ taken }) => taken))),
+    `${Math.round(100 * median(of.map(({ walked, taken }) => taken / walked)))} %`,
+  ];
+});
+process.stdout.write(
+  `Records per second of one core, medians of ${ROUNDS} interleaved rounds of ${ROUND_MS / 1000} s:\n\n` +
+    `${markdownTable(['', 'records', 'bytes each', 'read alone', 'taken', 'of reading alone'], rows)}\n\n` +
+    `${whole(calls)} events, ${whole(process.memoryUsage.rss() / MIB)} MiB resident at the end\n`,
+);
