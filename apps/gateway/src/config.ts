@@ -46,12 +46,12 @@ export const gatewayConfig = serviceConfig.extend({
   IN_FLIGHT_PER_SENDER: integerField({ min: 1, max: 1024 })
     .prefault('256')
     .describe(
-      'maximum requests in flight for one user, or for one workspace key in one area; more get 429; default 256',
+      'maximum requests in flight for one user, or for one workspace key in one area; more get 429, LiteLLM 503; default 256',
     ),
   IN_FLIGHT_PER_ADDRESS: integerField({ min: 1, max: 4096 })
     .prefault('512')
     .describe(
-      'maximum requests in flight from one address; more get 429; default 512. Without TRUSTED_PROXIES all clients behind a proxy share its address',
+      'maximum requests in flight from one address; more get 429, LiteLLM 503; default 512. Without TRUSTED_PROXIES all clients behind a proxy share its address',
     ),
   PUBLIC_BYTES_PER_SECOND: integerField({ min: 1000, max: 1_000_000_000 })
     .prefault('1000000')

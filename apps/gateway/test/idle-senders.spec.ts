@@ -12,6 +12,7 @@ const MIB = 1024 * 1024;
 const SPEND = '/w/acme/api/v1/dashboard/spend';
 const AGENTS = '/w/acme/api/v1/agents';
 const EVENTS = '/api/v1/events';
+const INTAKE = '/api/v1/intake/litellm';
 const LOGIN = '/api/v1/auth/login';
 
 let stack: Stack;
@@ -221,6 +222,20 @@ describe('what one sender may have in progress', () => {
     expect(await send(SPEND, from('2001:db8::2'))).toEqual({ status: 429, retryAfter: '1' });
     expect((await send(SPEND, from('2001:db8:0:1::1'))).status).toBe(200);
   });
+
+  it.each([
+    ['a key', 'IN_FLIGHT_PER_SENDER'],
+    ['an address', 'IN_FLIGHT_PER_ADDRESS'],
+  ])(
+    'is refused to %s with 503 where the callback of LiteLLM reports, which drops its batch after 429',
+    async (_of, limit) => {
+      stack = await startStack({ [limit]: '2' });
+      stack.services.ingest.answer = () => undefined;
+      sendAndForget(2, INTAKE, withKey('one'));
+      await eventually(() => expect(forwarded()).toBe(2));
+      expect(await send(INTAKE, withKey('one'))).toEqual({ status: 503, retryAfter: '1' });
+    },
+  );
 
   it('is bounded for an address at the documentation too, and others read that meanwhile', async () => {
     stack = await startStack({ IN_FLIGHT_PER_ADDRESS: '2' });

@@ -19,6 +19,7 @@ describe('the areas', () => {
       tellsClientAddress,
       limitsAttempts,
       answerWithinMs,
+      atLimit,
     }: (typeof AREAS)[number]) => [
       name,
       upstream,
@@ -28,6 +29,7 @@ describe('the areas', () => {
       tellsClientAddress,
       ...(limitsAttempts ? ['few POSTs'] : []),
       ...(answerWithinMs === undefined ? [] : [answerWithinMs]),
+      ...(atLimit === 'rate_limited' ? [] : [atLimit]),
     ];
     expect(AREAS.map(row)).toEqual([
       ['login', 'identity', 'public', ['cookie'], MIB, true, 'few POSTs'],
@@ -52,7 +54,15 @@ describe('the areas', () => {
       ['otlp', 'ingest', 'key', ['authorization', 'x-api-key', 'x-tollkeeper-agent'], 20 * MIB, false],
       ['otlp-below-api', 'ingest', 'key', ['authorization', 'x-api-key', 'x-tollkeeper-agent'], 20 * MIB, false],
       ['otlp-of-langfuse', 'ingest', 'key', ['authorization', 'x-api-key', 'x-tollkeeper-agent'], 20 * MIB, false],
-      ['intake', 'ingest', 'key', ['authorization', 'x-api-key', 'x-tollkeeper-agent'], 32 * MIB, false],
+      [
+        'intake',
+        'ingest',
+        'key',
+        ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
+        32 * MIB,
+        false,
+        'service_unavailable',
+      ],
       ['reservations', 'enforcer', 'key', ['authorization'], MIB, false, 1000],
       ['limit-reservations', 'enforcer', 'admin/owner', [], MIB, false],
       ['limits', 'enforcer', 'member/owner', [], MIB, false],

@@ -44,6 +44,8 @@ export interface Area extends Part {
   limitsAttempts: boolean;
   /** For callers that wait no longer: if the service has not answered within this time, the edge answers 503. */
   answerWithinMs: number | undefined;
+  /** The refusal of a sender with too many requests in flight: 429, or 503 where senders drop their data after 429. */
+  atLimit: 'rate_limited' | 'service_unavailable';
 }
 
 const MIB = 1024 * 1024;
@@ -53,6 +55,7 @@ const DEFAULTS = {
   tellsClientAddress: false,
   limitsAttempts: false,
   answerWithinMs: undefined,
+  atLimit: 'rate_limited',
 } as const;
 
 /** Telemetry comes at paths that its senders choose, with a key where their settings can have it. */
@@ -161,7 +164,7 @@ export const AREAS: readonly Area[] = [
   { ...TELEMETRY, name: 'otlp', path: '/v1' },
   { ...TELEMETRY, name: 'otlp-below-api', path: '/api/v1/otlp' },
   { ...TELEMETRY, name: 'otlp-of-langfuse', path: '/api/public/otel' },
-  { ...TELEMETRY, name: 'intake', path: '/api/v1/intake', bodyLimitBytes: 32 * MIB },
+  { ...TELEMETRY, name: 'intake', path: '/api/v1/intake', bodyLimitBytes: 32 * MIB, atLimit: 'service_unavailable' },
   {
     ...DEFAULTS,
     name: 'reservations',

@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import { AppError } from '@tollkeeper/kernel';
 import { toClientNetwork } from '@tollkeeper/net';
 import { parseCookie } from 'cookie';
-import { actsInWorkspace, AREAS, findArea } from '../domain/area.ts';
-import type { Area } from '../domain/area.ts';
+import { actsInWorkspace, AREAS } from '../domain/area.ts';
+import type { Area, findArea } from '../domain/area.ts';
 import { chooseMembership, requireRole } from '../domain/membership.ts';
 import type { Membership, WorkspaceNaming } from '../domain/membership.ts';
 import type { Session, SessionDirectory } from '../domain/session.ts';
@@ -43,11 +43,14 @@ export function readUrl(url: string): RequestUrl {
 }
 
 /**
- * Finds the destination of a request. Throws `not_found` for a path of no area, and for a workspace prefix before an
- * area that has no workspace.
+ * The destination of a request, from the area of its path. Throws `not_found` without an area, and for a workspace
+ * prefix before an area that has no workspace.
  */
-export function findTarget({ slug, path, query }: RequestUrl, headers: IncomingHttpHeaders): Target {
-  const found = findArea(path);
+export function targetOf(
+  found: ReturnType<typeof findArea>,
+  { slug, path, query }: RequestUrl,
+  headers: IncomingHttpHeaders,
+): Target {
   if (found === null || (slug !== undefined && !actsInWorkspace(found.area))) {
     throw found?.area.access === 'key' ? notFound(KEY_HINT) : notFound();
   }

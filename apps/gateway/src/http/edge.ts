@@ -4,7 +4,7 @@ import { AppError } from '@tollkeeper/kernel';
 import { type Logger, type Metrics, type Tracer, withSpan } from '@tollkeeper/runtime';
 import express from 'express';
 import type { Express, NextFunction, RequestHandler } from 'express';
-import { type Area, AREAS, PAGES } from '../domain/area.ts';
+import { type Area, AREAS, findArea, PAGES } from '../domain/area.ts';
 import type { Membership } from '../domain/membership.ts';
 import type { SessionDirectory } from '../domain/session.ts';
 import { createWriteProtection, hasBody, isSafeMethod } from '../domain/write-protection.ts';
@@ -13,12 +13,12 @@ import {
   authenticate,
   authorize,
   checkBody,
-  findTarget,
   keyOf,
   networkOf,
   notFound,
   readUrl,
   sessionCookie,
+  targetOf,
 } from './admission.ts';
 import { createDocumentationRouter } from './documentation.ts';
 import type { EdgeHeaders } from './edge-headers.ts';
@@ -139,9 +139,10 @@ function createApi(
       return answerExecute(req, res);
     }
     const exchange = res.locals;
-    addresses.enter(networkOf(exchange.clientAddress), res);
+    const found = findArea(url.path);
+    addresses.enter(networkOf(exchange.clientAddress), res, found?.area.atLimit);
     const { headers, method } = req;
-    const target = findTarget(url, headers);
+    const target = targetOf(found, url, headers);
     const { area } = target;
     exchange.area = area;
     const cookie = sessionCookie(headers);
@@ -151,7 +152,7 @@ function createApi(
       users.enter(session.userId, res);
     }
     const key = keyOf(area, headers);
-    if (key !== undefined) keys.get(area)?.enter(key, res);
+    if (key !== undefined) keys.get(area)?.enter(key, res, area.atLimit);
     // Browsers send cookies automatically, but never keys.
     if (area.access !== 'key' || cookie !== undefined) refuseCrossSite(method, headers);
     const isWrite = session !== null && !isSafeMethod(method);

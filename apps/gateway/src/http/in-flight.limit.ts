@@ -1,13 +1,14 @@
 import type { CountRefusal } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
+import type { Area } from '../domain/area.ts';
 import type { Ending } from './exchange.ts';
 
 export interface InFlightLimit {
   /**
-   * Counts a request of `sender` until its answer has ended. Throws `rate_limited` when the sender already has the
-   * maximum in flight.
+   * Counts a request of `sender` until its answer has ended. Throws `code` when the sender already has the maximum in
+   * flight.
    */
-  enter(sender: string, res: Ending): void;
+  enter(sender: string, res: Ending, code?: Area['atLimit']): void;
 }
 
 /** Bounds the requests in flight per sender, so that none can use up shared capacity. */
@@ -21,13 +22,13 @@ export function createInFlightLimit(max: number, countRefusal: CountRefusal): In
   }
 
   return {
-    enter(sender, res) {
+    enter(sender, res, code = 'rate_limited') {
       // The client has disconnected, so the answer will not emit `close` again.
       if (res.closed) return;
       const count = counts.get(sender) ?? 0;
       if (count >= max) {
         countRefusal('sender_limit');
-        throw tooMany(max);
+        throw tooMany(max, code);
       }
       counts.set(sender, count + 1);
       res.once('close', () => leave(sender));
@@ -35,7 +36,7 @@ export function createInFlightLimit(max: number, countRefusal: CountRefusal): In
   };
 }
 
-function tooMany(max: number): AppError {
+function tooMany(max: number, code: Area['atLimit']): AppError {
   const message = `You have reached the maximum of ${max} requests in flight. Wait for a response before sending more.`;
-  return new AppError('rate_limited', message, { retryAfterSeconds: 1 });
+  return new AppError(code, message, { retryAfterSeconds: 1 });
 }

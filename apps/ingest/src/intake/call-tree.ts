@@ -3,17 +3,35 @@ import type { FoundFacts } from './read-facts.ts';
 import type { IntakeRecord } from './record.ts';
 import type { SpanTree } from './span-tree.ts';
 import { disjointTokens, type DisjointTokens, inputTotal } from './token-kinds.ts';
+import type { SenderCost } from './usd.ts';
 
 /** A record that is a call, before it is known whether another one inside it repeats it. */
 export interface Candidate {
   record: IntakeRecord;
   facts: FoundFacts;
   usage: DisjointTokens | undefined;
+  /** Undefined without one in USD. */
+  cost: SenderCost | undefined;
 }
+
+/** How calls of one body repeat each other. */
+export interface Repetition {
+  /** The calls that only wrap others. */
+  repeated: ReadonlySet<IntakeRecord>;
+  /** The costs of calls without one of their own, which only a call around them reports. */
+  costs: ReadonlyMap<IntakeRecord, SenderCost>;
+}
+
+const USD = 'USD';
 
 interface Totals {
   input: number;
   output: number;
+}
+
+interface Inside extends Totals {
+  /** Undefined if there are several. */
+  only: Candidate | undefined;
 }
 
 export function candidateOf(record: IntakeRecord, facts: FoundFacts): Candidate {
@@ -27,30 +45,39 @@ export function candidateOf(record: IntakeRecord, facts: FoundFacts): Candidate 
     cacheWrite1h: facts.value('cacheWrite1hTokens')?.value,
     reasoning: facts.value('reasoningTokens')?.value,
   });
-  return { record, facts, usage };
+  return { record, facts, usage, cost: isInUsd(facts) ? facts.value('cost') : undefined };
+}
+
+export function isInUsd(facts: FoundFacts): boolean {
+  return (facts.value('currency') ?? USD).toUpperCase() === USD;
 }
 
 /**
- * The calls that other calls of the same body repeat, which only wrap them: a call around another one is no call if it
- * has no tokens, or as many as a call inside it, or as the calls directly inside it together.
+ * Finds the calls that only wrap others of the same body: a call around another one is no call if it has no tokens, or
+ * as many as a call inside it, or as the calls directly inside it together. Its cost becomes that of the call inside
+ * it if that is the only one and has none. With several calls inside, nothing says how the cost is to be divided: it is
+ * dropped, and each of them has its own cost or none.
  */
-export async function repeatedCalls(
+export async function findRepetition(
   candidates: ReadonlyMap<IntakeRecord, Candidate>,
   tree: SpanTree,
   signal: AbortSignal | undefined,
-): Promise<ReadonlySet<IntakeRecord>> {
+): Promise<Repetition> {
   const repeated = new Set<IntakeRecord>();
-  const inside = new Map<IntakeRecord, Totals>();
-  const compare = ({ record, usage }: Candidate): void => {
-    const own = totalsOf(usage);
+  const inside = new Map<IntakeRecord, Inside>();
+  const compare = (candidate: Candidate): void => {
+    const { record } = candidate;
+    const own = totalsOf(candidate.usage);
     let isDirect = true;
     for (const ancestor of tree.ancestors(record)) {
       const outer = candidates.get(ancestor);
       if (outer === undefined) continue;
-      if (outer.usage === undefined || isSame(totalsOf(outer.usage), own)) repeated.add(ancestor);
+      if (hasNoMore(outer, own)) repeated.add(ancestor);
       if (isDirect) {
-        const sum = inside.get(ancestor) ?? { input: 0, output: 0 };
-        inside.set(ancestor, { input: sum.input + own.input, output: sum.output + own.output });
+        const sum = inside.get(ancestor);
+        const only = sum === undefined ? candidate : undefined;
+        const { input, output } = sum ?? { input: 0, output: 0 };
+        inside.set(ancestor, { input: input + own.input, output: output + own.output, only });
       }
       isDirect = false;
     }
@@ -59,7 +86,24 @@ export async function repeatedCalls(
   for (const [record, sum] of inside) {
     if (isSame(totalsOf(candidates.get(record)?.usage), sum)) repeated.add(record);
   }
-  return repeated;
+  const costs = new Map<IntakeRecord, SenderCost>();
+  const passOn = (candidate: Candidate): void => {
+    if (candidate.cost === undefined) return;
+    let holder = candidate;
+    while (repeated.has(holder.record)) {
+      const only = inside.get(holder.record)?.only;
+      // This also ends where spans are around each other: the call that passes its cost on has one.
+      if (only === undefined || only.cost !== undefined || !hasNoMore(holder, totalsOf(only.usage))) return;
+      holder = only;
+    }
+    if (holder !== candidate) costs.set(holder.record, candidate.cost);
+  };
+  await eachInSlices(candidates.values(), passOn, signal);
+  return { repeated, costs };
+}
+
+function hasNoMore({ usage }: Candidate, inner: Totals): boolean {
+  return usage === undefined || isSame(totalsOf(usage), inner);
 }
 
 function totalsOf(usage: DisjointTokens | undefined): Totals {

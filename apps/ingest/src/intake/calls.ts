@@ -1,6 +1,6 @@
 import { type OriginOptions, originOf, toIdentifier } from './call-origin.ts';
 import type { CallFlag, CallOutcome, CallRecord, GuardBlock, Reading } from './call-record.ts';
-import { type Candidate, candidateOf, repeatedCalls } from './call-tree.ts';
+import { type Candidate, candidateOf, findRepetition, isInUsd } from './call-tree.ts';
 import { eachInSlices } from './each-in-slices.ts';
 import { guardsThatBlocked } from './guard-blocks.ts';
 import { digest, identityOf } from './identity.ts';
@@ -17,7 +17,6 @@ export interface ReadingOptions extends OriginOptions {
 /** Limits do not count older calls. */
 const LATE_MS = 3 * 24 * 60 * 60 * 1000;
 const OWN_GUARDS = ['tollkeeper'];
-const USD = 'USD';
 const USUAL_TIERS = ['default', 'standard'];
 const CLIENT_GONE = 'DC';
 /** A probability of 1, in OpenTelemetry's `tracestate`. */
@@ -25,7 +24,8 @@ const UNSAMPLED = 'th:0';
 
 /**
  * The calls among the records of one body, in order. Of calls inside each other that repeat the same usage, the inner
- * one counts. Rejects with `payload_too_large` over 10,000 calls or blocks, and with the reason of `signal`.
+ * one counts, with the cost of the outer one if it has none. Rejects with `payload_too_large` over 10,000 calls or
+ * blocks, and with the reason of `signal`.
  */
 export async function readCalls(records: readonly IntakeRecord[], options: ReadingOptions): Promise<Reading> {
   const { ownGuards = OWN_GUARDS, signal } = options;
@@ -43,14 +43,14 @@ export async function readCalls(records: readonly IntakeRecord[], options: Readi
     candidates.set(record, candidateOf(record, factsOf(record, tree)));
   };
   await eachInSlices(records, sortOut, signal);
-  const repeated = await repeatedCalls(candidates, tree, signal);
+  const { repeated, costs } = await findRepetition(candidates, tree, signal);
   const calls: CallRecord[] = [];
   const blocks: GuardBlock[] = [];
   const notices = createNotices();
   const take = (record: IntakeRecord): void => {
     const candidate = candidates.get(record);
     const isCall = candidate !== undefined && !repeated.has(record);
-    if (isCall) calls.push(callOf(candidate, options, notices));
+    if (isCall) calls.push(callOf({ ...candidate, cost: candidate.cost ?? costs.get(record) }, options, notices));
     else if (candidate !== undefined) noteNoCall('a call inside it has its usage');
     const facts = candidate?.facts ?? factsOf(record, tree);
     for (const guard of guardsThatBlocked(facts, { isCall })) {
@@ -64,12 +64,10 @@ export async function readCalls(records: readonly IntakeRecord[], options: Readi
   return { calls, blocks, notCalls, notices: notices.sentences() };
 }
 
-function callOf({ record, facts, usage }: Candidate, options: ReadingOptions, notices: Notices): CallRecord {
+function callOf({ record, facts, usage, cost }: Candidate, options: ReadingOptions, notices: Notices): CallRecord {
   const identity = identityOf(record, facts);
   const origin = originOf(record, facts, { ...options, callId: identity.settlementId });
-  const currency = facts.value('currency') ?? USD;
-  const cost = currency.toUpperCase() === USD ? facts.value('cost') : undefined;
-  if (currency.toUpperCase() !== USD) notices.foreign();
+  if (!isInUsd(facts)) notices.foreign();
   const isLate = origin.timeMs < options.receivedMs - LATE_MS;
   if (isLate) notices.late();
   const tier = facts.value('serviceTier');

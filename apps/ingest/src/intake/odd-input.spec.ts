@@ -206,6 +206,59 @@ describe.each(ENCODINGS)('odd input in %s', (encoding) => {
     expect(await counted(around(301n, 30n))).toBe(3);
   });
 
+  it('gives the only call inside one that repeats its tokens the cost of that one, unless it has its own', async () => {
+    const at = ['a', 'b', 'c'].map((digit) => digit.repeat(16));
+    const usage = { 'gen_ai.usage.input_tokens': 100n, 'gen_ai.usage.output_tokens': 10n };
+    /** The calls of three spans, each inside the one before. */
+    const costsOf = async (...nested: (Record<string, TestValue> | undefined)[]) => {
+      const spans = nested.map((attributes = {}, index) =>
+        call({
+          spanId: at[index]!,
+          ...(index > 0 && { parentSpanId: at[index - 1]! }),
+          attributes: { ...usage, ...attributes },
+        }),
+      );
+      const { calls } = await read({ spans }, encoding);
+      return calls.map(({ settlementId, cost }) => [settlementId, cost?.micros]);
+    };
+    const cost = (usd: number) => ({ 'gen_ai.usage.cost': usd });
+    const innermost = `otel:${TRACE}:${at[2]}`;
+    expect(await costsOf(cost(0.5), {}, {})).toEqual([[innermost, 500_000]]);
+    expect(await costsOf(cost(0.5), cost(0.25), {})).toEqual([[innermost, 250_000]]);
+    expect(await costsOf(cost(0.5), {}, cost(0.125))).toEqual([[innermost, 125_000]]);
+    expect(await costsOf({ ...cost(0.5), 'gen_ai.usage.cost.currency': 'EUR' }, {}, {})).toEqual([
+      [innermost, undefined],
+    ]);
+    // A call around another one that does not repeat it keeps its cost.
+    const more = { 'gen_ai.usage.input_tokens': 101n };
+    expect(await costsOf({ ...cost(0.5), ...more }, {}, {})).toEqual([
+      [`otel:${TRACE}:${at[0]}`, 500_000],
+      [innermost, undefined],
+    ]);
+    expect(
+      await costsOf({ ...cost(0.5), 'gen_ai.usage.input_tokens': '-', 'gen_ai.usage.output_tokens': '-' }, {}),
+    ).toEqual([[`otel:${TRACE}:${at[1]}`, 500_000]]);
+  });
+
+  it('divides the cost of a call around several among none of them', async () => {
+    const [outer, first, second] = ['a'.repeat(16), 'b'.repeat(16), 'c'.repeat(16)];
+    const inside = { parentSpanId: outer, attributes: {} };
+    const around = (input: bigint, output: bigint) => ({
+      'gen_ai.usage.input_tokens': input,
+      'gen_ai.usage.output_tokens': output,
+      'gen_ai.usage.cost': 0.5,
+    });
+    for (const attributes of [around(2400n, 690n), around(1200n, 345n)]) {
+      const spans = [
+        call({ spanId: outer, attributes }),
+        call({ spanId: first, ...inside }),
+        call({ spanId: second, ...inside }),
+      ];
+      const { calls } = await read({ spans }, encoding);
+      expect(calls.map(({ cost }) => cost)).toEqual([undefined, undefined]);
+    }
+  });
+
   it('refuses 10,001 calls, and says which settings make batches smaller', async () => {
     const spans = Array.from({ length: 10_001 }, (_none, index) =>
       call({ spanId: index.toString(16).padStart(16, '1') }),
