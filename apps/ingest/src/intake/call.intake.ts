@@ -29,7 +29,7 @@ interface OtlpBody {
   encoding: Encoding;
 }
 
-export interface TakeOptions {
+interface TakeOptions {
   /** The agent that the request names for all of its calls. */
   agent: string | undefined;
   /** Aborted when nobody waits any more: what has not begun is not done. */
