@@ -126,8 +126,20 @@ describe('reports of calls', () => {
 
   it('are of the agent that the header of the request names', async () => {
     const { apiKey, tenantId } = ingest.keys.issue();
-    await send(TRACES, spansOf(call()), { ...bearer(apiKey), 'x-tollkeeper-agent': 'My Agent' });
-    await eventually(() => expect(events(tenantId)).toMatchObject([{ data: { agent_id: 'My-Agent' } }]));
+    const agent = { 'x-tollkeeper-agent': 'My Agent' };
+    await send(TRACES, spansOf(call()), { ...bearer(apiKey), ...agent });
+    await send(LITELLM, bodyOf('litellm-1.106.2-generic-single.json'), { ...bearer(apiKey, JSON_TYPE), ...agent });
+    await eventually(() => expect(events(tenantId).map(({ data }) => data.agent_id)).toEqual(['My-Agent', 'My-Agent']));
+  });
+
+  it('name the reservation that they settle', async () => {
+    const { apiKey, tenantId } = ingest.keys.issue();
+    const reserved = call([
+      ['gen_ai.usage.cost', 0.5],
+      ['tollkeeper.reservation_id', 'rsv_1'],
+    ]);
+    await send(TRACES, spansOf(reserved), bearer(apiKey));
+    await eventually(() => expect(events(tenantId)).toMatchObject([{ data: { reservation_id: 'rsv_1' } }]));
   });
 
   it('are answered in their encoding, empty if all calls count', async () => {
@@ -200,6 +212,13 @@ describe('the key of a report', () => {
     },
   );
 
+  it('is the one in Authorization, if there is another one in X-Api-Key', async () => {
+    const [first, second] = [ingest.keys.issue(), ingest.keys.issue()];
+    await send(TRACES, spansOf(call()), { ...bearer(first.apiKey), 'x-api-key': second.apiKey });
+    await eventually(() => expect(events(first.tenantId)).toHaveLength(1));
+    expect(events(second.tenantId)).toEqual([]);
+  });
+
   it('must be allowed to write', async () => {
     const { apiKey } = ingest.keys.issue('read_only');
     expect((await send(TRACES, spansOf(call()), bearer(apiKey))).status).toBe(403);
@@ -218,12 +237,44 @@ describe('a report that cannot be taken', () => {
     expect([answer.status, typeof answer.body?.['error']]).toEqual([status, 'string']);
   });
 
+  it.each([
+    [TRACES, '{"resourceSpans":[{"a":PROMPTTEXT}]}'],
+    [LITELLM, '[{"a":PROMPTTEXT}]'],
+    [LITELLM, '{}\n{"a":PROMPTTEXT}'],
+  ])('at %s is quoted neither in the answer nor in the log: %j', async (path, body) => {
+    const { apiKey } = ingest.keys.issue();
+    const answer = await send(path, body, bearer(apiKey, JSON_TYPE));
+    expect(JSON.stringify(answer.body)).toContain('is not JSON at byte');
+    expect(JSON.stringify(answer.body) + ingest.logs.text()).not.toContain('PROMPT');
+  });
+
   it('by LiteLLM loses only the objects that cannot be read', async () => {
     const { apiKey, tenantId } = ingest.keys.issue();
     const single = bodyOf('litellm-1.106.2-generic-single.json').toString();
     const answer = await send(LITELLM, `${single}\n{"id":\n`, bearer(apiKey, JSON_TYPE));
     expect(answer.body).toMatchObject({ accepted: 1, dropped: 1, errors: [{ index: 1 }] });
     await eventually(() => expect(events(tenantId)).toHaveLength(1));
+  });
+});
+
+describe("what LiteLLM's callback sends", () => {
+  const single = bodyOf('litellm-1.106.2-generic-single.json').toString();
+
+  it('may have 32 MiB, and is refused with 413 over that', async () => {
+    const sized = (mib: number) => `[${single},{"messages":"${'x'.repeat(mib * 1024 * 1024)}"}]`;
+    // Each uses up the quota of its workspace.
+    const post = (mib: number) => send(LITELLM, sized(mib), bearer(ingest.keys.issue().apiKey, JSON_TYPE));
+    const answer = await post(31);
+    // The large object is over the limit of one.
+    expect([answer.status, answer.body]).toEqual([200, expect.objectContaining({ accepted: 1, dropped: 1 })]);
+    expect((await post(32)).status).toBe(413);
+  });
+
+  it('has the first 20 objects that cannot be read in the answer, and the number of all', async () => {
+    const { apiKey } = ingest.keys.issue();
+    const { body } = await send(LITELLM, `[${Array(25).fill('5').join()}]`, bearer(apiKey, JSON_TYPE));
+    expect(body).toMatchObject({ accepted: 0, dropped: 25 });
+    expect(body?.['errors']).toHaveLength(20);
   });
 });
 

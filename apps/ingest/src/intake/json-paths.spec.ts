@@ -24,6 +24,10 @@ describe('paths in JSON', () => {
     });
   });
 
+  it('find the first value of a repeated key', () => {
+    expect(read('{"a":{"b":1,"b":2},"a":{"b":3}}', 'a.b')).toEqual({ 'a.b': 1 });
+  });
+
   it('find the value as a whole under the empty path', () => {
     expect(read('"sess-9"', '')).toEqual({ '': 'sess-9' });
   });

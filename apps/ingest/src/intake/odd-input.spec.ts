@@ -58,6 +58,7 @@ describe.each(ENCODINGS)('odd input in %s', (encoding) => {
     expect(plain).toMatchObject({ outcome: 'spent', model: 'gpt-4o' });
     const named = await callOf(call({ attributes: { 'gen_ai.response.model': large } }), encoding);
     expect(named.model).toBe('gpt-4o');
+    expect((await callOf(call({ attributes: { 'gen_ai.agent.name': large } }), encoding)).agentId).toBe('unknown');
   });
 
   it('takes the first value of a repeated key', async () => {
@@ -218,7 +219,8 @@ describe.each(ENCODINGS)('odd input in %s', (encoding) => {
           attributes: { ...usage, ...attributes },
         }),
       );
-      const { calls } = await read({ spans }, encoding);
+      // Inner spans end first, so they come first.
+      const { calls } = await read({ spans: spans.toReversed() }, encoding);
       return calls.map(({ settlementId, cost }) => [settlementId, cost?.micros]);
     };
     const cost = (usd: number) => ({ 'gen_ai.usage.cost': usd });
@@ -232,8 +234,8 @@ describe.each(ENCODINGS)('odd input in %s', (encoding) => {
     // A call around another one that does not repeat it keeps its cost.
     const more = { 'gen_ai.usage.input_tokens': 101n };
     expect(await costsOf({ ...cost(0.5), ...more }, {}, {})).toEqual([
-      [`otel:${TRACE}:${at[0]}`, 500_000],
       [innermost, undefined],
+      [`otel:${TRACE}:${at[0]}`, 500_000],
     ]);
     expect(
       await costsOf({ ...cost(0.5), 'gen_ai.usage.input_tokens': '-', 'gen_ai.usage.output_tokens': '-' }, {}),
