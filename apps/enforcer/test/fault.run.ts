@@ -7,7 +7,7 @@ import { killPrimary, type LogKind, type Stage, startStage } from './fault.stage
 import { type Kill, tablesOf } from './fault.tables.ts';
 import { createFaultWorkspaces, type FaultWorkspaces } from './fault.workspaces.ts';
 
-const GATEWAYS = 16;
+const GATEWAYS = 64;
 
 export interface FaultRunOptions {
   calls: number;
