@@ -64,6 +64,7 @@ async function drive(stage: Stage, options: Required<FaultRunOptions>): Promise<
     clearInterval(ticker);
     calls.close();
   }
+  workspaces.changeTheRest();
   onProgress(`${record.made} calls in ${Math.round(seconds)} s; what is in the log is posted now`);
 
   const sums = await compareAll(stage, workspaces, record);

@@ -26,6 +26,8 @@ export interface FaultWorkspaces {
   readonly budgets: ReturnType<typeof budgetsOfRun>;
   /** One with calls left. */
   take(): FaultWorkspace;
+  /** Changes the budgets of those whose calls ended before it was their turn. */
+  changeTheRest(): void;
   /** Changes what is expected of all accounts in which the call counts. */
   expect(workspace: FaultWorkspace, call: FaultCall, change: (expected: Expected) => void): void;
 }
@@ -55,17 +57,21 @@ export function createFaultWorkspaces(
     return workspace;
   }
 
+  function changeBudgets(workspace: FaultWorkspace): void {
+    if (workspace.areBudgetsChanged) return;
+    workspace.areBudgetsChanged = true;
+    budgets.setBudgets(workspace.tenantId, ...changedBudgets(ofRun));
+  }
+
   return {
     all,
     budgets: ofRun,
+    changeTheRest: () => all.forEach(changeBudgets),
     take() {
       const index = below(WORKSPACES);
       let workspace = active[index];
       if (workspace === undefined || workspace.callsLeft <= 0) active[index] = workspace = make();
-      if (!workspace.areBudgetsChanged && workspace.callsLeft <= LEFT_AT_CHANGE) {
-        workspace.areBudgetsChanged = true;
-        budgets.setBudgets(workspace.tenantId, ...changedBudgets(ofRun));
-      }
+      if (workspace.callsLeft <= LEFT_AT_CHANGE) changeBudgets(workspace);
       return workspace;
     },
     expect({ tenantId, expected }, call, change) {
