@@ -5,7 +5,16 @@ import { pathsIn, readOpenApi } from '../src/released-contracts.ts';
 
 /** Operations without an audit record although they are no GET: programs call them with a key, or they only answer. */
 const UNAUDITED = [
-  ...['execute', 'extendReservation', 'postEvents', 'previewBudget', 'releaseReservation', 'reserve'],
+  'execute',
+  'exportLogs',
+  'exportMetrics',
+  'exportTraces',
+  'extendReservation',
+  'postEvents',
+  'previewBudget',
+  'releaseReservation',
+  'reportLitellmCalls',
+  'reserve',
   'settleReservation',
 ];
 /** Actions of Tollkeeper or its operator, and failed log-ins, which no operation has. */
