@@ -44,7 +44,7 @@ function decoded(header: string | string[] | undefined): unknown {
   }
 }
 
-const BODY = /^data(?:\.|\[|$)/;
+const BODY = /^data(?:\.|$)/;
 
 /** `data.run_id` is `run_id` of the body, and `id` is the header `ce-id`. */
 function whereOf(path: string): string {

@@ -228,7 +228,7 @@ const oneOf =
   (...values: readonly string[]) =>
   (value: string): boolean =>
     values.includes(value);
-const any = (): boolean => true;
+const present = (): boolean => true;
 
 const INFERENCE = oneOf(
   ...['chat', 'text_completion', 'generate_content', 'embeddings', 'rerank', 'image_generation', 'speech'],
@@ -273,7 +273,7 @@ export const CALL_RULES: readonly CallRule[] = [
     when: { 'ai.operationId': (id) => /\.(doGenerate|doStream|doEmbed|doEmbedMany|doRerank)$/.test(id) },
   },
   { of: ['span'], when: { 'langfuse.observation.type': oneOf('generation', 'embedding') } },
-  { of: ['span'], when: { 'llm.request.type': any } },
+  { of: ['span'], when: { 'llm.request.type': present } },
   {
     of: ['log'],
     when: { scope: oneOf('com.anthropic.claude_code.events'), eventName: oneOf('api_request') },
@@ -284,7 +284,7 @@ export const CALL_RULES: readonly CallRule[] = [
     when: {
       eventName: oneOf('codex.sse_event'),
       'event.kind': oneOf('response.completed'),
-      input_token_count: any,
+      input_token_count: present,
     },
   },
   { of: ['log'], when: { eventName: oneOf('gen_ai.client.inference.operation.details') } },

@@ -18,8 +18,8 @@ const MAX_PLAIN_BYTES = 64;
 const MAX_BLANKS = 64 * 1024;
 
 /**
- * Reads JSON from its bytes, value by value. What nobody reads is skipped without becoming a string or an object, so a
- * prompt costs a search for its closing quote. All methods throw `MalformedBody` where they find something else.
+ * Reads JSON from its bytes, value by value. What is not asked for is skipped without becoming a string or an object,
+ * so a prompt costs a search for its closing quote. All methods throw `MalformedBody` where they find something else.
  *
  *     for (const key of json.keys()) {
  *       if (key === undefined) yield undefined;
