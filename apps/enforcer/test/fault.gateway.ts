@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from '@tollkeeper/kernel';
 import {
@@ -22,6 +23,8 @@ const MAX_OPEN = 20;
 /** Long enough not to expire during the run, and the shortest allowed time. */
 const LONG_TTL_SECONDS = 3600;
 const SHORT_TTL_SECONDS = 10;
+/** Time after its end when no replica considers a reservation held. */
+const LATE_MS = 1_000;
 const MAX_AMOUNT = 1_000;
 
 /** A reservation that its gateway has not ended yet. */
@@ -187,19 +190,20 @@ export function createFaultGateways({ calls, workspaces, record, chance }: Fault
     return kind > 0.85 ? release(workspace, one) : settle(workspace, one, false);
   }
 
-  /** A gateway with reservations of its own, so it knows how each must end. */
+  /** A gateway with reservations of its own, so it knows how each must end. Settles those that expired at the end, too. */
   return async function runGateway(calls: number): Promise<void> {
     const held = new Map<FaultWorkspace, Open[]>();
     const short: [FaultWorkspace, Open][] = [];
-    while (record.made < calls) {
+    while (record.made < calls || short.length > 0) {
       const [workspace, first] = short[0] ?? [];
-      // A second later, no replica considers it held.
-      if (workspace !== undefined && first!.expiresAt + 1_000 < Date.now()) {
+      if (workspace !== undefined && first!.expiresAt + LATE_MS < Date.now()) {
         short.shift();
         if (random() < 0.8) await settle(workspace, first!, true);
-        continue;
+      } else if (record.made < calls) {
+        await work(workspaces.take(), held, short);
+      } else {
+        await delay(first!.expiresAt + LATE_MS - Date.now() + 1);
       }
-      await work(workspaces.take(), held, short);
     }
   };
 }
