@@ -9,6 +9,7 @@ import { type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, createTurns, systemClock } from '@tollkeeper/kernel';
+import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import { assembleService, type Component, type ServesHttp, type ServiceDeps } from '@tollkeeper/runtime';
 import {
   createKeyAuthenticator,
@@ -74,6 +75,7 @@ export function createIngest(deps: IngestDeps): IngestService {
     accept: intake.accept,
     chargeEvents: quotas.events.charge,
     count: createCallCounter(deps),
+    prices: createPriceBook(readBundledTable()),
     turns: {
       small: createTurns(SMALL_BODIES),
       large: createTurns({ capacity: config.BODY_BUDGET_BYTES * LARGE_BODIES_SHARE, ofSender: 1 }),

@@ -2,7 +2,9 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { gatewayEventSchema, type GatewayEventRecord, isSpendSettled } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
+import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import { eventually, useMongo } from '@tollkeeper/testing';
+import { withPrice } from '../src/intake/call-price.ts';
 import { readCalls } from '../src/intake/calls.ts';
 import { useIngest } from './ingest.stack.ts';
 import { type TestSpan, traces } from './otlp.bodies.ts';
@@ -24,6 +26,7 @@ interface Sent {
 
 const mongo = useMongo();
 const ingest = useIngest(mongo);
+const prices = createPriceBook(readBundledTable());
 
 async function send(
   path: string,
@@ -48,6 +51,7 @@ async function send(
 function call(
   attributes: TestSpan['attributes'] = [['gen_ai.usage.cost', 0.00517]],
   spanId = 'b7ad6b7169203331',
+  model = 'gpt-4o',
 ): TestSpan {
   return {
     traceId: '0af7651916cd43dd8448eb211c80319c',
@@ -55,7 +59,7 @@ function call(
     endNanos: BigInt(RECEIVED_MS) * 1_000_000n,
     attributes: [
       ['gen_ai.operation.name', 'chat'],
-      ['gen_ai.request.model', 'gpt-4o'],
+      ['gen_ai.request.model', model],
       ['gen_ai.usage.input_tokens', 1200n],
       ['gen_ai.usage.output_tokens', 345n],
       ...attributes,
@@ -83,12 +87,13 @@ describe('reports of calls', () => {
           : { 'x-api-key': apiKey }),
       });
       expect([body.file, answer.status]).toEqual([body.file, 200]);
-      const settled = calls.filter(({ cost }) => cost !== undefined);
+      const settled = calls.flatMap((each) => {
+        const { settlementId, price } = withPrice(each, prices);
+        return price.pricedBy === 'none' ? [] : [[settlementId, settlementId, price.micros]];
+      });
       await eventually(() => expect(events(tenantId)).toHaveLength(settled.length));
       const logged = events(tenantId).filter(isSpendSettled);
-      expect(logged.map(({ id, data }) => [id, data.settlement_id, data.amount_micros])).toEqual(
-        settled.map(({ settlementId, cost }) => [settlementId, settlementId, cost?.micros]),
-      );
+      expect(logged.map(({ id, data }) => [id, data.settlement_id, data.amount_micros])).toEqual(settled);
       for (const event of logged) expect(gatewayEventSchema.safeParse(event).success).toBe(true);
     }
     expect(ingest.logs.text()).not.toContain('PROMPTTEXT');
@@ -154,9 +159,26 @@ describe('reports of calls', () => {
     ingest.expectDocumented(TRACES, asJson.status, asJson.body);
   });
 
-  it('without a cost are set aside, counted, and named in the answer', async () => {
+  it('without a cost, or with a cost of 0, have the price of their tokens', async () => {
     const { apiKey, tenantId } = ingest.keys.issue();
-    const spans = [call([], '1'.repeat(16)), call([], '2'.repeat(16)), call()];
+    const spans = [call([], '1'.repeat(16)), call([['gen_ai.usage.cost', 0]], '2'.repeat(16)), call()];
+    expect((await send(TRACES, spansOf(...spans), bearer(apiKey))).bytes).toHaveLength(0);
+    await eventually(() => expect(events(tenantId)).toHaveLength(3));
+    const amounts = events(tenantId).filter(isSpendSettled);
+    expect(amounts.map(({ data }) => [data.amount_micros, data.input_tokens, data.output_tokens])).toEqual([
+      [6450, 1200, 345],
+      [6450, 1200, 345],
+      [5170, 1200, 345],
+    ]);
+  });
+
+  it('without a cost and a known price are set aside, counted, and named in the answer', async () => {
+    const { apiKey, tenantId } = ingest.keys.issue();
+    const spans = [
+      call([], '1'.repeat(16), 'house-model'),
+      call([['gen_ai.usage.cost', 0]], '2'.repeat(16), 'house-model'),
+      call(),
+    ];
     const asJson = await send(TRACES, traces({ spans }, 'json'), bearer(apiKey, JSON_TYPE));
     expect(asJson.body).toEqual({
       partialSuccess: { rejectedSpans: '2', errorMessage: expect.stringContaining('2 calls have tokens but no cost') },
@@ -181,10 +203,11 @@ describe('reports of calls', () => {
     await send(TRACES, spansOf(filtered), bearer(apiKey));
     await eventually(() =>
       expect(events(tenantId)).toMatchObject([
+        { type: 'spend.settled', data: { amount_micros: 6450 } },
         { type: 'guard.blocked', data: { guard: 'content_filter', model: 'gpt-4o' } },
       ]),
     );
-    expect(gatewayEventSchema.safeParse(events(tenantId)[0]).success).toBe(true);
+    expect(gatewayEventSchema.safeParse(events(tenantId)[1]).success).toBe(true);
   });
 
   it('may come without a body or a call, and as metrics, which count nothing', async () => {

@@ -60,6 +60,12 @@ const ASSETS: Asset[] = [
     ],
     to: 'dist/swagger-ui',
   },
+  {
+    usedBy: 'libs/prices/src/',
+    from: 'libs/prices/src',
+    files: ['table.json.gz', 'table.LICENSES.txt'],
+    to: 'dist',
+  },
 ];
 
 rmSync('dist', { recursive: true, force: true });

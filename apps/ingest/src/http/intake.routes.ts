@@ -20,8 +20,9 @@ const DESCRIPTION = `Takes OTLP as protobuf or JSON, also with \`Content-Encodin
 workspace is the one of the key, in \`Authorization: Bearer KEY\`, \`Authorization: Basic base64(ANY:KEY)\` or
 \`X-Api-Key: KEY\`. The header \`X-Tollkeeper-Agent\` names the agent of all calls in the body.
 
-Records that are calls of models and have a cost count as spend. A call is known by the response id of its provider, so
-it counts once, however many senders report it. Prompts and answers are never read.
+Records that are calls of models count as spend, with the cost that they have, else with the price of their tokens. A
+call is known by the response id of its provider, so it counts once, however many senders report it. Prompts and answers
+are never read.
 
 After 429, 503 or no answer, send the same body again. \`partialSuccess\` says which calls no figure includes.`;
 

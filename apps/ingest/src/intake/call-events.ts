@@ -1,17 +1,18 @@
 import type { GatewayEvent, GuardBlockedEvent, SpendSettledEvent } from '@tollkeeper/contracts';
 import { mapInSlices } from '@tollkeeper/kernel';
-import type { CallOrigin, CallRecord, GuardBlock, Reading } from './call-record.ts';
-import { inputTotal } from './token-kinds.ts';
+import { inputTotal } from '@tollkeeper/prices';
+import type { PricedCall } from './call-price.ts';
+import type { CallOrigin, GuardBlock } from './call-record.ts';
 
-/** The events of calls that have a cost, and of blocked calls. Events of the same call have the same id and source. */
-export async function eventsOf({ calls, blocks }: Pick<Reading, 'calls' | 'blocks'>): Promise<GatewayEvent[]> {
+/** The events of calls that have a price, and of blocked calls. Events of the same call have the same id and source. */
+export async function eventsOf(calls: readonly PricedCall[], blocks: readonly GuardBlock[]): Promise<GatewayEvent[]> {
   const settlements = await mapInSlices(calls, settlementOf);
   return [...settlements.filter((event) => event !== undefined), ...(await mapInSlices(blocks, blockedOf))];
 }
 
-function settlementOf(call: CallRecord): SpendSettledEvent | undefined {
-  const { settlementId, cost, tokens, planKey, reservationId } = call;
-  if (cost === undefined) return undefined;
+function settlementOf(call: PricedCall): SpendSettledEvent | undefined {
+  const { settlementId, price, tokens, planKey, reservationId } = call;
+  if (price.pricedBy === 'none') return undefined;
   return {
     ...attributesOf(call),
     id: settlementId,
@@ -19,7 +20,7 @@ function settlementOf(call: CallRecord): SpendSettledEvent | undefined {
     data: {
       settlement_id: settlementId,
       ...dataOf(call),
-      amount_micros: cost.micros,
+      amount_micros: price.micros,
       ...(planKey !== undefined && { plan_key: planKey }),
       ...(tokens !== undefined && { input_tokens: inputTotal(tokens), output_tokens: tokens.output }),
       ...(reservationId !== undefined && { reservation_id: reservationId }),

@@ -1,6 +1,6 @@
 import type { Labels } from '@tollkeeper/contracts';
+import type { TokenKinds } from '@tollkeeper/prices';
 import type { CallIdentity } from './identity.ts';
-import type { TokenKinds } from './token-kinds.ts';
 import type { SenderCost } from './usd.ts';
 
 /** Who made a call, for what, and when. */

@@ -1,8 +1,9 @@
+import { inputTotal } from '@tollkeeper/prices';
 import { eachInSlices } from './each-in-slices.ts';
 import type { FoundFacts } from './read-facts.ts';
 import type { IntakeRecord } from './record.ts';
 import type { SpanTree } from './span-tree.ts';
-import { disjointTokens, type DisjointTokens, inputTotal } from './token-kinds.ts';
+import { disjointTokens, type DisjointTokens } from './token-kinds.ts';
 import type { SenderCost } from './usd.ts';
 
 /** A record that is a call, before it is known whether another one inside it repeats it. */

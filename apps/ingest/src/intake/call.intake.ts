@@ -1,13 +1,18 @@
 import { type GatewayEvent, MAX_EVENTS_PER_BATCH } from '@tollkeeper/contracts';
-import type { Clock, TenantId, Turns } from '@tollkeeper/kernel';
+import { type Clock, mapInSlices, type TenantId, type Turns } from '@tollkeeper/kernel';
+import type { PriceBook } from '@tollkeeper/prices';
 import { eventsOf } from './call-events.ts';
-import type { CallRecord, Reading } from './call-record.ts';
+import { type PricedCall, withPrice } from './call-price.ts';
+import type { GuardBlock } from './call-record.ts';
 import { readCalls } from './calls.ts';
 import { decodeLitellm, decodeOtlp, type Encoding } from './decode.ts';
 import type { Signal } from './otlp-protobuf.ts';
 import type { IntakeRecord } from './record.ts';
 
-/** What became of a reported call. `unpriced`: it has tokens without a cost. `blocked`: by a guard of the sender. */
+/**
+ * What became of a reported call. `unpriced`: it has tokens, but neither a cost nor a known price. `blocked`: by a
+ * guard of the sender.
+ */
 export const CALL_FATES = ['settled', 'unpriced', 'no_usage', 'client_gone', 'failed', 'blocked'] as const;
 export type CallFate = (typeof CALL_FATES)[number];
 
@@ -52,25 +57,28 @@ export interface CallIntakeDeps<Key> {
   /** Charges a workspace for further events of an admitted request. Throws `rate_limited`. */
   chargeEvents: (tenantId: TenantId, more: number) => void;
   count: (fate: CallFate, calls: number) => void;
+  /** Has the amounts of calls whose senders report none. */
+  prices: PriceBook;
   /** Records take several times the memory of a body, so bodies take turns, weighted by their bytes. */
   turns: Record<'small' | 'large', Turns>;
   clock: Clock;
 }
 
 export function createCallIntake<Key extends { tenantId: TenantId }>(deps: CallIntakeDeps<Key>): CallIntake<Key> {
-  const { accept, chargeEvents, count, turns, clock } = deps;
+  const { accept, chargeEvents, count, prices, turns, clock } = deps;
 
   async function take(key: Key, records: readonly IntakeRecord[], { agent, signal }: TakeOptions): Promise<Taken> {
     const reading = await readCalls(records, { receivedMs: clock(), agent, signal });
-    const events = await eventsOf(reading);
+    const calls = await mapInSlices(reading.calls, (call) => withPrice(call, prices));
+    const events = await eventsOf(calls, reading.blocks);
     // The first was charged at the admission of the request.
     if (events.length > 1) chargeEvents(key.tenantId, events.length - 1);
     for (let start = 0; start < events.length; start += MAX_EVENTS_PER_BATCH) {
       signal.throwIfAborted();
       await accept(key, events.slice(start, start + MAX_EVENTS_PER_BATCH));
     }
-    const fates = fatesOf(reading);
-    for (const [fate, calls] of fates) count(fate, calls);
+    const fates = fatesOf(calls, reading.blocks);
+    for (const [fate, number] of fates) count(fate, number);
     const unpriced = fates.get('unpriced') ?? 0;
     return {
       accepted: events.length,
@@ -98,7 +106,7 @@ export function createCallIntake<Key extends { tenantId: TenantId }>(deps: CallI
   };
 }
 
-function fatesOf({ calls, blocks }: Reading): ReadonlyMap<CallFate, number> {
+function fatesOf(calls: readonly PricedCall[], blocks: readonly GuardBlock[]): ReadonlyMap<CallFate, number> {
   const fates = new Map<CallFate, number>();
   const add = (fate: CallFate) => fates.set(fate, (fates.get(fate) ?? 0) + 1);
   for (const call of calls) add(fateOf(call));
@@ -106,10 +114,10 @@ function fatesOf({ calls, blocks }: Reading): ReadonlyMap<CallFate, number> {
   return fates;
 }
 
-function fateOf({ outcome, cost }: CallRecord): CallFate {
+function fateOf({ outcome, price }: PricedCall): CallFate {
   switch (outcome) {
     case 'spent':
-      return cost === undefined ? 'unpriced' : 'settled';
+      return price.pricedBy === 'none' ? 'unpriced' : 'settled';
     case 'failed':
     case 'no_usage':
     case 'client_gone':
@@ -118,6 +126,9 @@ function fateOf({ outcome, cost }: CallRecord): CallFate {
 }
 
 function unpricedNotice(calls: number): string {
-  const reported = calls === 1 ? '1 call has tokens but no cost' : `${calls} calls have tokens but no cost`;
-  return `${reported}, and no figure includes such calls yet. Report their cost, for example by gen_ai.usage.cost in USD.`;
+  const reported = calls === 1 ? '1 call has' : `${calls} calls have`;
+  return (
+    `${reported} tokens but no cost, and no price of the model is known, so no figure includes such calls. ` +
+    'Report their cost, for example by gen_ai.usage.cost in USD.'
+  );
 }

@@ -2,13 +2,17 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import { RECEIVED_MS, RECORDED, recorded, type RecordedBody, recordsOf } from '../../test/senders.ts';
+import { type CallPrice, withPrice } from './call-price.ts';
 import type { CallRecord } from './call-record.ts';
 import { readCalls } from './calls.ts';
 import type { IntakeRecord } from './record.ts';
 
 /** The calls of each body, checked against what the senders had done and what the model had answered. */
 const EXPECTED = sections(readFileSync(join(import.meta.dirname, '../../test/fixtures/expected-calls.txt'), 'utf8'));
+
+const PRICES = createPriceBook(readBundledTable());
 
 const read = async (body: RecordedBody) => readCalls(await recordsOf(body), { receivedMs: RECEIVED_MS });
 
@@ -73,18 +77,29 @@ describe('the bodies of real senders', () => {
 
 /** Outcome, settlement id, agent, run, model, disjoint tokens, and micros: the facts that money depends on. */
 function show(call: CallRecord, records: readonly IntakeRecord[]): string {
-  const { tokens, cost } = call;
+  const { tokens } = call;
   const shownTokens =
     tokens === undefined
       ? 'no tokens'
       : `${tokens.input}+${tokens.cacheRead}+${tokens.cacheWrite}+${tokens.cacheWrite1h} ` +
         `-> ${tokens.output} (${tokens.reasoning})`;
-  const money = cost === undefined ? 'no cost' : `${cost.micros} micros`;
+  const money = showPrice(withPrice(call, PRICES).price);
   return [
     `${call.outcome} ${call.settlementId.startsWith('rsp:') ? responseOf(call, records) : call.settlementId}`,
     `agent ${call.agentId}, run ${call.runId}, plan ${call.planKey ?? 'none'}`,
     `${call.provider ?? 'unknown'}/${call.model ?? 'unknown'}, ${shownTokens}, ${[money, ...call.flags].join(', ')}`,
   ].join(' | ');
+}
+
+function showPrice(price: CallPrice): string {
+  switch (price.pricedBy) {
+    case 'sender':
+      return `${price.micros} micros`;
+    case 'table':
+      return `${price.micros} micros by the price of ${price.priceId}`;
+    case 'none':
+      return 'no price';
+  }
 }
 
 /** The response id that the settlement id was made of; only its beginning if it is long. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { inputTotal } from '@tollkeeper/prices';
 import fc from 'fast-check';
-import { disjointTokens, inputTotal, type ReportedTokens } from './token-kinds.ts';
+import { disjointTokens, type ReportedTokens } from './token-kinds.ts';
 
 const NONE: ReportedTokens = {
   input: undefined,

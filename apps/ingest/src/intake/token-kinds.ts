@@ -1,15 +1,4 @@
-/** The tokens of a call. All kinds are disjoint, except that `reasoning` is a part of `output`. */
-export interface TokenKinds {
-  /** Neither read from a cache nor written to one. */
-  input: number;
-  cacheRead: number;
-  /** Written to a cache for the usual time. */
-  cacheWrite: number;
-  /** Written to a cache for an hour. */
-  cacheWrite1h: number;
-  output: number;
-  reasoning: number;
-}
+import { inputTotal, type TokenKinds } from '@tollkeeper/prices';
 
 /** Numbers of tokens as a sender has them; absent ones are undefined. */
 export interface ReportedTokens {
@@ -50,9 +39,4 @@ export function disjointTokens(reported: ReportedTokens): DisjointTokens | undef
   };
   if (inputTotal(tokens) + tokens.output === 0) return undefined;
   return { tokens, inferred: outputIsApart || (inputIsApart && !reported.inputExcludesCached) };
-}
-
-/** All tokens of the input, cached or not. */
-export function inputTotal({ input, cacheRead, cacheWrite, cacheWrite1h }: TokenKinds): number {
-  return input + cacheRead + cacheWrite + cacheWrite1h;
 }

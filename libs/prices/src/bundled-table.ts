@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { parsePriceTable, type PriceTable } from './price-table.ts';
+
+/** Next to this file, and to the bundle of an app. */
+export const BUNDLED_TABLE_FILE = join(import.meta.dirname, 'table.json.gz');
+
+/** The prices of this release. */
+export function readBundledTable(): PriceTable {
+  return parsePriceTable(gunzipSync(readFileSync(BUNDLED_TABLE_FILE)).toString('utf8'));
+}

@@ -1,0 +1,47 @@
+/** The model of a call, as its sender reports it. */
+export interface ReportedModel {
+  /** Which model answered. */
+  responseModel: string | undefined;
+  requestModel: string | undefined;
+  provider: string | undefined;
+}
+
+/** As in `-2026-08-06`, `-20250929` or `@20250929`. */
+const DATE = /(-\d{4}-\d{2}-\d{2}|-\d{8}|@[^@]*)$/;
+const BEDROCK_REGION = /^(us-gov|us|eu|apac|au|jp|in|global)\./;
+const BEDROCK_VERSION = /-v\d+:\d+$/;
+
+/** How prices name a provider that OpenTelemetry's conventions or senders name otherwise. */
+const PROVIDERS: ReadonlyMap<string, string> = new Map([
+  ['aws.bedrock', 'bedrock'],
+  ['azure.ai.inference', 'azure_ai'],
+  ['azure.ai.openai', 'azure'],
+  ['gcp.gemini', 'gemini'],
+  ['gcp.gen_ai', 'gemini'],
+  ['gcp.vertex_ai', 'vertex_ai'],
+  ['google', 'gemini'],
+  ['ibm.watsonx.ai', 'watsonx'],
+  ['mistral_ai', 'mistral'],
+  ['x_ai', 'xai'],
+]);
+
+/**
+ * The names under which a price is looked up, in order and in lower case: the model that answered, exactly and without
+ * its date, then the model of the request; the same with the provider before them; then Bedrock's names of models,
+ * without region and version.
+ */
+export function* modelNames({ responseModel, requestModel, provider }: ReportedModel): Generator<string> {
+  const models = [responseModel, requestModel].flatMap((model) => (model === undefined ? [] : [model.toLowerCase()]));
+  const names = models.flatMap((model) => [model, model.replace(DATE, '')]);
+  yield* names;
+  if (provider !== undefined) {
+    const ofProvider = provider.toLowerCase();
+    const prefix = PROVIDERS.get(ofProvider) ?? ofProvider;
+    for (const name of names) yield `${prefix}/${name}`;
+  }
+  for (const model of models) {
+    const ofAnyRegion = model.replace(BEDROCK_REGION, '');
+    const ofAnyVersion = ofAnyRegion.replace(BEDROCK_VERSION, '');
+    yield* [ofAnyRegion, ofAnyVersion, ofAnyVersion.replace(DATE, '')];
+  }
+}
