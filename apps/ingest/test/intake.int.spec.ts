@@ -84,12 +84,19 @@ describe('reports of calls', () => {
       });
       expect([body.file, answer.status]).toEqual([body.file, 200]);
       const settled = calls.filter(({ cost }) => cost !== undefined);
-      await eventually(() => expect(events(tenantId)).toHaveLength(settled.length));
+      const unmetered = calls.filter(({ outcome }) => outcome === 'no_usage' || outcome === 'client_gone');
+      const unpriced = calls.filter(({ outcome, cost }) => outcome === 'spent' && cost === undefined);
+      const models = new Set(unpriced.map(({ provider, model }) => `${provider}/${model}`));
+      const expected = settled.length + unmetered.length + models.size;
+      await eventually(() => expect(events(tenantId)).toHaveLength(expected));
+      const idsOf = (wanted: string) =>
+        events(tenantId).flatMap(({ type, data }) => (type === wanted && 'call_id' in data ? data.call_id : []));
+      expect(idsOf('call.unmetered')).toEqual(unmetered.map(({ settlementId }) => settlementId));
       const logged = events(tenantId).filter(isSpendSettled);
       expect(logged.map(({ id, data }) => [id, data.settlement_id, data.amount_micros])).toEqual(
         settled.map(({ settlementId, cost }) => [settlementId, settlementId, cost?.micros]),
       );
-      for (const event of logged) expect(gatewayEventSchema.safeParse(event).success).toBe(true);
+      for (const event of events(tenantId)) expect(gatewayEventSchema.safeParse(event).success).toBe(true);
     }
     expect(ingest.logs.text()).not.toContain('PROMPTTEXT');
   });
@@ -118,6 +125,8 @@ describe('reports of calls', () => {
           provider: 'openai',
           input_tokens: 1200,
           output_tokens: 345,
+          tokens: { input: 176, cache_read: 1024, output: 345, reasoning: 128 },
+          priced_by: 'sender',
           labels: { env: 'prod', team: 'platform', user: 'end-user-5' },
         },
       },
@@ -157,10 +166,24 @@ describe('reports of calls', () => {
       8, 2,
     ]);
     expect(asProtobuf.bytes.toString()).toContain('2 calls have tokens but no cost');
-    await eventually(() => expect(events(tenantId)).toHaveLength(2));
+    const types = () => events(tenantId).map(({ type }) => type);
+    // The model has no price, which is reported once.
+    await eventually(() => expect(types()).toEqual(['spend.settled', 'price.missing', 'spend.settled']));
+    const missing = events(tenantId)[1];
+    expect([missing?.source, missing?.data]).toEqual(['tollkeeper/ingest', { model: 'gpt-4o' }]);
     expect(await ingest.metrics.registry.metrics()).toMatch(
       /ingest_reported_calls_total\{[^}]*outcome="unpriced"[^}]*\} \d+/,
     );
+  });
+
+  it('without tokens and cost become unmetered calls, with the labels of the key', async () => {
+    const { apiKey, tenantId } = ingest.keys.issue('developer', { env: 'prod' });
+    const { attributes, ...span } = call([]);
+    const withoutUsage = attributes.filter(([name]) => !name.startsWith('gen_ai.usage.'));
+    const answer = await send(TRACES, spansOf({ ...span, attributes: withoutUsage }), bearer(apiKey));
+    expect([answer.status, answer.bytes.length]).toEqual([200, 0]);
+    const data = { reason: 'no_usage', agent_id: 'bot', model: 'gpt-4o', labels: { env: 'prod' } };
+    await eventually(() => expect(events(tenantId)).toMatchObject([{ type: 'call.unmetered', data }]));
   });
 
   it('that a guard blocked become blocked calls', async () => {

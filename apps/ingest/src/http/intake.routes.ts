@@ -21,7 +21,8 @@ workspace is the one of the key, in \`Authorization: Bearer KEY\`, \`Authorizati
 \`X-Api-Key: KEY\`. The header \`X-Tollkeeper-Agent\` names the agent of all calls in the body.
 
 Records that are calls of models and have a cost count as spend. A call is known by the response id of its provider, so
-it counts once, however many senders report it. Prompts and answers are never read.
+it counts once, however many senders report it. A call without tokens and cost is a \`call.unmetered\` event, and a
+model without a price one \`price.missing\` event a day. Prompts and answers are never read.
 
 After 429, 503 or no answer, send the same body again. \`partialSuccess\` says which calls no figure includes.`;
 
@@ -149,7 +150,7 @@ function litellmRoute({ intake, authenticator, quotas }: IntakeRouteDeps): Route
       200: {
         description: 'The calls are stored durably',
         schema: z.object({
-          accepted: z.int().meta({ description: 'Number of calls that count' }),
+          accepted: z.int().meta({ description: 'Number of calls that are stored as events' }),
           dropped: z.int().meta({ description: 'Number of objects that no figure includes' }),
           notices: z.array(z.string()).meta({ description: 'Sentences about dropped calls, and how to avoid them' }),
           errors: z

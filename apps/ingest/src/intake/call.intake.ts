@@ -1,6 +1,6 @@
 import { type GatewayEvent, MAX_EVENTS_PER_BATCH } from '@tollkeeper/contracts';
 import type { Clock, TenantId, Turns } from '@tollkeeper/kernel';
-import { eventsOf } from './call-events.ts';
+import { eventsOf, isUnpriced, missingPricesOf } from './call-events.ts';
 import type { CallRecord, Reading } from './call-record.ts';
 import { readCalls } from './calls.ts';
 import { decodeLitellm, decodeOtlp, type Encoding } from './decode.ts';
@@ -13,7 +13,7 @@ export type CallFate = (typeof CALL_FATES)[number];
 
 /** What the answer says about a body that was taken. */
 export interface Taken {
-  /** Calls and blocks whose events are durable in the log. */
+  /** Calls and blocks whose events are durable in the log, also calls of which nobody knows the cost. */
   accepted: number;
   /** Calls that are in no figure, and objects that could not be read. */
   rejected: number;
@@ -43,6 +43,8 @@ export interface CallIntake<Key> {
   takeLitellm(key: Key, bytes: Buffer, options: TakeOptions): Promise<Taken>;
 }
 
+/** Most models without a price in memory. A forgotten one is reported again, and readers know it by its id. */
+const MAX_REPORTED = 10_000;
 /** Bodies up to this size never wait for larger ones. */
 const SMALL_BYTES = 64 * 1024;
 
@@ -59,21 +61,29 @@ export interface CallIntakeDeps<Key> {
 
 export function createCallIntake<Key extends { tenantId: TenantId }>(deps: CallIntakeDeps<Key>): CallIntake<Key> {
   const { accept, chargeEvents, count, turns, clock } = deps;
+  /** Workspaces and the ids of their models without a price. Every call would report them. */
+  const reported = new Set<string>();
 
   async function take(key: Key, records: readonly IntakeRecord[], { agent, signal }: TakeOptions): Promise<Taken> {
-    const reading = await readCalls(records, { receivedMs: clock(), agent, signal });
-    const events = await eventsOf(reading);
+    const receivedMs = clock();
+    const reading = await readCalls(records, { receivedMs, agent, signal });
+    const ofCalls = await eventsOf(reading);
+    const nameOf = ({ id }: GatewayEvent) => `${key.tenantId} ${id}`;
+    const missing = (await missingPricesOf(reading.calls, receivedMs)).filter((event) => !reported.has(nameOf(event)));
+    const events = [...ofCalls, ...missing];
     // The first was charged at the admission of the request.
     if (events.length > 1) chargeEvents(key.tenantId, events.length - 1);
     for (let start = 0; start < events.length; start += MAX_EVENTS_PER_BATCH) {
       signal.throwIfAborted();
       await accept(key, events.slice(start, start + MAX_EVENTS_PER_BATCH));
     }
+    if (reported.size + missing.length > MAX_REPORTED) reported.clear();
+    for (const event of missing) reported.add(nameOf(event));
     const fates = fatesOf(reading);
     for (const [fate, calls] of fates) count(fate, calls);
     const unpriced = fates.get('unpriced') ?? 0;
     return {
-      accepted: events.length,
+      accepted: ofCalls.length,
       rejected: unpriced,
       notices: unpriced > 0 ? [unpricedNotice(unpriced), ...reading.notices] : reading.notices,
       unreadable: [],
@@ -106,10 +116,11 @@ function fatesOf({ calls, blocks }: Reading): ReadonlyMap<CallFate, number> {
   return fates;
 }
 
-function fateOf({ outcome, cost }: CallRecord): CallFate {
+function fateOf(call: CallRecord): CallFate {
+  const { outcome } = call;
   switch (outcome) {
     case 'spent':
-      return cost === undefined ? 'unpriced' : 'settled';
+      return isUnpriced(call) ? 'unpriced' : 'settled';
     case 'failed':
     case 'no_usage':
     case 'client_gone':
