@@ -80,7 +80,10 @@ describe('/spend', () => {
       ...{ metrics: parts, unmetered: { calls: 1 }, missing_prices: 0 },
     });
     const details = await dashboard.get(tenantId, '/top-agents/details?agent_id=planner&range=today');
-    expect(details.body).toMatchObject({ metrics: sums, recent: expect.arrayContaining([expect.objectContaining(parts)]) });
+    expect(details.body).toMatchObject({
+      metrics: sums,
+      recent: expect.arrayContaining([expect.objectContaining(parts)]),
+    });
   });
 
   it('answers zeros for a workspace without events', async () => {

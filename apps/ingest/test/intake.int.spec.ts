@@ -188,14 +188,16 @@ describe('reports of calls', () => {
 
   it('that a guard blocked become blocked calls', async () => {
     const { apiKey, tenantId } = ingest.keys.issue();
-    const filtered = call([['gen_ai.response.finish_reasons', ['content_filter']]]);
+    const cost = ['gen_ai.usage.cost', 0.1] as const;
+    const filtered = call([cost, ['gen_ai.response.finish_reasons', ['content_filter']]]);
     await send(TRACES, spansOf(filtered), bearer(apiKey));
     await eventually(() =>
       expect(events(tenantId)).toMatchObject([
+        { type: 'spend.settled' },
         { type: 'guard.blocked', data: { guard: 'content_filter', model: 'gpt-4o' } },
       ]),
     );
-    expect(gatewayEventSchema.safeParse(events(tenantId)[0]).success).toBe(true);
+    expect(gatewayEventSchema.safeParse(events(tenantId)[1]).success).toBe(true);
   });
 
   it('may come without a body or a call, and as metrics, which count nothing', async () => {

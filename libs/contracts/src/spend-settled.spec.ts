@@ -84,9 +84,12 @@ describe('the details of a settlement', () => {
     ]);
   });
 
-  it.each(['0', '12', '0.0071351999999999995', '1e-07', '2.5E+3'])('take the amount of a sender as sent: %s', (sent) => {
-    expect(settled({ sender_amount: sent }).sender_amount).toBe(sent);
-  });
+  it.each(['0', '12', '0.0071351999999999995', '1e-07', '2.5E+3'])(
+    'take the amount of a sender as sent: %s',
+    (sent) => {
+      expect(settled({ sender_amount: sent }).sender_amount).toBe(sent);
+    },
+  );
 });
 
 describe('the tokens of a settlement by kind', () => {

@@ -26,7 +26,9 @@ const tokens = {
 const tokenParts = {
   cache_read_tokens: count.meta({ description: 'Part of the input tokens that was read from a cache' }),
   cache_write_tokens: count.meta({ description: 'Part of the input tokens that was written to a cache' }),
-  cache_write_1h_tokens: count.meta({ description: 'Part of the input tokens that was written to a cache for an hour' }),
+  cache_write_1h_tokens: count.meta({
+    description: 'Part of the input tokens that was written to a cache for an hour',
+  }),
   reasoning_tokens: count.meta({ description: 'Part of the output tokens with which models reasoned' }),
 };
 /** What sums of spend do not include. */
@@ -280,7 +282,10 @@ export const settlementSchema = z
     input_tokens: count.optional(),
     output_tokens: count.optional(),
     ...z.object(tokenParts).partial().shape,
-    priced_by: z.string().optional().meta({ description: 'Who says what the call cost', examples: [...PRICED_BY] }),
+    priced_by: z
+      .string()
+      .optional()
+      .meta({ description: 'Who says what the call cost', examples: [...PRICED_BY] }),
     price_id: identifier.optional(),
     price_version: identifier.optional(),
     service_tier: z.string().optional(),

@@ -98,7 +98,11 @@ describe('the settlement of a call', () => {
   });
 
   it('names the reservation that its sender names, and no request beside it', async () => {
-    const { data } = await eventOf({ 'gen_ai.usage.cost': 1, 'tollkeeper.reservation_id': 'rsv_1', 'x-request-id': 'c' });
+    const { data } = await eventOf({
+      'gen_ai.usage.cost': 1,
+      'tollkeeper.reservation_id': 'rsv_1',
+      'x-request-id': 'c',
+    });
     expect(data).toMatchObject({ reservation_id: 'rsv_1' });
     expect(data).not.toHaveProperty('request_id');
   });

@@ -190,7 +190,9 @@ describe('packed roll-ups', () => {
       fc.property(workspaceSlots, slotNumber, (slots, slot) => {
         const packed = addToWorkspace(undefined, start, slots);
         const { tallies, bytes } = asRelease010(packed, slot);
-        expect(tallies).toEqual([...slots].map(([number, { tally }]) => [number, tally.totalMicros, tally.settlements]));
+        expect(tallies).toEqual(
+          [...slots].map(([number, { tally }]) => [number, tally.totalMicros, tally.settlements]),
+        );
         const more = slots.get(slot);
         if (more !== undefined) more.tally.settlements += 1;
         expect(new Map(readWorkspace(bytes, start))).toEqual(slots);
