@@ -96,9 +96,9 @@ export interface Settled {
 }
 
 /**
- * Posts spend that an event reports, which is never refused. It settles its reservation if it names one or the request
- * of one that was granted within 24 hours before. Otherwise it counts for the day of its time, and for the periods of budgets then. A settlement counts once, however often and by
- * whichever way it arrives.
+ * Posts spend that an event reports, which is never refused. It settles its reservation if it names one, or the request
+ * of one that was granted within 24 hours before. Otherwise it counts for the day of its time, and for the periods of
+ * budgets then. A settlement counts once, however often and by whichever way it arrives.
  */
 export function post(spend: ReportedSpend, now: number, budgets?: ActiveBudgets): Ask<Posted> {
   const isTooOld = spend.at < now - KEEP_MS;
