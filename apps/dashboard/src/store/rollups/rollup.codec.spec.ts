@@ -60,12 +60,13 @@ function asRelease010(packed: Uint8Array, added: number): { tallies: number[][];
   while (reader.more()) {
     const number = reader.varint();
     const mask = reader.varint();
-    const values = Array.from({ length: 7 }, (_, bit) => ((mask & (1 << bit)) === 0 ? 0 : reader.varint()));
-    if (number < 60) tallies.push([number, values[0]!, values[1]!]);
-    if (number === added) values[1]! += 1;
+    const values = Array.from({ length: 7 }, (_, bit) => ((mask & (1 << bit)) === 0 ? undefined : reader.varint()));
+    if (number < 60) tallies.push([number, values[0] ?? 0, values[1] ?? 0]);
+    if (number === added) values[1] = (values[1] ?? 0) + 1;
     writer.varint(number);
-    writer.varint(values.reduce((sum, value, bit) => (value === 0 ? sum : sum | (1 << bit)), 0));
-    for (const value of values.filter((each) => each !== 0)) writer.varint(value);
+    // A time that is the start of the roll-up is 0, and there.
+    writer.varint(values.reduce<number>((sum, value, bit) => (value === undefined ? sum : sum | (1 << bit)), 0));
+    for (const value of values) if (value !== undefined) writer.varint(value);
     writer.varint(reader.varint());
   }
   return { tallies, bytes: writer.bytes() };
@@ -185,6 +186,13 @@ describe('packed roll-ups', () => {
     expect([...addToRows(undefined, start, [row])]).toEqual([12, 2, 97, 98, 1, 4, 0b10, 1, 64 + 4, ...further]);
   });
 
+  it('have all measures of the last slot that a read wants', () => {
+    const slots = new Map([1, 2, 3].map((slot) => [slot, { ...emptyTally(), settlements: slot, unmetered: slot }]));
+    const [row] = [...packedRows(addToRows(undefined, start, [{ name: 'ab', model: null, slots }]))];
+    const spans = new Map([1, 2].map((slot) => [slot, slot]));
+    expect(row!.sums(start, spans)).toEqual([...slots].slice(0, 2));
+  });
+
   it('are read by release 0.1.0, and keep all measures when it adds to them', () => {
     fc.assert(
       fc.property(workspaceSlots, slotNumber, (slots, slot) => {
@@ -193,9 +201,11 @@ describe('packed roll-ups', () => {
         expect(tallies).toEqual(
           [...slots].map(([number, { tally }]) => [number, tally.totalMicros, tally.settlements]),
         );
-        const more = slots.get(slot);
-        if (more !== undefined) more.tally.settlements += 1;
-        expect(new Map(readWorkspace(bytes, start))).toEqual(slots);
+        const counted = [...slots].map(([number, held]) => {
+          const settlements = held.tally.settlements + (number === slot ? 1 : 0);
+          return [number, { ...held, tally: { ...held.tally, settlements } }] as const;
+        });
+        expect(new Map(readWorkspace(bytes, start))).toEqual(new Map(counted));
       }),
     );
   });
