@@ -214,6 +214,12 @@ describe('the sentence of a rule', () => {
     expect(rule('first_occurrence', { window_seconds: 86_400 }, ['guard.blocked'])).toBe(
       'First guard block in 24 hours, any agent',
     );
+    expect(rule('event_count_gte', { threshold: 3 }, ['call.unmetered'])).toBe(
+      '3 calls without usage within 10 minutes, any agent',
+    );
+    expect(rule('first_occurrence', { window_seconds: 86_400 }, ['price.missing'])).toBe(
+      'First missing price in 24 hours, any agent',
+    );
     expect(rule('spend_gte', { threshold_micros: 10_000_000, window_seconds: 3_600 }, ['spend.settled'])).toBe(
       '$10.00 or more spent within 1 hour, all agents',
     );

@@ -245,6 +245,15 @@ export function thresholdReached(time: string, scopeId: string): GatewayEvent {
   return { ...base(type, time), type, data };
 }
 
+export function unmetered(time: string, data: Record<string, unknown> = {}): GatewayEvent {
+  const call = { call_id: 'c1', run_id: 'run-1', agent_id: 'planner', reason: 'no_usage' };
+  return { ...base('call.unmetered', time), data: { ...call, ...data } };
+}
+
+export function priceMissing(time: string): GatewayEvent {
+  return { ...base('price.missing', time), data: { model: 'house-1' } } as GatewayEvent;
+}
+
 export function guardBlocked(time: string, data: Record<string, unknown> = {}): GatewayEvent {
   const why = { guard: 'pii', reason: 'The prompt holds a card number' };
   return { ...base('guard.blocked', time), data: { run_id: 'run-1', agent_id: 'planner', ...why, ...data } };

@@ -6,8 +6,10 @@ import {
   JST_TENANT,
   KATHMANDU_TENANT,
   newTenant,
+  priceMissing,
   settled,
   thresholdReached,
+  unmetered,
   useDashboard,
 } from './dashboard.stack.ts';
 import { documentsRead } from './documents-read.ts';
@@ -18,6 +20,7 @@ const dashboard = useDashboard(mongo);
 /** The clock is at 2026-11-21T18:34:56.789Z. */
 const today = '2026-11-21T12:00:00.000Z';
 const yesterday = '2026-11-20T12:00:00.000Z';
+const NO_PARTS = { cache_read_tokens: 0, cache_write_tokens: 0, cache_write_1h_tokens: 0, reasoning_tokens: 0 };
 
 describe('/spend', () => {
   it('answers the total, the number, the average and the tokens of the settlements in the window', async () => {
@@ -44,7 +47,42 @@ describe('/spend', () => {
         budget_used_pct: 0,
         input_tokens: 25,
         output_tokens: 0,
+        ...NO_PARTS,
       },
+      unmetered: { calls: 0 },
+      missing_prices: 0,
+    });
+  });
+
+  it('answers the parts of the tokens, and what the spend does not include', async () => {
+    const tenantId = newTenant('team');
+    const tokens = { input: 176, cache_read: 1024, cache_write: 200, cache_write_1h: 100, output: 345, reasoning: 128 };
+    const labels = { team: 'growth' };
+    await dashboard.report(tenantId, [
+      settled(today, 100, { input_tokens: 1500, output_tokens: 345, tokens, labels, flags: ['sampled'] }),
+      settled(today, 51, { input_tokens: 5 }),
+      unmetered(today, { labels }),
+      unmetered(today),
+      unmetered(yesterday),
+      priceMissing(today),
+    ]);
+
+    const parts = {
+      ...{ cache_read_tokens: 1024, cache_write_tokens: 200, cache_write_1h_tokens: 100, reasoning_tokens: 128 },
+    };
+    const sums = { input_tokens: 1505, output_tokens: 345, ...parts };
+    const { body } = await dashboard.get(tenantId, '/spend?range=today');
+    expect(body).toMatchObject({ metrics: sums, unmetered: { calls: 2 }, missing_prices: 1 });
+    expect((await dashboard.get(tenantId, '/overview?range=today')).body).toMatchObject({
+      ...{ spend: { ...sums, total_micros: 151 }, unmetered: { calls: 2 }, missing_prices: 1 },
+    });
+    expect((await dashboard.get(tenantId, '/spend?range=today&label.team=growth')).body).toMatchObject({
+      ...{ metrics: parts, unmetered: { calls: 1 }, missing_prices: 0 },
+    });
+    const details = await dashboard.get(tenantId, '/top-agents/details?agent_id=planner&range=today');
+    expect(details.body).toMatchObject({
+      metrics: sums,
+      recent: expect.arrayContaining([expect.objectContaining(parts)]),
     });
   });
 
@@ -57,6 +95,7 @@ describe('/spend', () => {
       budget_used_pct: 0,
       input_tokens: 0,
       output_tokens: 0,
+      ...NO_PARTS,
     });
   });
 

@@ -86,5 +86,11 @@ function sum(events: DashboardEvent[]): Tally {
       .reduce((sum, { data }) => sum + (data.count ?? 1), 0),
     guardBlocked: events.filter((event) => event.type === 'guard.blocked').length,
     lastAt: Math.max(0, ...events.map((event) => event.time)),
+    cacheReadTokens: settled.reduce((total, event) => total + (event.data.cache_read_tokens ?? 0), 0),
+    cacheWriteTokens: settled.reduce((total, event) => total + (event.data.cache_write_tokens ?? 0), 0),
+    cacheWrite1hTokens: settled.reduce((total, event) => total + (event.data.cache_write_1h_tokens ?? 0), 0),
+    reasoningTokens: settled.reduce((total, event) => total + (event.data.reasoning_tokens ?? 0), 0),
+    unmetered: events.filter((event) => event.type === 'call.unmetered').length,
+    missingPrices: events.filter((event) => event.type === 'price.missing').length,
   };
 }

@@ -1,16 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { isCallType } from '@tollkeeper/contracts';
 import { provenTenantId, RANGE_KINDS, resolveRange, type TenantId, type TimeWindow } from '@tollkeeper/kernel';
 import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
 import { useMongo } from '@tollkeeper/testing';
 import fc from 'fast-check';
 import type { Dimension, Grouping } from '../src/domain/breakdown.ts';
-import {
-  BLOCKED_TYPES,
-  type DashboardEvent,
-  type EventAmount,
-  isKeptWhole,
-  SPEND_SETTLED,
-} from '../src/domain/event.ts';
+import { BLOCKED_TYPES, type DashboardEvent, type EventAmount, SPEND_SETTLED } from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
 import { seriesOf } from '../src/domain/series.ts';
 import { createTallies, sumTallies, WHOLE_WORKSPACE } from '../src/domain/tallies.ts';
@@ -63,6 +58,10 @@ const AMOUNT: Record<EventAmount, fc.Arbitrary<number>> = {
   amount_micros: fc.oneof(fc.integer({ min: 0, max: 50_000 }), fc.constant(3_000_000_000)),
   input_tokens: tokens,
   output_tokens: tokens,
+  cache_read_tokens: tokens,
+  cache_write_tokens: tokens,
+  cache_write_1h_tokens: tokens,
+  reasoning_tokens: tokens,
   count: fc.constantFrom(1, 12, 1000),
 };
 
@@ -99,7 +98,7 @@ const event: fc.Arbitrary<DashboardEvent> = fc
       const amount = amounts[of.amount];
       if (amount !== undefined) data[of.amount] = amount;
     }
-    if (!isKeptWhole(rest.type) || team === undefined) return { ...rest, data };
+    if (!isCallType(rest.type) || team === undefined) return { ...rest, data };
     data.labels = { env: 'prod', team };
     return withTracked({ ...rest, data }, TRACKED);
   });

@@ -19,7 +19,8 @@ export class HistoryDashboard {
     this.next = next;
   }
 
-  add(spend: Spend): void {
+  /** Keeps no requests, as the dashboard. */
+  add({ requestId: _, ...spend }: Spend): void {
     if (!this.events.has(spend.settlementId)) this.events.set(spend.settlementId, spend);
   }
 

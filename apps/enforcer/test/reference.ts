@@ -23,6 +23,7 @@ export interface Counted {
 export interface Spend {
   settlementId: string;
   reservationId: string | null;
+  requestId?: string | undefined;
   agentId: string;
   planKey: string | null;
   call: BudgetedCall;
@@ -262,11 +263,21 @@ export class Reference implements History {
     return this.find(id)!;
   }
 
-  post({ settlementId, reservationId, agentId, planKey, micros, at, call }: Spend, all: readonly ActiveBudget[]) {
+  /** The reservation that the spend names by its id, else by its request. */
+  private named({ reservationId, requestId, at }: Spend): Reservation | undefined {
+    const byId = reservationId === null ? undefined : this.find(reservationId);
+    const requested = this.of('granted').find(
+      ({ request, now }) => request.requestId === requestId && at <= now + 24 * 3_600_000,
+    );
+    return byId ?? (requested && this.find(requested.id));
+  }
+
+  post(spend: Spend, all: readonly ActiveBudget[]) {
+    const { settlementId, agentId, planKey, micros, at, call } = spend;
     const isTooOld = at < this.now - 3 * 86_400_000;
     const day = isTooOld ? undefined : this.dayOf(at);
     const before = this.posted(settlementId);
-    const found = reservationId === null ? undefined : this.find(reservationId);
+    const found = this.named(spend);
     const isOpen = found?.state === 'held' || found?.state === 'expired';
     if (isOpen && (before === undefined || before.id === null)) {
       this.settleOpen(found.id, settlementId, micros, found.state === 'expired', all);

@@ -73,6 +73,57 @@ describe('spend that comes as an event', () => {
     expect(await workspace.read(released.id)).toMatchObject({ state: 'released' });
   });
 
+  it('with the request of a reservation settles it as by its id, in time and late', async () => {
+    const workspace = limitedTo(1000);
+    const held = await workspace.granted({ amount_micros: 100, request_id: 'call:1' });
+    const expired = await workspace.granted({ amount_micros: 100, request_id: 'call:2', ttl_seconds: 10 });
+    clock.now += 10_000;
+    await workspace.spend({ amount_micros: 60, request_id: 'call:1', settlement_id: 'rsp:1' });
+    await workspace.spend({ amount_micros: 7, request_id: 'call:2' });
+    await stack.posted();
+    const settled = { state: 'settled', settled_micros: 60, settlement_id: 'rsp:1' };
+    expect(await workspace.read(held.id)).toMatchObject(settled);
+    expect(await workspace.read(expired.id)).toMatchObject({ state: 'settled', settled_micros: 7 });
+    expect(await workspace.limit()).toMatchObject({
+      ...{ spent_micros: 67, held_micros: 0, overspend_micros: { ...NOTHING, late: 7 } },
+    });
+  });
+
+  it('with a request settles no reservation that is another one, of another workspace, or of 24 hours before', async () => {
+    const [workspace, other] = [limitedTo(1000), limitedTo(1000)];
+    const before = await workspace.granted({ amount_micros: 100, request_id: 'call:1' });
+    const named = await workspace.granted(100);
+    const theirs = await other.granted({ amount_micros: 100, request_id: 'call:2' });
+    await workspace.spend({ amount_micros: 1, request_id: 'call:1', reservation_id: named.id });
+    await workspace.spend({ amount_micros: 20, request_id: 'call:2' });
+    await workspace.spend({ amount_micros: 300, request_id: 'call:none', reservation_id: 'rsv_none' });
+    await stack.posted();
+    expect(await workspace.limit()).toMatchObject({
+      ...{ spent_micros: 321, held_micros: 100, overspend_micros: { ...NOTHING, unreserved: 320 } },
+    });
+    expect(await workspace.read(named.id)).toMatchObject({ state: 'settled', settled_micros: 1 });
+    expect(await other.read(theirs.id)).toMatchObject({ state: 'held' });
+    clock.now += DAY + 1;
+    await workspace.spend({ amount_micros: 4, request_id: 'call:1' });
+    await stack.posted();
+    expect(await workspace.read(before.id)).toMatchObject({ state: 'expired' });
+    await workspace.spend({ amount_micros: 4, request_id: 'call:1' }, { ago: 1 });
+    await stack.posted();
+    expect(await workspace.read(before.id)).toMatchObject({ state: 'settled', settled_micros: 4 });
+  });
+
+  it('with a request frees the hold of spend that was reported without it, and counts once', async () => {
+    const workspace = limitedTo(1000);
+    const { id } = await workspace.granted({ amount_micros: 100, request_id: 'call:1' });
+    await workspace.spend({ amount_micros: 40, settlement_id: 'rsp:1' });
+    await workspace.spend({ amount_micros: 40, settlement_id: 'rsp:1', request_id: 'call:1' });
+    await stack.posted();
+    expect(await workspace.read(id)).toMatchObject({ state: 'settled', settled_micros: 40 });
+    expect(await workspace.limit()).toMatchObject({
+      ...{ spent_micros: 40, held_micros: 0, overspend_micros: { ...NOTHING, unreserved: 40 } },
+    });
+  });
+
   it('belongs to the day of its time, and of a day that is three days past to none', async () => {
     const workspace = limitedTo(1000);
     const before = await stack.counted('enforcer_spend_events_total', 'too_old');

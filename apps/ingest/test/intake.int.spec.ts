@@ -4,7 +4,7 @@ import { gatewayEventSchema, type GatewayEventRecord, isSpendSettled } from '@to
 import type { TenantId } from '@tollkeeper/kernel';
 import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import { eventually, useMongo } from '@tollkeeper/testing';
-import { withPrice } from '../src/intake/call-price.ts';
+import { isUnpriced, withPrice } from '../src/intake/call-price.ts';
 import { readCalls } from '../src/intake/calls.ts';
 import { useIngest } from './ingest.stack.ts';
 import { type TestSpan, traces } from './otlp.bodies.ts';
@@ -87,14 +87,20 @@ describe('reports of calls', () => {
           : { 'x-api-key': apiKey }),
       });
       expect([body.file, answer.status]).toEqual([body.file, 200]);
-      const settled = calls.flatMap((each) => {
-        const { settlementId, price } = withPrice(each, prices);
-        return price.pricedBy === 'none' ? [] : [[settlementId, settlementId, price.micros]];
-      });
-      await eventually(() => expect(events(tenantId)).toHaveLength(settled.length));
+      const priced = calls.map((call) => withPrice(call, prices));
+      const settled = priced.filter(({ outcome }) => outcome === 'spent');
+      const unmetered = priced.filter(({ outcome }) => outcome === 'no_usage' || outcome === 'client_gone');
+      const models = new Set(priced.filter(isUnpriced).map(({ provider, model }) => `${provider}/${model}`));
+      const expected = settled.length + unmetered.length + models.size;
+      await eventually(() => expect(events(tenantId)).toHaveLength(expected));
+      const idsOf = (wanted: string) =>
+        events(tenantId).flatMap(({ type, data }) => (type === wanted && 'call_id' in data ? data.call_id : []));
+      expect(idsOf('call.unmetered')).toEqual(unmetered.map(({ settlementId }) => settlementId));
       const logged = events(tenantId).filter(isSpendSettled);
-      expect(logged.map(({ id, data }) => [id, data.settlement_id, data.amount_micros])).toEqual(settled);
-      for (const event of logged) expect(gatewayEventSchema.safeParse(event).success).toBe(true);
+      expect(logged.map(({ id, data }) => [id, data.settlement_id, data.amount_micros])).toEqual(
+        settled.map(({ settlementId, price }) => [settlementId, settlementId, price.micros]),
+      );
+      for (const event of events(tenantId)) expect(gatewayEventSchema.safeParse(event).success).toBe(true);
     }
     expect(ingest.logs.text()).not.toContain('PROMPTTEXT');
   });
@@ -123,6 +129,8 @@ describe('reports of calls', () => {
           provider: 'openai',
           input_tokens: 1200,
           output_tokens: 345,
+          tokens: { input: 176, cache_read: 1024, output: 345, reasoning: 128 },
+          priced_by: 'sender',
           labels: { env: 'prod', team: 'platform', user: 'end-user-5' },
         },
       },
@@ -181,25 +189,37 @@ describe('reports of calls', () => {
     ];
     const asJson = await send(TRACES, traces({ spans }, 'json'), bearer(apiKey, JSON_TYPE));
     expect(asJson.body).toEqual({
-      partialSuccess: { rejectedSpans: '2', errorMessage: expect.stringContaining('2 calls have tokens but no cost') },
+      partialSuccess: { errorMessage: expect.stringContaining('2 calls count as 0 USD') },
     });
     ingest.expectDocumented(TRACES, asJson.status, asJson.body);
     const asProtobuf = await send(TRACES, spansOf(...spans), bearer(apiKey));
-    // The message, the number of rejected spans, and the text.
-    expect(asProtobuf.bytes[0]).toBe(0x0a);
-    expect([...asProtobuf.bytes.subarray(asProtobuf.bytes.indexOf(0x08), asProtobuf.bytes.indexOf(0x08) + 2)]).toEqual([
-      8, 2,
-    ]);
-    expect(asProtobuf.bytes.toString()).toContain('2 calls have tokens but no cost');
-    await eventually(() => expect(events(tenantId)).toHaveLength(2));
+    // The message in field 1, and its text in field 2.
+    expect([asProtobuf.bytes[0], asProtobuf.bytes[2]]).toEqual([0x0a, 0x12]);
+    expect(asProtobuf.bytes.toString()).toContain('2 calls count as 0 USD');
+    const types = () => events(tenantId).map(({ type }) => type);
+    // The model has no price, which is reported once.
+    await eventually(() => expect(types()).toEqual(['spend.settled', 'price.missing', 'spend.settled']));
+    const missing = events(tenantId)[1];
+    expect([missing?.source, missing?.data]).toEqual(['tollkeeper/ingest', { model: 'gpt-4o' }]);
     expect(await ingest.metrics.registry.metrics()).toMatch(
       /ingest_reported_calls_total\{[^}]*outcome="unpriced"[^}]*\} \d+/,
     );
   });
 
+  it('without tokens and cost become unmetered calls, with the labels of the key', async () => {
+    const { apiKey, tenantId } = ingest.keys.issue('developer', { env: 'prod' });
+    const { attributes, ...span } = call([]);
+    const withoutUsage = attributes.filter(([name]) => !name.startsWith('gen_ai.usage.'));
+    const answer = await send(TRACES, spansOf({ ...span, attributes: withoutUsage }), bearer(apiKey));
+    expect([answer.status, answer.bytes.length]).toEqual([200, 0]);
+    const data = { reason: 'no_usage', agent_id: 'bot', model: 'gpt-4o', labels: { env: 'prod' } };
+    await eventually(() => expect(events(tenantId)).toMatchObject([{ type: 'call.unmetered', data }]));
+  });
+
   it('that a guard blocked become blocked calls', async () => {
     const { apiKey, tenantId } = ingest.keys.issue();
-    const filtered = call([['gen_ai.response.finish_reasons', ['content_filter']]]);
+    const cost = ['gen_ai.usage.cost', 0.1] as const;
+    const filtered = call([cost, ['gen_ai.response.finish_reasons', ['content_filter']]]);
     await send(TRACES, spansOf(filtered), bearer(apiKey));
     await eventually(() =>
       expect(events(tenantId)).toMatchObject([

@@ -33,6 +33,8 @@ export interface NotifierDeps extends DataServiceDeps<NotifierConfig> {
   resolveName?: ResolveName;
   /** Milliseconds that a destination may take to answer. Default: 15 s. */
   timeoutMs?: number;
+  /** Milliseconds that identity may take to answer for the link of a notification. Default: 0.5 s. */
+  linkTimeoutMs?: number;
   /** Destinations within this process, by their URL. Requests to them do not leave the process. */
   ownDestinations?: ReadonlyMap<string, SendRequest>;
 }
@@ -49,7 +51,7 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
   const store = createDeliveryStore(connection);
   const { channels, outboxes } = createChannels(base);
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, base);
-  const alertUrl = createAlertUrl(identity, config.PUBLIC_URL, logger);
+  const alertUrl = createAlertUrl(identity, config.PUBLIC_URL, logger, deps.linkTimeoutMs);
   const guard = createAddressGuard(config.DESTINATION_ALLOW_CIDRS);
   const sender = createHttpsSender({ guard, resolve: resolveName, ...(timeoutMs !== undefined && { timeoutMs }) });
   const send = traceSending(tracer, (request, signal) =>

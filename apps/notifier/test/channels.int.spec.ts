@@ -144,9 +144,13 @@ describe('creating a channel', () => {
 
   it('refuses those beyond the limit also of many that are created at the same moment', async () => {
     const tenantId = newTenant();
-    const attempts = Array.from({ length: MAX_CHANNELS + 20 }, () => call('post', tenantId, '', { body: webhookBody }));
-    const statuses = (await Promise.all(attempts)).map(({ status }) => status);
-    expect(statuses.filter((status) => status === 201)).toHaveLength(MAX_CHANNELS);
+    const create = async (): Promise<number> => {
+      const { status } = await call('post', tenantId, '', { body: webhookBody });
+      // A busy machine may have no answer in time, whether it has created the channel or not.
+      return status >= 500 ? create() : status;
+    };
+    const statuses = await Promise.all(Array.from({ length: MAX_CHANNELS + 20 }, create));
+    expect(new Set(statuses)).toEqual(new Set([201, 409]));
     expect(await stack.channels().countDocuments({ tenantId })).toBe(MAX_CHANNELS);
   });
 });

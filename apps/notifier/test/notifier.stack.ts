@@ -87,6 +87,8 @@ export function useNotifier(
       eventLog: wrapLog(eventLog),
       clock: () => clock.now,
       resolveName: async (hostname) => names.get(hostname)?.() ?? ['127.0.0.1'],
+      // A busy machine takes its time.
+      linkTimeoutMs: 20_000,
       ...(timeoutMs !== undefined && { timeoutMs }),
     });
   }

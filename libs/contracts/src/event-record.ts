@@ -4,13 +4,15 @@ import { identifier } from './api/primitives.ts';
 import {
   budgetBlockedData,
   budgetThresholdReachedData,
+  callUnmeteredData,
   guardBlockedData,
   type KnownEventType,
   otherData,
   otherEventSchema,
-  spendSettledData,
+  priceMissingData,
 } from './event-schemas.ts';
 import type { GatewayEvent } from './events.ts';
+import { spendSettledData, tokenKinds } from './spend-settled.ts';
 import { formatPath } from './validation.ts';
 
 /**
@@ -80,12 +82,28 @@ export const gatewayEventRecords = {
     z.literal('budget.threshold_reached'),
     z.object(budgetThresholdReachedData.shape),
   ),
+  'call.unmetered': recordOf(z.literal('call.unmetered'), z.object({ ...callUnmeteredData.shape, labels })),
+  'price.missing': recordOf(z.literal('price.missing'), z.object(priceMissingData.shape)),
   other: recordOf(z.string().min(1), otherData),
 } satisfies Record<KnownEventType | 'other', z.ZodType>;
 
-/** The reader's schemas: a scope of a newer producer may be any text. */
+/** The reader's schemas: a newer producer may have further scopes, kinds of tokens, flags and so on. */
 export const readEventRecords = {
   ...gatewayEventRecords,
+  'spend.settled': recordOf(
+    z.literal('spend.settled'),
+    z.object({
+      ...spendSettledData.shape,
+      labels,
+      tokens: z.object(tokenKinds.shape).optional(),
+      priced_by: z.string().optional(),
+      flags: z.array(z.string()).optional(),
+    }),
+  ),
+  'call.unmetered': recordOf(
+    z.literal('call.unmetered'),
+    z.object({ ...callUnmeteredData.shape, labels, reason: z.string() }),
+  ),
   'budget.blocked': recordOf(
     z.literal('budget.blocked'),
     z.object({ ...budgetBlockedData.shape, labels, scope: z.string() }),

@@ -2,28 +2,7 @@ import { z } from 'zod';
 import { labels } from './api/labels.ts';
 import { budgetId, LIMIT_SCOPES, MAX_TOLD_PERCENT } from './api/budgets.ts';
 import { boundedText, identifier, micros, moment, planKey, timestamp } from './api/primitives.ts';
-
-/** Identifies the settlement of a call, whether by an event or by a call of the enforcer. */
-export const settlementId = identifier.meta({
-  description: 'Counts once in a workspace, however many events carry it',
-});
-export const modelName = boundedText(128);
-export const providerName = boundedText(128);
-export const tokens = z.int().min(0, 'must not be negative').meta({ description: 'Number of tokens' });
-
-export const spendSettledData = z.strictObject({
-  settlement_id: settlementId,
-  run_id: identifier,
-  agent_id: identifier,
-  amount_micros: micros,
-  plan_key: planKey.optional(),
-  model: modelName.optional(),
-  provider: providerName.optional(),
-  input_tokens: tokens.optional(),
-  output_tokens: tokens.optional(),
-  reservation_id: identifier.optional().meta({ description: 'The reservation that this settles, if there is one' }),
-  labels: labels.optional(),
-});
+import { modelName, providerName, spendSettledData } from './spend-settled.ts';
 
 const scope = z.enum(LIMIT_SCOPES);
 
@@ -97,6 +76,28 @@ export const budgetThresholdReachedData = z.strictObject({
   ...ofBudget,
 });
 
+/** Why nobody knows what a call cost. `client_gone`: its client left before the answer with the usage. */
+const UNMETERED_REASONS = ['no_usage', 'client_gone'] as const;
+
+/** A call that was answered, or may have been, and of which its sender reports neither tokens nor a cost. */
+export const callUnmeteredData = z.strictObject({
+  call_id: identifier.meta({ description: 'The `settlement_id` that the call would have' }),
+  run_id: identifier,
+  agent_id: identifier,
+  model: modelName.optional(),
+  provider: providerName.optional(),
+  reason: z.enum(UNMETERED_REASONS).meta({
+    description: '`no_usage`: the sender reports no usage. `client_gone`: the client left before the end of the answer',
+  }),
+  labels: labels.optional(),
+});
+
+/** Calls of a model have tokens, and nobody knows its price. It is about a model, so it names no agent and no run. */
+export const priceMissingData = z.strictObject({
+  model: modelName,
+  provider: providerName.optional(),
+});
+
 /**
  * The data of any other event type: an object, whose `run_id` and `agent_id` are read if present. Ingestion drops the
  * rest.
@@ -137,6 +138,8 @@ export const knownEventSchemas = {
   'budget.blocked': cloudEvent(z.literal('budget.blocked'), budgetBlockedData),
   'guard.blocked': cloudEvent(z.literal('guard.blocked'), guardBlockedData),
   'budget.threshold_reached': cloudEvent(z.literal('budget.threshold_reached'), budgetThresholdReachedData),
+  'call.unmetered': cloudEvent(z.literal('call.unmetered'), callUnmeteredData),
+  'price.missing': cloudEvent(z.literal('price.missing'), priceMissingData),
 };
 
 export const otherEventSchema = cloudEvent(eventType, otherData);

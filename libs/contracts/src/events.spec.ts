@@ -45,6 +45,12 @@ const thresholdReached = {
   type: 'budget.threshold_reached',
   data: { scope: 'agent', scope_id: 'agent-1', percent: 80, spent_micros: 81, daily_budget_usd_micros: 100 },
 };
+const unmetered = {
+  ...spend,
+  type: 'call.unmetered',
+  data: { call_id: 'call:1', run_id: 'run-1', agent_id: 'agent-1', model: 'gpt-4o', reason: 'client_gone' },
+};
+const priceMissing = { ...spend, type: 'price.missing', data: { model: 'house-model-1', provider: 'openai' } };
 const other = { ...spend, type: 'tool.called', data: { agent_id: 'agent-1' } };
 /** An event of each type. */
 const EVENTS = {
@@ -52,6 +58,8 @@ const EVENTS = {
   'budget.blocked': budgetBlocked,
   'guard.blocked': guardBlocked,
   'budget.threshold_reached': thresholdReached,
+  'call.unmetered': unmetered,
+  'price.missing': priceMissing,
   other,
 } satisfies Record<KnownEventType | 'other', object>;
 
@@ -126,7 +134,7 @@ describe('one event', () => {
     },
   );
 
-  it.each([spend, budgetBlocked, guardBlocked])('of type $type takes labels', (input) => {
+  it.each([spend, budgetBlocked, guardBlocked, unmetered])('of type $type takes labels', (input) => {
     const labels = { team: 'growth', 'cost.center': 'Zürich' };
     const event = { ...input, data: { ...input.data, labels } };
     expect(gatewayEventSchema.parse(event).data).toMatchObject({ labels });
@@ -169,6 +177,28 @@ describe('one event', () => {
   it.each(Object.keys(thresholdReached.data))('of a threshold of a budget is refused without %s', (name) => {
     const data = { ...thresholdReached.data, [name]: undefined };
     expect(pathsOf({ ...thresholdReached, data })).toEqual([`data.${name}`]);
+  });
+
+  it.each<[string, unknown[]]>([
+    ['call_id', ['a b', '', undefined]],
+    ['run_id', ['', undefined]],
+    ['agent_id', ['', undefined]],
+    ['model', ['', 'x'.repeat(129), 7]],
+    ['reason', ['other', '', null, undefined]],
+  ])('of an unmetered call is refused for a wrong %s', (name, values) => {
+    for (const value of values) {
+      expect(pathsOf({ ...unmetered, data: { ...unmetered.data, [name]: value } })).toEqual([`data.${name}`]);
+    }
+  });
+
+  it.each<[string, unknown[]]>([
+    ['model', ['', 'x'.repeat(129), undefined]],
+    ['provider', ['', 7]],
+    ['agent_id', ['agent-1']],
+  ])('of a missing price is refused for a wrong %s', (name, values) => {
+    for (const value of values) {
+      expect(pathsOf({ ...priceMissing, data: { ...priceMissing.data, [name]: value } })).toEqual([`data.${name}`]);
+    }
   });
 
   it.each(['Tool.called', 'a..b', '.a', 'a.', 'a b', 'x'.repeat(129), 7])('is refused for the type %j', (type) => {
@@ -354,7 +384,7 @@ describe('the record of an event in the log', () => {
     expect(decodeGatewayEvent(value)).toEqual({ tenantId, receivedAt, event });
   });
 
-  it.each([spend, budgetBlocked, guardBlocked])('keeps the key that reported it, and all labels: $type', (input) => {
+  it.each([spend, budgetBlocked, guardBlocked, unmetered])('keeps its key and all labels: $type', (input) => {
     const labels = Object.fromEntries(Array.from({ length: 30 }, (_, nth) => [`label.${nth}`, 'Zürich']));
     const event = { ...gatewayEventSchema.parse(input), data: { ...input.data, labels } } as GatewayEvent;
     const record = { tenantId, receivedAt, keyId: 'k7', event };
@@ -367,6 +397,11 @@ describe('the record of an event in the log', () => {
     Object.assign(newer, { region: 'eu' });
     Object.assign(newer.event.data, { currency: 'USD' });
     expect(decodeGatewayEvent(Buffer.from(JSON.stringify(newer))).event).toEqual(gatewayEventSchema.parse(spend));
+  });
+
+  it('lets values by that a newer producer added to an unmetered call, and says them as they are', () => {
+    const newer = { ...gatewayEventSchema.parse(unmetered), data: { ...unmetered.data, reason: 'timed_out' } };
+    expect(decodeGatewayEvent(encodeGatewayEvent({ tenantId, receivedAt, event: newer }).value).event).toEqual(newer);
   });
 
   it.each([budgetBlocked, thresholdReached])('keeps $type with a scope that a newer producer added', (input) => {

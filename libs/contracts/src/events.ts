@@ -2,14 +2,16 @@ import { z } from 'zod';
 import {
   type budgetBlockedData,
   type budgetThresholdReachedData,
+  type callUnmeteredData,
   type guardBlockedData,
   type KnownEventType,
   knownEventSchemas,
   type otherData,
   otherEventSchema,
-  type spendSettledData,
+  type priceMissingData,
 } from './event-schemas.ts';
 import { findJsonProblem } from './json-limits.ts';
+import type { spendSettledData } from './spend-settled.ts';
 import { issueMessage, norAre } from './validation.ts';
 
 /** Maximum number of events in one batch. */
@@ -48,10 +50,21 @@ export type BudgetThresholdReachedEvent = EventOf<
     agent_id?: undefined;
   }
 >;
+export type CallUnmeteredEvent = EventOf<'call.unmetered', z.infer<typeof callUnmeteredData>>;
+export type PriceMissingEvent = EventOf<
+  'price.missing',
+  z.infer<typeof priceMissingData> & { run_id?: undefined; agent_id?: undefined }
+>;
 /** An event of a type that only alert rules count, with the parts of its data that are read. */
 export type OtherEvent = EventOf<string, { run_id?: string | undefined; agent_id?: string | undefined }>;
 export type GatewayEvent =
-  SpendSettledEvent | BudgetBlockedEvent | GuardBlockedEvent | BudgetThresholdReachedEvent | OtherEvent;
+  | SpendSettledEvent
+  | BudgetBlockedEvent
+  | GuardBlockedEvent
+  | BudgetThresholdReachedEvent
+  | CallUnmeteredEvent
+  | PriceMissingEvent
+  | OtherEvent;
 
 export function isSpendSettled(event: GatewayEvent): event is SpendSettledEvent {
   return event.type === 'spend.settled';
@@ -68,10 +81,16 @@ const COUNTING: Record<CountingType, true> = { 'budget.blocked': true };
 
 /** The types whose events report calls, which have labels. */
 type CallType = { [Type in KnownEventType]: 'labels' extends keyof DataOf<Type> ? Type : never }[KnownEventType];
-const CALLS: Record<CallType, true> = { 'spend.settled': true, 'budget.blocked': true, 'guard.blocked': true };
+const CALLS: Record<CallType, true> = {
+  'spend.settled': true,
+  'budget.blocked': true,
+  'guard.blocked': true,
+  'call.unmetered': true,
+};
+type CallEvent = SpendSettledEvent | BudgetBlockedEvent | GuardBlockedEvent | CallUnmeteredEvent;
 
 /** Whether the event reports a call, or several. */
-export function isCall(event: GatewayEvent): event is SpendSettledEvent | BudgetBlockedEvent | GuardBlockedEvent {
+export function isCall(event: GatewayEvent): event is CallEvent {
   return isCallType(event.type);
 }
 

@@ -9,19 +9,19 @@ export * from './audit-records.ts';
 export * from './channel-records.ts';
 export * from './cursor.ts';
 export * from './event-record.ts';
-export {
-  budgetPercent,
-  eventType,
-  type KnownEventType,
-  limitOfBudget,
-  modelName,
-  providerName,
-  settlementId,
-  tokens,
-} from './event-schemas.ts';
+export { budgetPercent, eventType, type KnownEventType, limitOfBudget } from './event-schemas.ts';
 export * from './events.ts';
 export * from './log-records.ts';
 export * from './service-requests.ts';
 export * from './services.ts';
+export {
+  type CallFlag,
+  modelName,
+  PRICED_BY,
+  providerName,
+  serviceTier,
+  settlementId,
+  tokens,
+} from './spend-settled.ts';
 export * from './validation.ts';
 export * from './workspace-key.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { labels } from './api/labels.ts';
 import { identifier, micros, planKey } from './api/primitives.ts';
 import { RESERVATION_TTL_SECONDS, ttlSeconds } from './api/reservation.ts';
-import { modelName, providerName, settlementId, tokens } from './event-schemas.ts';
+import { modelName, providerName, settlementId, tokens } from './spend-settled.ts';
 import type { ReleaseRequest__Output as ReleaseRequestMessage } from './gen/tollkeeper/enforcer/v1/ReleaseRequest.ts';
 import type { ReserveRequest__Output as ReserveRequestMessage } from './gen/tollkeeper/enforcer/v1/ReserveRequest.ts';
 import type { SettleRequest__Output as SettleRequestMessage } from './gen/tollkeeper/enforcer/v1/SettleRequest.ts';

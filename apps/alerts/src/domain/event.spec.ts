@@ -12,6 +12,7 @@ const made = (type: string, id: string, source: string, settlementId?: string): 
   },
 });
 const otherData: object = { labels: { team: 'x' } };
+const MISSING: object = { model: 'm' };
 const identityOf = (event: GatewayEvent) =>
   toCountableEvent({ tenantId: provenTenantId('ws_1'), receivedAt: time, event }).identity;
 
@@ -62,6 +63,16 @@ describe('an event', () => {
       'calls that a budget blocked, as many as it reports',
       { ...made('budget.blocked', 'e1', 'gw'), data: { agent_id: 'a', count: 12, labels: { team: 'x' } } },
       { agentId: 'a', settledMicros: 0, count: 12, percent: undefined, budget: undefined, labels: { team: 'x' } },
+    ],
+    [
+      'a call without usage, with its labels',
+      { ...made('call.unmetered', 'e1', 'gw'), data: { agent_id: 'a', labels: { team: 'x' } } },
+      { agentId: 'a', settledMicros: 0, count: 1, percent: undefined, budget: undefined, labels: { team: 'x' } },
+    ],
+    [
+      'a model without a price, of no agent',
+      { ...made('price.missing', 'e1', 'gw'), data: MISSING },
+      { agentId: undefined, settledMicros: 0, count: 1, percent: undefined, budget: undefined, labels: {} },
     ],
   ])('counts at its own time: %s', (_what, event, counted) => {
     const tenantId = provenTenantId('ws_1');

@@ -1,7 +1,10 @@
 import {
   decodeGatewayEvent,
   GATEWAY_EVENTS_TOPIC_OPTIONS,
+  isCall,
+  isSpendSettled,
   MAX_TRACKED_LABELS,
+  type GatewayEvent,
   type GatewayEventRecord,
 } from '@tollkeeper/contracts';
 import type { ConsumerGroup, GroupConsumer } from '@tollkeeper/event-log';
@@ -9,9 +12,10 @@ import { roomFor, type Clock, type TenantId } from '@tollkeeper/kernel';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { ClientSession } from 'mongoose';
-import { isKeptWhole, type DashboardEvent } from '../domain/event.ts';
+import { isKeptWhole, type DashboardEvent, type EventData } from '../domain/event.ts';
 import { MAX_NAMES, type OtherNames } from '../domain/names.ts';
 import { createWriteCounter, recordEvents, type EventRecorder } from '../domain/record-events.ts';
+import { toSettlementData } from '../domain/settlement-data.ts';
 import { withTracked, type TrackedLabels } from '../domain/tracked-labels.ts';
 
 /** The consumer group of the replicas. Offsets are stored under this name. */
@@ -87,11 +91,22 @@ function mostTracked({ data }: DashboardEvent): string[] {
   return Object.keys(data.labels ?? {}).slice(0, MAX_TRACKED_LABELS);
 }
 
-/** For event types that the dashboard does not show, only the counted fields are stored. */
+/** The event with what the drilldowns show and count of it. */
 export function toDashboardEvent({ tenantId, keyId, event }: GatewayEventRecord): DashboardEvent {
-  const { id, source, type, time, data } = event;
-  const { run_id, agent_id } = data;
-  const counted = { ...(run_id !== undefined && { run_id }), ...(agent_id !== undefined && { agent_id }) };
-  const whole = keyId === undefined ? data : { ...data, key_id: keyId };
-  return { tenantId, source, eventId: id, type, time: Date.parse(time), data: isKeptWhole(type) ? whole : counted };
+  const { id, source, type, time } = event;
+  return { tenantId, source, eventId: id, type, time: Date.parse(time), data: dataOf(event, keyId) };
+}
+
+function dataOf(event: GatewayEvent, keyId: string | undefined): EventData {
+  if (isKeptWhole(event.type)) {
+    const whole = isSpendSettled(event) ? toSettlementData(event.data) : event.data;
+    return keyId === undefined ? whole : { ...whole, key_id: keyId };
+  }
+  const { run_id, agent_id } = event.data;
+  const labels = isCall(event) ? event.data.labels : undefined;
+  return {
+    ...(run_id !== undefined && { run_id }),
+    ...(agent_id !== undefined && { agent_id }),
+    ...(labels !== undefined && { labels }),
+  };
 }

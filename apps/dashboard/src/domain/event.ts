@@ -26,6 +26,11 @@ export interface EventData {
   amount_micros?: number;
   input_tokens?: number;
   output_tokens?: number;
+  /** Parts of the tokens above. Absent for none. */
+  cache_read_tokens?: number;
+  cache_write_tokens?: number;
+  cache_write_1h_tokens?: number;
+  reasoning_tokens?: number;
   model?: string;
   plan_key?: string;
   provider?: string;
@@ -42,11 +47,15 @@ export interface EventData {
 }
 
 /** The fields of {@link EventData} that are non-negative integers and can be added up. */
-export type EventAmount = 'amount_micros' | 'input_tokens' | 'output_tokens' | 'count';
+export type EventAmount = 'amount_micros' | 'count' | `${'input' | 'output' | TokenPart}_tokens`;
+/** The kinds of tokens that are parts of the input or the output. */
+type TokenPart = 'cache_read' | 'cache_write' | 'cache_write_1h' | 'reasoning';
 
 export const SPEND_SETTLED = 'spend.settled';
 export const BUDGET_BLOCKED = 'budget.blocked';
 export const GUARD_BLOCKED = 'guard.blocked';
+export const CALL_UNMETERED = 'call.unmetered';
+export const PRICE_MISSING = 'price.missing';
 export const BLOCKED_TYPES = [BUDGET_BLOCKED, GUARD_BLOCKED] as const satisfies readonly KnownEventType[];
 export type BlockedType = (typeof BLOCKED_TYPES)[number];
 /** What blocked a call: the first word of the event type. Answers count blocked calls by it. */
@@ -64,6 +73,8 @@ const KEPT_WHOLE = {
   'budget.blocked': true,
   'guard.blocked': true,
   'budget.threshold_reached': false,
+  'call.unmetered': false,
+  'price.missing': false,
 } as const satisfies Record<KnownEventType, boolean> & Record<typeof SPEND_SETTLED | BlockedType, true>;
 
 /** A type whose events are stored with their amounts. */
@@ -73,7 +84,7 @@ export type WholeType = {
 
 const IS_KEPT_WHOLE: ReadonlyMap<string, boolean> = new Map(Object.entries(KEPT_WHOLE));
 
-/** Whether events of the type are stored with all their fields. Of other types, only the run and the agent are kept. */
+/** Whether events of the type are stored with their fields. Of other types, only the run and the agent are kept. */
 export function isKeptWhole(type: string): boolean {
   return IS_KEPT_WHOLE.get(type) === true;
 }

@@ -11,6 +11,12 @@ const NOTHING = {
   budgetBlocked: 0,
   guardBlocked: 0,
   lastAt: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  reasoningTokens: 0,
+  unmetered: 0,
+  missingPrices: 0,
 };
 
 function event(type: string, data: DashboardEvent['data'] = {}): DashboardEvent {
@@ -24,9 +30,17 @@ describe('the tally of an event', () => {
     ['of settled spend', 'spend.settled', { totalMicros: 7, settlements: 1, inputTokens: 5, outputTokens: 3 }],
     ['of a budget that blocked', 'budget.blocked', { budgetBlocked: 1 }],
     ['of a guard that blocked', 'guard.blocked', { guardBlocked: 1 }],
+    ['of a call without usage', 'call.unmetered', { unmetered: 1 }],
+    ['of a missing price', 'price.missing', { missingPrices: 1 }],
     ['of another type', 'tool.called', {}],
   ])('%s counts what its type counts, and its time', (_what, type, counted) => {
     expect(tallyOf(event(type, amounts))).toEqual({ ...NOTHING, ...counted, lastAt: 1000 });
+  });
+
+  it('of settled spend counts the parts of its tokens', () => {
+    const parts = { cache_read_tokens: 4, cache_write_tokens: 3, cache_write_1h_tokens: 2, reasoning_tokens: 1 };
+    const counted = { cacheReadTokens: 4, cacheWriteTokens: 3, cacheWrite1hTokens: 2, reasoningTokens: 1 };
+    expect(tallyOf(event('spend.settled', parts))).toEqual({ ...NOTHING, ...counted, settlements: 1, lastAt: 1000 });
   });
 
   it('of blocked calls counts all that the event reports', () => {

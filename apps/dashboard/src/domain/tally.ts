@@ -1,7 +1,9 @@
 import type { KnownEventType } from '@tollkeeper/contracts';
 import {
   BUDGET_BLOCKED,
+  CALL_UNMETERED,
   GUARD_BLOCKED,
+  PRICE_MISSING,
   SPEND_SETTLED,
   type DashboardEvent,
   type EventAmount,
@@ -32,6 +34,16 @@ export const MEASURES = {
   guardBlocked: { of: { type: GUARD_BLOCKED }, combine: 'sum' },
   /** The time of the newest event of any type, in epoch milliseconds; 0 if there is none. */
   lastAt: { of: 'time', combine: 'max' },
+  /** Parts of the input tokens. A settlement that does not divide them counts 0. */
+  cacheReadTokens: { of: { type: SPEND_SETTLED, amount: 'cache_read_tokens' }, combine: 'sum' },
+  cacheWriteTokens: { of: { type: SPEND_SETTLED, amount: 'cache_write_tokens' }, combine: 'sum' },
+  cacheWrite1hTokens: { of: { type: SPEND_SETTLED, amount: 'cache_write_1h_tokens' }, combine: 'sum' },
+  /** A part of the output tokens, likewise. */
+  reasoningTokens: { of: { type: SPEND_SETTLED, amount: 'reasoning_tokens' }, combine: 'sum' },
+  /** Calls of which nobody knows tokens or cost. */
+  unmetered: { of: { type: CALL_UNMETERED }, combine: 'sum' },
+  /** Models without a price, each once a UTC day. */
+  missingPrices: { of: { type: PRICE_MISSING }, combine: 'sum' },
 } as const satisfies Record<string, Measure>;
 
 /** The measures of a span of time. Tallies of disjoint spans add up to the tally of their union. */
@@ -92,7 +104,7 @@ export function subtractSums(from: Tally, other: Tally): void {
  */
 const MAX_KEYS = 100_000;
 /** Approximate heap bytes of a key with its tally. */
-const KEY_BYTES = 256;
+const KEY_BYTES = 304;
 
 /** Adds the tally of `key`, unless a new key would exceed {@link MAX_KEYS}. `map` may keep the tally object. */
 export function holdTally<K>(map: Map<K, Tally>, key: K, tally: Tally, meter: ReadMeter): void {

@@ -28,6 +28,21 @@ export function toTokens({ inputTokens, outputTokens }: SpendTally) {
   return { input_tokens: toSum(inputTokens), output_tokens: toSum(outputTokens) };
 }
 
+/** The kinds of tokens that are parts of others. */
+function toTokenParts(tally: SpendTally) {
+  return {
+    cache_read_tokens: toSum(tally.cacheReadTokens),
+    cache_write_tokens: toSum(tally.cacheWriteTokens),
+    cache_write_1h_tokens: toSum(tally.cacheWrite1hTokens),
+    reasoning_tokens: toSum(tally.reasoningTokens),
+  };
+}
+
+/** What spend does not include. */
+export function toUnknownSpend({ unmetered, missingPrices }: Tally) {
+  return { unmetered: { calls: unmetered }, missing_prices: missingPrices };
+}
+
 /** Blocked calls, by what blocked them. */
 export function toBlocked({ budgetBlocked, guardBlocked }: Tally): Record<Blocker, number> {
   return { budget: budgetBlocked, guard: guardBlocked };
@@ -46,6 +61,7 @@ export function toMetrics(tally: Tally, daily: DailyBudget, window: TimeWindow) 
     avg_micros_per_settlement: settlements === 0 ? 0 : roundTo2(totalMicros / settlements),
     budget_used_pct: budgetUsedPct(totalMicros, daily, window),
     ...toTokens(tally),
+    ...toTokenParts(tally),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   limitOfBudget,
   micros,
   planKey,
+  PRICED_BY,
   timestamp,
   timezone,
 } from '@tollkeeper/contracts';
@@ -20,6 +21,24 @@ const count = z.int().min(0);
 const tokens = {
   input_tokens: count.meta({ description: 'Sum over the settlements; settlements without a count add 0' }),
   output_tokens: count.meta({ description: 'Sum over the settlements; settlements without a count add 0' }),
+};
+/** The parts of {@link tokens}, as settlements divide them. */
+const tokenParts = {
+  cache_read_tokens: count.meta({ description: 'Part of the input tokens that was read from a cache' }),
+  cache_write_tokens: count.meta({ description: 'Part of the input tokens that was written to a cache' }),
+  cache_write_1h_tokens: count.meta({
+    description: 'Part of the input tokens that was written to a cache for an hour',
+  }),
+  reasoning_tokens: count.meta({ description: 'Part of the output tokens with which models reasoned' }),
+};
+/** What sums of spend do not include. */
+const unknownSpend = {
+  unmetered: z
+    .object({ calls: count })
+    .meta({ description: 'Calls that were reported without tokens and cost, so that spend does not include them' }),
+  missing_prices: count.meta({
+    description: 'Models without a price, each once a UTC day. Spend does not include their calls without a cost',
+  }),
 };
 const blockedCalls = { budget: count, guard: count } satisfies Record<Blocker, z.ZodType>;
 const blockedCallFields = { budget_blocked: count, guard_blocked: count } satisfies Record<
@@ -93,6 +112,7 @@ const metricsSchema = z
     avg_micros_per_settlement: z.number().min(0).meta({ description: '2 decimals; 0 without settlements' }),
     budget_used_pct: percent,
     ...tokens,
+    ...tokenParts,
   })
   .meta({ id: 'SpendMetrics' });
 
@@ -130,6 +150,7 @@ export const overviewSchema = z
   .object({
     window: windowSchema,
     spend: metricsSchema,
+    ...unknownSpend,
     budget: budgetSchema,
     ...budgetMark,
     budgets: z
@@ -152,7 +173,7 @@ export const overviewSchema = z
   .meta({ id: 'Overview' });
 
 export const spendSchema = z
-  .object({ window: windowSchema, metrics: metricsSchema, ...budgetMark })
+  .object({ window: windowSchema, metrics: metricsSchema, ...unknownSpend, ...budgetMark })
   .meta({ id: 'Spend' });
 
 const pointSchema = z
@@ -260,6 +281,16 @@ export const settlementSchema = z
     ...callFields,
     input_tokens: count.optional(),
     output_tokens: count.optional(),
+    ...z.object(tokenParts).partial().shape,
+    priced_by: z
+      .string()
+      .optional()
+      .meta({ description: 'Who says what the call cost', examples: [...PRICED_BY] }),
+    price_id: identifier.optional(),
+    price_version: identifier.optional(),
+    service_tier: z.string().optional(),
+    response_model: z.string().optional(),
+    request_model: z.string().optional(),
     reservation_id: identifier.optional().meta({ description: 'The settled reservation, if there was one' }),
   })
   .meta({ id: 'Settlement' });

@@ -19,6 +19,7 @@ import {
   toSpend,
   toSum,
   toTimestamp,
+  toUnknownSpend,
   toWindow,
 } from './bodies.ts';
 import { breakdownSchema, by, overviewSchema, rangeQuery, seriesSchema, spendSchema } from './schemas.ts';
@@ -77,6 +78,7 @@ function overviewRoute({ reads, tallies, budgets, budgetRisks, windowOf }: Spend
         body: {
           window: toWindow(window),
           spend: toMetrics(current!, budget.daily, window),
+          ...toUnknownSpend(current!),
           budget: toBudget(budget.daily, window),
           ...toBudgetMark(budget),
           budgets: risks?.map(toBudgetRisk) ?? null,
@@ -115,7 +117,10 @@ function spendRoute({ reads, tallies, budgets, windowOf, selection }: SpendDeps)
         budgets.ofWorkspace(tenantId),
       ]);
       const metrics = toMetrics(tally!, budget.daily, window);
-      return { status: 200, body: { window: toWindow(window), metrics, ...toBudgetMark(budget) } };
+      return {
+        status: 200,
+        body: { window: toWindow(window), metrics, ...toUnknownSpend(tally!), ...toBudgetMark(budget) },
+      };
     },
   });
 }

@@ -53,12 +53,13 @@ export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsume
       if (type !== null && type !== 'spend.settled') return undefined;
       const { tenantId, keyId = null, event } = decodeGatewayEvent(value);
       if (!isSpendSettled(event)) return undefined;
-      const { settlement_id, reservation_id, agent_id, plan_key, amount_micros } = event.data;
+      const { settlement_id, reservation_id, request_id, agent_id, plan_key, amount_micros } = event.data;
       const { model = null, provider = null, labels = {} } = event.data;
       return {
         tenantId,
         settlementId: settlement_id,
         reservationId: reservation_id ?? null,
+        requestId: request_id,
         ...{ agentId: agent_id, planKey: plan_key ?? null, model, provider, keyId, labels },
         micros: amount_micros,
         at: Date.parse(event.time),

@@ -134,6 +134,9 @@ export function keysOf(op: Op): string[] {
   }
 }
 
+/** How long after the grant a request id means its reservation. */
+export const REQUEST_ID_MS = 24 * 3_600_000;
+
 /**
  * The id of the reservation for a request. It is deterministic, so a repeated request finds its reservation on every
  * replica and after a crash.

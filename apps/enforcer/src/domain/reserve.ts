@@ -13,14 +13,12 @@ import {
   toReservation,
 } from './decision.ts';
 import type { Decision } from './enforcement.ts';
-import { type Day, type Hold, keys, type Op, reservationIdOf, saidOf } from './journal.ts';
+import { type Day, type Hold, keys, type Op, REQUEST_ID_MS, reservationIdOf, saidOf } from './journal.ts';
 import { accountsOf, applyOp, EMPTY_ACCOUNT, hasRoomFor, type Ledger } from './ledger.ts';
 import type { Limit } from './limit.ts';
 import { hasRoom, leastRemaining, rowsOf, toDenial } from './limit.rows.ts';
 import type { ReservationRequest } from './reservation.ts';
 
-/** How long a repeated request gets its existing reservation. */
-const REPEAT_MS = 24 * 3_600_000;
 /** Maximum number of open reservations of a workspace. They stay in memory while it is busy. */
 const MAX_OPEN_RESERVATIONS = 25_000;
 /** Their maximum memory in bytes: with many labels, it is reached first. */
@@ -127,7 +125,7 @@ function repeated(
   // Nothing is appended, so the journal would not reveal that another replica has settled or released it.
   if (!isNewest) return NEWEST;
   const before = 'hold' in found ? found.hold : found.grant;
-  const isRecent = now <= before.createdAt + REPEAT_MS;
+  const isRecent = now <= before.createdAt + REQUEST_ID_MS;
   const isSame =
     COMPARED.every((field) => before[field] === request[field]) && (before.said ?? saidOf(request)) === saidOf(request);
   if (isSame && isRecent) return { ops: [], answer: allowed(found, request, ledger, day, now) };

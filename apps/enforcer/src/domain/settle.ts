@@ -2,8 +2,25 @@ import { AppError } from '@tollkeeper/kernel';
 import { type ActiveBudgets, budgetedCall, type CallFacts } from './active.budgets.ts';
 import { placesOf } from './budget.period.ts';
 import { findDay } from './day.ts';
-import { type Ask, findReservation, type Found, noSuchReservation, toReservation } from './decision.ts';
-import { type AccountKey, type Hold, keys, type Op, type OpOf, type Posting } from './journal.ts';
+import {
+  type Ask,
+  type Context,
+  findReservation,
+  type Found,
+  type Needs,
+  noSuchReservation,
+  toReservation,
+} from './decision.ts';
+import {
+  type AccountKey,
+  type Hold,
+  keys,
+  type Op,
+  type OpOf,
+  type Posting,
+  REQUEST_ID_MS,
+  reservationIdOf,
+} from './journal.ts';
 import { applyOp, KEEP_MS, type Ledger, MAX_AHEAD_MS } from './ledger.ts';
 import type { Reservation, Settlement } from './reservation.ts';
 
@@ -51,6 +68,8 @@ export function settle(
 export interface ReportedSpend extends CallFacts {
   settlementId: string;
   reservationId: string | null;
+  /** The request of its reservation, if the sender says it. It counts where no reservation has the other id. */
+  requestId?: string | undefined;
   micros: number;
   /** Time of the event, epoch milliseconds. */
   at: number;
@@ -77,9 +96,9 @@ export interface Settled {
 }
 
 /**
- * Posts spend that an event reports, which is never refused. It settles its reservation if it names one, otherwise it
- * counts for the day of its time, and for the periods of budgets then. A settlement counts once, however often and by
- * whichever way it arrives.
+ * Posts spend that an event reports, which is never refused. It settles its reservation if it names one, or the request
+ * of one that was granted within 24 hours before. Otherwise it counts for the day of its time, and for the periods of
+ * budgets then. A settlement counts once, however often and by whichever way it arrives.
  */
 export function post(spend: ReportedSpend, now: number, budgets?: ActiveBudgets): Ask<Posted> {
   const isTooOld = spend.at < now - KEEP_MS;
@@ -92,12 +111,11 @@ export function post(spend: ReportedSpend, now: number, budgets?: ActiveBudgets)
     limits,
     ...(budgets && { budgets }),
     decide(ledger, context) {
-      const { settlementId, reservationId, agentId, planKey, micros } = spend;
+      const { settlementId, agentId, planKey, micros } = spend;
       const key = keys.settlement(settlementId);
       const counted = context.find(key);
       if (counted === undefined) return { needs: { keys: [key] } };
-      const settles = reservationOf(counted) ?? reservationId;
-      const found = settles === null ? NONE : findReservation(ledger, settles, context);
+      const found = findSettled(spend, counted, ledger, context);
       if ('needs' in found) return found;
       // Spend that was posted without a reservation stays so, even if its reservation was granted later.
       const isUnreserved = counted !== null && reservationOf(counted) === null;
@@ -128,6 +146,23 @@ export function post(spend: ReportedSpend, now: number, budgets?: ActiveBudgets)
 }
 
 const NONE: Found = { none: true };
+
+/** The reservation that the spend settles, or for which it already counted. */
+function findSettled(
+  { reservationId, requestId, at }: ReportedSpend,
+  counted: Op | null,
+  ledger: Ledger,
+  context: Context,
+): Found | { needs: Needs } {
+  const already = reservationOf(counted);
+  const named = already ?? reservationId;
+  const found = named === null ? NONE : findReservation(ledger, named, context);
+  if (already !== null || requestId === undefined || !('none' in found)) return found;
+  const requested = findReservation(ledger, reservationIdOf(context.tenantId, requestId), context);
+  if ('needs' in requested || 'none' in requested) return requested;
+  const { createdAt } = 'hold' in requested ? requested.hold : requested.grant;
+  return at <= createdAt + REQUEST_ID_MS ? requested : NONE;
+}
 
 type Unsettled = { hold: Hold } | { grant: OpOf<'grant'>; end: OpOf<'expire'> };
 

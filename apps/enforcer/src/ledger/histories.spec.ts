@@ -221,14 +221,15 @@ async function live(seed: number): Promise<void> {
         };
       }
       case 'post': {
-        const reservationId = next(3) === 0 ? null : anyId();
+        const reservationId = next(2) === 0 ? null : anyId();
+        const requestId = next(2) === 0 ? undefined : anyRequestId();
         const agos = [0, 0, 0, -240 * SECOND, 60 * SECOND, 5 * HOUR, 26 * HOUR, 100 * HOUR];
         // An event that settles a reservation is not older than the grant, but for the clocks.
-        const ago = pick(reservationId === null ? agos : agos.slice(0, 5));
+        const ago = pick(reservationId === null && requestId === undefined ? agos : agos.slice(0, 5));
         const spend = {
           // Nothing recognizes a settlement of four days ago.
           settlementId: ago > 90 * HOUR ? `settlement-old-${ticks}` : anySettlement(),
-          reservationId,
+          ...{ reservationId, requestId },
           ...{ agentId: pick(AGENTS), planKey: pick([null, ...PLANS]), micros: next(60), at: reference.now - ago },
           ...{ model: pick([null, 'large-1']), labels: pick(LABELS) },
         };

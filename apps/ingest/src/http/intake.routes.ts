@@ -1,9 +1,9 @@
 import { type Authenticator, bytesBody, defineRoute, type RequestFacts, type Route } from '@tollkeeper/http';
 import type { VerifiedKey, WorkspaceQuota } from '@tollkeeper/workspace-keys';
 import { z } from 'zod';
-import type { CallIntake, Taken } from '../intake/call.intake.ts';
+import type { CallIntake } from '../intake/call.intake.ts';
 import type { Encoding } from '../intake/decode.ts';
-import { jsonAnswer, type OtlpSignal, protobufAnswer, REJECTED } from '../intake/otlp-answer.ts';
+import { jsonAnswer, type OtlpSignal, protobufAnswer } from '../intake/otlp-answer.ts';
 import type { Signal } from '../intake/otlp-protobuf.ts';
 import { createReporterErrors } from './reporter.errors.ts';
 
@@ -21,10 +21,11 @@ workspace is the one of the key, in \`Authorization: Bearer KEY\`, \`Authorizati
 \`X-Api-Key: KEY\`. The header \`X-Tollkeeper-Agent\` names the agent of all calls in the body.
 
 Records that are calls of models count as spend, with the cost that they have, else with the price of their tokens. A
-call is known by the response id of its provider, so it counts once, however many senders report it. Prompts and answers
-are never read.
+call is known by the response id of its provider, so it counts once, however many senders report it. A call without
+tokens and cost is a \`call.unmetered\` event. A model without a price is one \`price.missing\` event a day, and its
+calls count as 0 USD. Prompts and answers are never read.
 
-After 429, 503 or no answer, send the same body again. \`partialSuccess\` says which calls no figure includes.`;
+After 429, 503 or no answer, send the same body again. \`partialSuccess\` has warnings, for example about calls without a price.`;
 
 export interface IntakeRouteDeps {
   intake: CallIntake<VerifiedKey>;
@@ -74,8 +75,6 @@ const SIGNALS: Record<OtlpSignal, SignalRoute> = {
   },
 };
 
-const NOTHING: Pick<Taken, 'rejected' | 'notices'> = { rejected: 0, notices: [] };
-
 /** Reports of calls by the telemetry of gateways and agents. */
 export function createIntakeRoutes(deps: IntakeRouteDeps): Route[] {
   return [otlpRoute('traces', deps), otlpRoute('logs', deps), otlpRoute('metrics', deps), litellmRoute(deps)];
@@ -100,27 +99,25 @@ function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: Intake
         description: 'The calls are stored durably. The answer has the encoding of the request',
         schema: z.object({
           partialSuccess: z
-            .object({
-              [REJECTED[signal]]: z.string().meta({ description: 'Number of calls that no figure includes' }),
-              errorMessage: z.string(),
-            })
+            .object({ errorMessage: z.string() })
+            .meta({ description: 'A warning about calls that were taken otherwise than the sender may expect' })
             .optional(),
         }),
         bytes: PROTOBUF,
       },
     },
     handler: async ({ caller, body: { encoding, bytes }, headers }) => {
-      const taken =
+      const { notices } =
         records === undefined
-          ? NOTHING
+          ? { notices: [] }
           : await errors.answer((signal) =>
               intake.takeOtlp(caller, { bytes, signal: records, encoding }, { agent: agentOf(headers), signal }),
             );
       switch (encoding) {
         case 'protobuf':
-          return { status: 200, headers: { 'content-type': PROTOBUF }, bytes: protobufAnswer(taken) };
+          return { status: 200, headers: { 'content-type': PROTOBUF }, bytes: protobufAnswer(notices) };
         case 'json':
-          return { status: 200, body: jsonAnswer(signal, taken) };
+          return { status: 200, body: jsonAnswer(notices) };
       }
     },
   });
@@ -150,9 +147,11 @@ function litellmRoute({ intake, authenticator, quotas }: IntakeRouteDeps): Route
       200: {
         description: 'The calls are stored durably',
         schema: z.object({
-          accepted: z.int().meta({ description: 'Number of calls that count' }),
-          dropped: z.int().meta({ description: 'Number of objects that no figure includes' }),
-          notices: z.array(z.string()).meta({ description: 'Sentences about dropped calls, and how to avoid them' }),
+          accepted: z.int().meta({ description: 'Number of calls that are stored as events' }),
+          dropped: z.int().meta({ description: 'Number of objects that cannot be read' }),
+          notices: z
+            .array(z.string())
+            .meta({ description: 'Sentences about calls that were taken otherwise than the sender may expect' }),
           errors: z
             .array(z.object({ index: z.int(), message: z.string() }))
             .meta({ description: `The first ${MAX_ERRORS} objects that cannot be read, by their position` }),
@@ -163,10 +162,10 @@ function litellmRoute({ intake, authenticator, quotas }: IntakeRouteDeps): Route
       const taken = await errors.answer((signal) =>
         intake.takeLitellm(caller, body, { agent: agentOf(headers), signal }),
       );
-      const { accepted, rejected: dropped, notices, unreadable } = taken;
+      const { accepted, notices, unreadable } = taken;
       return {
         status: 200,
-        body: { accepted, dropped, notices: [...notices], errors: unreadable.slice(0, MAX_ERRORS) },
+        body: { accepted, dropped: unreadable.length, notices: [...notices], errors: unreadable.slice(0, MAX_ERRORS) },
       };
     },
   });

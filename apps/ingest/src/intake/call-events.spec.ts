@@ -1,8 +1,8 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { gatewayEventSchema } from '@tollkeeper/contracts';
 import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import fc from 'fast-check';
-import { eventsOf } from './call-events.ts';
+import { eventsOf, missingPricesOf } from './call-events.ts';
 import { withPrice } from './call-price.ts';
 import { readCalls } from './calls.ts';
 import { ASKED } from './facts.ts';
@@ -37,18 +37,175 @@ const RECORD: fc.Arbitrary<IntakeRecord> = fc
     timeMs,
   }));
 
+const NOW = Date.parse('2026-11-26T10:00:00Z');
+const MODELS = { 'gen_ai.response.model': 'gpt-4o-2026-08-06', 'gen_ai.request.model': 'gpt-4o' };
+const USAGE = { 'gen_ai.usage.input_tokens': 1500, 'gen_ai.usage.output_tokens': 345 };
+
+/** The calls of spans with these attributes. */
+async function callsOf(...spans: Record<string, AttributeValue>[]) {
+  const records = spans.map((attributes) => {
+    const all = new Map(Object.entries({ 'gen_ai.operation.name': 'chat', ...attributes }));
+    return { ...emptyRecord('span', { scope: { name: 'x' }, resource: new Map(), attributes: all }), timeMs: NOW };
+  });
+  return (await readCalls(records, { receivedMs: NOW })).calls.map((call) => withPrice(call, PRICES));
+}
+
+async function eventOf(attributes: Record<string, AttributeValue>) {
+  const events = await eventsOf(await callsOf(attributes), []);
+  expect(events).toHaveLength(1);
+  return events[0]!;
+}
+
+describe('the settlement of a call', () => {
+  it('has its tokens by kind, its models, its tier, what its sender says, and the request of its reservation', async () => {
+    const { type, data } = await eventOf({
+      ...{ ...MODELS, ...USAGE, 'gen_ai.usage.cost': 0.0071351999999999995, 'litellm.call_id': 'c1' },
+      'gen_ai.usage.cache_read.input_tokens': 1024,
+      'gen_ai.usage.cache_creation.input_tokens': 300,
+      'anthropic.usage.cache_creation.ephemeral_1h_input_tokens': 100,
+      'gen_ai.usage.reasoning_tokens': 128,
+      'gen_ai.response.service_tier': 'batch',
+      'sampling.probability': 0.5,
+    });
+    expect([type, data]).toEqual([
+      'spend.settled',
+      {
+        settlement_id: 'call:c1',
+        request_id: 'call:c1',
+        run_id: 'call:c1',
+        agent_id: 'unknown',
+        model: 'gpt-4o-2026-08-06',
+        response_model: 'gpt-4o-2026-08-06',
+        request_model: 'gpt-4o',
+        amount_micros: 7135,
+        priced_by: 'sender',
+        sender_amount: '0.0071351999999999995',
+        input_tokens: 1500,
+        output_tokens: 345,
+        tokens: { input: 176, cache_read: 1024, cache_write: 200, cache_write_1h: 100, output: 345, reasoning: 128 },
+        service_tier: 'batch',
+        flags: ['sampled'],
+      },
+    ]);
+  });
+
+  it('leaves out what is not known or none, and names that are too long', async () => {
+    const long = 'x'.repeat(200);
+    const { data } = await eventOf({
+      ...{ 'gen_ai.request.model': 'gpt-4o', 'gen_ai.usage.cost': 1, ...USAGE },
+      ...{ 'gen_ai.response.model': long, 'gen_ai.response.service_tier': long },
+    });
+    expect(data).toMatchObject({ model: 'gpt-4o', request_model: 'gpt-4o', tokens: { input: 1500, output: 345 } });
+    for (const name of ['response_model', 'service_tier', 'flags', 'request_id', 'reservation_id', 'price_id']) {
+      expect(data).not.toHaveProperty(name);
+    }
+  });
+
+  it('has the price of its tokens if its sender reports no cost, and none if nobody knows the price', async () => {
+    const { data } = await eventOf({ ...MODELS, ...USAGE });
+    const { priceId, priceVersion } = PRICES.price({
+      ...{ timeMs: NOW, responseModel: 'gpt-4o-2026-08-06', requestModel: 'gpt-4o', provider: undefined },
+      ...{ serviceTier: undefined },
+      tokens: { input: 1500, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, output: 345, reasoning: 0 },
+    })!;
+    const table = { priced_by: 'table', price_id: priceId, price_version: priceVersion };
+    expect(data).toMatchObject({ amount_micros: 7200, ...table });
+    const { data: unpriced } = await eventOf({ 'gen_ai.request.model': 'house-1', 'gen_ai.usage.cost': 0, ...USAGE });
+    expect(unpriced).toMatchObject({ amount_micros: 0, priced_by: 'none', tokens: { input: 1500, output: 345 } });
+    for (const each of [data, unpriced]) expect(each).not.toHaveProperty('sender_amount');
+    expect(unpriced).not.toHaveProperty('price_id');
+  });
+
+  it('names the reservation that its sender names, and no request beside it', async () => {
+    const { data } = await eventOf({
+      'gen_ai.usage.cost': 1,
+      'tollkeeper.reservation_id': 'rsv_1',
+      'x-request-id': 'c',
+    });
+    expect(data).toMatchObject({ reservation_id: 'rsv_1' });
+    expect(data).not.toHaveProperty('request_id');
+  });
+});
+
+describe('a call without tokens and without a cost', () => {
+  it('is unmetered, and not a settlement', async () => {
+    const id = { 'gen_ai.response.id': `chatcmpl-${'a'.repeat(29)}` };
+    const event = await eventOf({ ...MODELS, ...id, 'gen_ai.conversation.id': 'run-1', 'team.id': 'platform' });
+    expect(event).toEqual({
+      specversion: '1.0',
+      id: expect.stringMatching(/^unmetered:[0-9a-f]{32}$/),
+      source: 'otel/unknown',
+      type: 'call.unmetered',
+      time: '2026-11-26T10:00:00.000Z',
+      data: {
+        call_id: expect.stringMatching(/^rsp:[0-9a-f]{32}$/),
+        run_id: 'run-1',
+        agent_id: 'unknown',
+        model: 'gpt-4o-2026-08-06',
+        labels: { team: 'platform' },
+        reason: 'no_usage',
+      },
+    });
+    const settled = await eventOf({ ...MODELS, ...id, ...USAGE, 'gen_ai.usage.cost': 1 });
+    expect(settled).toMatchObject({ id: (event.data as { call_id?: string }).call_id });
+  });
+
+  it('says that its client left where its gateway does', async () => {
+    const { data } = await eventOf({ ...MODELS, 'envoy.response_flags': 'DC' });
+    expect(data).toMatchObject({ reason: 'client_gone' });
+  });
+
+  it('that failed has no event', async () => {
+    const failed = await callsOf({ ...MODELS, 'error.type': '500' });
+    expect(await eventsOf(failed, [])).toEqual([]);
+    expect(await missingPricesOf(failed, NOW)).toEqual([]);
+  });
+});
+
+describe('a model without a price', () => {
+  const unpriced = { ...USAGE, 'gen_ai.provider.name': 'openai' };
+
+  it('is one event for all of its calls of a day, whenever they are reported', async () => {
+    const calls = await callsOf(
+      ...[1, 2].map((call) => ({ ...unpriced, 'gen_ai.request.model': 'house-1', 'tollkeeper.call_id': `${call}` })),
+      { ...unpriced, 'gen_ai.request.model': 'house-2' },
+      { ...unpriced, 'gen_ai.request.model': 'gpt-4o', 'gen_ai.usage.cost': 1 },
+    );
+    const events = await missingPricesOf(calls, NOW);
+    const common = { specversion: '1.0', source: 'tollkeeper/ingest', type: 'price.missing' };
+    const [one, two] = events;
+    expect(events).toEqual(
+      ['house-1', 'house-2'].map((model) => ({
+        ...{ ...common, time: '2026-11-26T10:00:00.000Z', id: expect.stringMatching(/^price:[0-9a-f]{32}$/) },
+        data: { model, provider: 'openai' },
+      })),
+    );
+    expect(two!.id).not.toBe(one!.id);
+    const idsAt = async (time: string) => (await missingPricesOf(calls, Date.parse(time))).map(({ id }) => id);
+    expect(await idsAt('2026-11-26T23:59:59.999Z')).toEqual(events.map(({ id }) => id));
+    expect(await idsAt('2026-11-27T00:00:00.000Z')).not.toContain(one!.id);
+  });
+
+  it('is another one with another provider, and without a name unknown', async () => {
+    const calls = await callsOf({ ...unpriced }, { ...unpriced, 'gen_ai.provider.name': 'azure' });
+    const events = await missingPricesOf(calls, NOW);
+    expect(events.map(({ data }) => data)).toEqual([
+      { model: 'unknown', provider: 'openai' },
+      { model: 'unknown', provider: 'azure' },
+    ]);
+    expect(new Set(events.map(({ id }) => id)).size).toBe(2);
+  });
+});
+
 it('every event of a call is valid, whatever the values of its attributes are', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(RECORD, { maxLength: 5 }),
       fc.option(fc.string(), { nil: undefined }),
       async (records, agent) => {
-        const { calls, blocks } = await readCalls(records, {
-          receivedMs: 1_764_150_000_000,
-          agent: agent || undefined,
-        });
+        const { calls, blocks } = await readCalls(records, { receivedMs: NOW, agent: agent || undefined });
         const priced = calls.map((call) => withPrice(call, PRICES));
-        for (const event of await eventsOf(priced, blocks)) {
+        for (const event of [...(await eventsOf(priced, blocks)), ...(await missingPricesOf(priced, NOW))]) {
           expect(gatewayEventSchema.safeParse(event).error?.issues).toBeUndefined();
         }
       },

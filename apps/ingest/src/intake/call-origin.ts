@@ -45,7 +45,8 @@ export function toIdentifier(name: string): string {
   return name.replace(/[^A-Za-z0-9._:-]/gu, '-').slice(0, MAX_IDENTIFIER);
 }
 
-function ifValid<T>(schema: z.ZodType<T>, value: unknown): T | undefined {
+/** The value if it is as the schema says. */
+export function ifValid<T>(schema: z.ZodType<T>, value: unknown): T | undefined {
   const { data } = schema.safeParse(value);
   return data;
 }

@@ -1,4 +1,4 @@
-import type { Labels } from '@tollkeeper/contracts';
+import type { CallFlag, Labels } from '@tollkeeper/contracts';
 import type { TokenKinds } from '@tollkeeper/prices';
 import type { CallIdentity } from './identity.ts';
 import type { SenderCost } from './usd.ts';
@@ -30,13 +30,6 @@ export interface CallRecord extends CallIdentity, CallOrigin {
   flags: readonly CallFlag[];
   outcome: CallOutcome;
 }
-
-/**
- * `usage_inferred`: the numbers of tokens contradict each other. `sampled`: the sender reports only a part of its
- * calls.
- * `late`: the call is older than 3 days.
- */
-export type CallFlag = 'usage_inferred' | 'sampled' | 'late';
 
 /** `spent`: has tokens or a cost. The others have neither: the call failed, or nobody knows what it cost. */
 export type CallOutcome = 'spent' | 'failed' | 'no_usage' | 'client_gone';

@@ -1,8 +1,8 @@
 import { type GatewayEvent, MAX_EVENTS_PER_BATCH } from '@tollkeeper/contracts';
 import { type Clock, mapInSlices, type TenantId, type Turns } from '@tollkeeper/kernel';
 import type { PriceBook } from '@tollkeeper/prices';
-import { eventsOf } from './call-events.ts';
-import { type PricedCall, withPrice } from './call-price.ts';
+import { eventsOf, missingPricesOf } from './call-events.ts';
+import { isUnpriced, type PricedCall, withPrice } from './call-price.ts';
 import type { GuardBlock } from './call-record.ts';
 import { readCalls } from './calls.ts';
 import { decodeLitellm, decodeOtlp, type Encoding } from './decode.ts';
@@ -18,11 +18,9 @@ export type CallFate = (typeof CALL_FATES)[number];
 
 /** What the answer says about a body that was taken. */
 export interface Taken {
-  /** Calls and blocks whose events are durable in the log. */
+  /** Calls and blocks whose events are durable in the log, also calls of which nobody knows the cost. */
   accepted: number;
-  /** Calls that are in no figure, and objects that could not be read. */
-  rejected: number;
-  /** Sentences about what was rejected or taken otherwise than the sender may expect. */
+  /** Sentences about what was taken otherwise than the sender may expect. */
   notices: readonly string[];
   /** The objects of a callback that could not be read, by their position. */
   unreadable: readonly { index: number; message: string }[];
@@ -48,6 +46,8 @@ export interface CallIntake<Key> {
   takeLitellm(key: Key, bytes: Buffer, options: TakeOptions): Promise<Taken>;
 }
 
+/** Most models without a price in memory. A forgotten one is reported again, and readers know it by its id. */
+const MAX_REPORTED = 10_000;
 /** Bodies up to this size never wait for larger ones. */
 const SMALL_BYTES = 64 * 1024;
 
@@ -66,23 +66,30 @@ export interface CallIntakeDeps<Key> {
 
 export function createCallIntake<Key extends { tenantId: TenantId }>(deps: CallIntakeDeps<Key>): CallIntake<Key> {
   const { accept, chargeEvents, count, prices, turns, clock } = deps;
+  /** Workspaces and the ids of their models without a price. Every call would report them. */
+  const reported = new Set<string>();
 
   async function take(key: Key, records: readonly IntakeRecord[], { agent, signal }: TakeOptions): Promise<Taken> {
-    const reading = await readCalls(records, { receivedMs: clock(), agent, signal });
+    const receivedMs = clock();
+    const reading = await readCalls(records, { receivedMs, agent, signal });
     const calls = await mapInSlices(reading.calls, (call) => withPrice(call, prices));
-    const events = await eventsOf(calls, reading.blocks);
+    const ofCalls = await eventsOf(calls, reading.blocks);
+    const nameOf = ({ id }: GatewayEvent) => `${key.tenantId} ${id}`;
+    const missing = (await missingPricesOf(calls, receivedMs)).filter((event) => !reported.has(nameOf(event)));
+    const events = [...ofCalls, ...missing];
     // The first was charged at the admission of the request.
     if (events.length > 1) chargeEvents(key.tenantId, events.length - 1);
     for (let start = 0; start < events.length; start += MAX_EVENTS_PER_BATCH) {
       signal.throwIfAborted();
       await accept(key, events.slice(start, start + MAX_EVENTS_PER_BATCH));
     }
+    if (reported.size + missing.length > MAX_REPORTED) reported.clear();
+    for (const event of missing) reported.add(nameOf(event));
     const fates = fatesOf(calls, reading.blocks);
     for (const [fate, number] of fates) count(fate, number);
     const unpriced = fates.get('unpriced') ?? 0;
     return {
-      accepted: events.length,
-      rejected: unpriced,
+      accepted: ofCalls.length,
       notices: unpriced > 0 ? [unpricedNotice(unpriced), ...reading.notices] : reading.notices,
       unreadable: [],
     };
@@ -100,8 +107,7 @@ export function createCallIntake<Key extends { tenantId: TenantId }>(deps: CallI
     takeLitellm: (key, bytes, options) =>
       inTurn(key, bytes, options, async () => {
         const { records, unreadable } = await decodeLitellm(bytes, options.signal);
-        const taken = await take(key, records, options);
-        return { ...taken, rejected: taken.rejected + unreadable.length, unreadable };
+        return { ...(await take(key, records, options)), unreadable };
       }),
   };
 }
@@ -114,10 +120,11 @@ function fatesOf(calls: readonly PricedCall[], blocks: readonly GuardBlock[]): R
   return fates;
 }
 
-function fateOf({ outcome, price }: PricedCall): CallFate {
+function fateOf(call: PricedCall): CallFate {
+  const { outcome } = call;
   switch (outcome) {
     case 'spent':
-      return price.pricedBy === 'none' ? 'unpriced' : 'settled';
+      return isUnpriced(call) ? 'unpriced' : 'settled';
     case 'failed':
     case 'no_usage':
     case 'client_gone':
@@ -126,9 +133,9 @@ function fateOf({ outcome, price }: PricedCall): CallFate {
 }
 
 function unpricedNotice(calls: number): string {
-  const reported = calls === 1 ? '1 call has' : `${calls} calls have`;
+  const reported = calls === 1 ? '1 call counts' : `${calls} calls count`;
   return (
-    `${reported} tokens but no cost, and no price of the model is known, so no figure includes such calls. ` +
-    'Report their cost, for example by gen_ai.usage.cost in USD.'
+    `${reported} as 0 USD, with tokens but no cost of a model whose price is not known. ` +
+    'Report the cost, for example by gen_ai.usage.cost in USD.'
   );
 }

@@ -1,5 +1,6 @@
+import type { CallFlag } from '@tollkeeper/contracts';
 import { type OriginOptions, originOf, toIdentifier } from './call-origin.ts';
-import type { CallFlag, CallOutcome, CallRecord, GuardBlock, Reading } from './call-record.ts';
+import type { CallOutcome, CallRecord, GuardBlock, Reading } from './call-record.ts';
 import { type Candidate, candidateOf, findRepetition, isInUsd } from './call-tree.ts';
 import { eachInSlices } from './each-in-slices.ts';
 import { guardsThatBlocked } from './guard-blocks.ts';

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { AlertUrl } from '../domain/attempt-delivery.ts';
 
 const CACHED_WORKSPACES = 10_000;
-const DEADLINE_MS = 500;
+const TIMEOUT_MS = 500;
 
 /**
  * Links below `publicUrl` with the slug of the workspace, which never changes. While identity is unreachable, links
@@ -16,11 +16,12 @@ export function createAlertUrl(
   identity: GrpcClient<IdentityServiceDefinition>,
   publicUrl: string,
   logger: Logger,
+  timeoutMs = TIMEOUT_MS,
 ): AlertUrl {
   const slugs = new LRUCache<TenantId, string>({
     ...roomFor(CACHED_WORKSPACES),
     fetchMethod: async (tenantId) =>
-      (await identity.getWorkspace({ tenantId }, { deadlineMs: DEADLINE_MS })).workspace?.slug,
+      (await identity.getWorkspace({ tenantId }, { deadlineMs: timeoutMs })).workspace?.slug,
   });
 
   return async (tenantId, alertId = '') => {

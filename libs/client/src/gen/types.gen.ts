@@ -337,6 +337,16 @@ export type BudgetTerms = {
 export type Overview = {
     window: Window;
     spend: SpendMetrics;
+    /**
+     * Calls that were reported without tokens and cost, so that spend does not include them
+     */
+    unmetered: {
+        calls: number;
+    };
+    /**
+     * Models without a price, each once a UTC day. Spend does not include their calls without a cost
+     */
+    missing_prices: number;
     budget: WindowBudget;
     /**
      * True while the budgets service is down: the response uses the last known budget, or none. Absent otherwise.
@@ -435,6 +445,22 @@ export type SpendMetrics = {
      * Sum over the settlements; settlements without a count add 0
      */
     output_tokens: number;
+    /**
+     * Part of the input tokens that was read from a cache
+     */
+    cache_read_tokens: number;
+    /**
+     * Part of the input tokens that was written to a cache
+     */
+    cache_write_tokens: number;
+    /**
+     * Part of the input tokens that was written to a cache for an hour
+     */
+    cache_write_1h_tokens: number;
+    /**
+     * Part of the output tokens with which models reasoned
+     */
+    reasoning_tokens: number;
 };
 
 /**
@@ -495,6 +521,16 @@ export type BudgetRisk = {
 export type Spend = {
     window: Window;
     metrics: SpendMetrics;
+    /**
+     * Calls that were reported without tokens and cost, so that spend does not include them
+     */
+    unmetered: {
+        calls: number;
+    };
+    /**
+     * Models without a price, each once a UTC day. Spend does not include their calls without a cost
+     */
+    missing_prices: number;
     /**
      * True while the budgets service is down: the response uses the last known budget, or none. Absent otherwise.
      */
@@ -737,6 +773,37 @@ export type Settlement = {
     input_tokens?: number;
     output_tokens?: number;
     /**
+     * Part of the input tokens that was read from a cache
+     */
+    cache_read_tokens?: number;
+    /**
+     * Part of the input tokens that was written to a cache
+     */
+    cache_write_tokens?: number;
+    /**
+     * Part of the input tokens that was written to a cache for an hour
+     */
+    cache_write_1h_tokens?: number;
+    /**
+     * Part of the output tokens with which models reasoned
+     */
+    reasoning_tokens?: number;
+    /**
+     * Who says what the call cost
+     */
+    priced_by?: string;
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    price_id?: string;
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    price_version?: string;
+    service_tier?: string;
+    response_model?: string;
+    request_model?: string;
+    /**
      * The settled reservation, if there was one
      */
     reservation_id?: string;
@@ -953,6 +1020,37 @@ export type SettlementEvent = {
     key_id?: string;
     input_tokens?: number;
     output_tokens?: number;
+    /**
+     * Part of the input tokens that was read from a cache
+     */
+    cache_read_tokens?: number;
+    /**
+     * Part of the input tokens that was written to a cache
+     */
+    cache_write_tokens?: number;
+    /**
+     * Part of the input tokens that was written to a cache for an hour
+     */
+    cache_write_1h_tokens?: number;
+    /**
+     * Part of the output tokens with which models reasoned
+     */
+    reasoning_tokens?: number;
+    /**
+     * Who says what the call cost
+     */
+    priced_by?: string;
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    price_id?: string;
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    price_version?: string;
+    service_tier?: string;
+    response_model?: string;
+    request_model?: string;
     /**
      * The settled reservation, if there was one
      */
@@ -5255,11 +5353,11 @@ export type PostEventsData = {
              */
             provider?: string;
             /**
-             * Number of tokens
+             * All tokens of the input. Absent: those of `tokens`
              */
             input_tokens?: number;
             /**
-             * Number of tokens
+             * All tokens of the output. Absent: those of `tokens`
              */
             output_tokens?: number;
             /**
@@ -5272,6 +5370,71 @@ export type PostEventsData = {
             labels?: {
                 [key: string]: string;
             };
+            /**
+             * The `request_id` of the reservation that this settles, if it was granted within 24 hours before. For gateways that do not know the `reservation_id`, which comes first
+             */
+            request_id?: string;
+            /**
+             * Tokens by kind: no token is in two of them, but those of `reasoning` are in `output` as well
+             */
+            tokens?: {
+                /**
+                 * Tokens of the input that were neither read from a cache nor written to one
+                 */
+                input?: number;
+                /**
+                 * Tokens of the input that were read from a cache
+                 */
+                cache_read?: number;
+                /**
+                 * Tokens of the input that were written to a cache for its usual time
+                 */
+                cache_write?: number;
+                /**
+                 * Tokens of the input that were written to a cache for an hour
+                 */
+                cache_write_1h?: number;
+                /**
+                 * Tokens of the output
+                 */
+                output?: number;
+                /**
+                 * Tokens of the output that the model used to reason
+                 */
+                reasoning?: number;
+            };
+            /**
+             * Who says what the call cost: its sender, the workspace, the price table, its reservation, or nobody
+             */
+            priced_by?: 'sender' | 'override' | 'table' | 'reservation' | 'none';
+            /**
+             * The price by which the amount was computed
+             */
+            price_id?: string;
+            /**
+             * The version of the price table that has the price
+             */
+            price_version?: string;
+            /**
+             * What the sender says that the call cost, in US dollars, as sent
+             */
+            sender_amount?: string;
+            /**
+             * The service tier, such as `batch`, if it is not the usual one. At most 64 bytes in UTF-8
+             */
+            service_tier?: string;
+            /**
+             * The model that answered. At most 128 bytes in UTF-8
+             */
+            response_model?: string;
+            /**
+             * The model that the request named. At most 128 bytes in UTF-8
+             */
+            request_model?: string;
+            /**
+             * `usage_inferred`: the reported tokens contradicted each other. `sampled`: the sender reports only a part of its calls. `late`: the call was older than 3 days
+             */
+            flags?: Array<'usage_inferred' | 'sampled' | 'late'>;
         };
     } | {
         specversion: '1.0';
@@ -5495,6 +5658,84 @@ export type PostEventsData = {
          * URI reference of the gateway that reports
          */
         source: string;
+        type: 'call.unmetered';
+        /**
+         * When it happened, as RFC 3339; at most 5 minutes ahead
+         */
+        time: string;
+        datacontenttype?: string;
+        dataschema?: string;
+        subject?: string;
+        data: {
+            /**
+             * The `settlement_id` that the call would have
+             */
+            call_id: string;
+            /**
+             * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+             */
+            run_id: string;
+            /**
+             * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+             */
+            agent_id: string;
+            /**
+             * At most 128 bytes in UTF-8
+             */
+            model?: string;
+            /**
+             * At most 128 bytes in UTF-8
+             */
+            provider?: string;
+            /**
+             * `no_usage`: the sender reports no usage. `client_gone`: the client left before the end of the answer
+             */
+            reason: 'no_usage' | 'client_gone';
+            /**
+             * What the spend is for: at most 10 labels, each with a value of 1–128 printable characters
+             */
+            labels?: {
+                [key: string]: string;
+            };
+        };
+    } | {
+        specversion: '1.0';
+        /**
+         * Unique in the workspace together with `source`. An event that is sent again counts once
+         */
+        id: string;
+        /**
+         * URI reference of the gateway that reports
+         */
+        source: string;
+        type: 'price.missing';
+        /**
+         * When it happened, as RFC 3339; at most 5 minutes ahead
+         */
+        time: string;
+        datacontenttype?: string;
+        dataschema?: string;
+        subject?: string;
+        data: {
+            /**
+             * At most 128 bytes in UTF-8
+             */
+            model: string;
+            /**
+             * At most 128 bytes in UTF-8
+             */
+            provider?: string;
+        };
+    } | {
+        specversion: '1.0';
+        /**
+         * Unique in the workspace together with `source`. An event that is sent again counts once
+         */
+        id: string;
+        /**
+         * URI reference of the gateway that reports
+         */
+        source: string;
         /**
          * Type of an event
          */
@@ -5668,7 +5909,7 @@ export type ReportLitellmCallsResponses = {
      */
     200: {
         /**
-         * Number of calls that count
+         * Number of calls that are stored as events
          */
         accepted: number;
         /**

@@ -30,6 +30,14 @@ const KNOWN_EVENTS: Record<KnownEventType, EventNouns> = {
     counted: { one: 'settlement', other: 'settlements' },
     short: { one: 'settlement', other: 'settlements' },
   },
+  'call.unmetered': {
+    counted: { one: 'call without usage', other: 'calls without usage' },
+    short: { one: 'unmetered call', other: 'unmetered calls' },
+  },
+  'price.missing': {
+    counted: { one: 'model without a price', other: 'models without a price' },
+    short: { one: 'missing price', other: 'missing prices' },
+  },
 };
 
 const ANY: Noun = { one: 'event of any type', other: 'events of any type' };

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { addToSlot, rowKey, type Row, type WorkspaceSlot } from '../../domain/rollup.ts';
 import { addTally, emptyTally, MEASURES, type Tally } from '../../domain/tally.ts';
 import { addToRows, addToWorkspace, packedRows, readWorkspace, rowsApart, type PackedRow } from './rollup.codec.ts';
+import { ByteReader, ByteWriter } from '../bytes.ts';
 import { hashOfName, hashOfRow } from './row.hash.ts';
 
 const start = Date.parse('2026-11-22T00:00:00.000Z');
@@ -46,6 +47,29 @@ function unpacked(packed: Uint8Array | undefined): Map<string, Row> {
     rows.set(rowKey(held), held);
   }
   return rows;
+}
+
+/**
+ * The number, the amount and the settlements of each slot that release 0.1.0 reads, and the bytes after it has counted
+ * a settlement in one of them. It knows seven measures, writes all slots anew, and reads those of an hour.
+ */
+function asRelease010(packed: Uint8Array, added: number): { tallies: number[][]; bytes: Uint8Array } {
+  const reader = new ByteReader(packed);
+  const writer = new ByteWriter();
+  const tallies: number[][] = [];
+  while (reader.more()) {
+    const number = reader.varint();
+    const mask = reader.varint();
+    const values = Array.from({ length: 7 }, (_, bit) => ((mask & (1 << bit)) === 0 ? undefined : reader.varint()));
+    if (number < 60) tallies.push([number, values[0] ?? 0, values[1] ?? 0]);
+    if (number === added) values[1] = (values[1] ?? 0) + 1;
+    writer.varint(number);
+    // A time that is the start of the roll-up is 0, and there.
+    writer.varint(values.reduce<number>((sum, value, bit) => (value === undefined ? sum : sum | (1 << bit)), 0));
+    for (const value of values) if (value !== undefined) writer.varint(value);
+    writer.varint(reader.varint());
+  }
+  return { tallies, bytes: writer.bytes() };
 }
 
 describe('packed roll-ups', () => {
@@ -135,10 +159,8 @@ describe('packed roll-ups', () => {
 
   // A change of this form loses the stored roll-ups.
   it('have the bytes that stored roll-ups have', () => {
-    const tally = {
-      ...{ totalMicros: 300, settlements: 2, inputTokens: 0, outputTokens: 7, budgetBlocked: 0, guardBlocked: 1 },
-      lastAt: start + 5,
-    };
+    const sums = { totalMicros: 300, settlements: 2, outputTokens: 7, guardBlocked: 1 };
+    const tally = { ...emptyTally(), ...sums, lastAt: start + 5 };
     const mask = 0b1101011;
     const packedTally = [mask, 0xac, 0x02, 2, 7, 1, 5];
     const workspace = addToWorkspace(undefined, start, new Map([[3, { tally, runsStarted: -2 }]]));
@@ -153,6 +175,56 @@ describe('packed roll-ups', () => {
     expect([
       ...addToRows(undefined, start, [{ name: 'ab', model: 'gpt', slots: new Map([[4, tally]]) }], true),
     ]).toEqual([...[18, 2, 97, 98, 2, ...hash, 4, ...packedTally]]);
+  });
+
+  it('have the measures that release 0.1.0 does not know in slots of their own, after those that have the others', () => {
+    const tally = { ...emptyTally(), settlements: 1, cacheReadTokens: 300, unmetered: 2 };
+    const further = [0b010001, 0xac, 0x02, 2];
+    const workspace = addToWorkspace(undefined, start, new Map([[3, { tally, runsStarted: 1 }]]));
+    expect([...workspace]).toEqual([3, 0b10, 1, 2, 64 + 3, ...further, 0]);
+    const row = { name: 'ab', model: null, slots: new Map([[4, tally]]) };
+    expect([...addToRows(undefined, start, [row])]).toEqual([12, 2, 97, 98, 1, 4, 0b10, 1, 64 + 4, ...further]);
+  });
+
+  it('have all measures of the last slot that a read wants', () => {
+    const slots = new Map([1, 2, 3].map((slot) => [slot, { ...emptyTally(), settlements: slot, unmetered: slot }]));
+    const [row] = [...packedRows(addToRows(undefined, start, [{ name: 'ab', model: null, slots }]))];
+    const spans = new Map([1, 2].map((slot) => [slot, slot]));
+    expect(row!.sums(start, spans)).toEqual([...slots].slice(0, 2));
+  });
+
+  it('are read by release 0.1.0, and keep all measures when it adds to them', () => {
+    fc.assert(
+      fc.property(workspaceSlots, slotNumber, (slots, slot) => {
+        const packed = addToWorkspace(undefined, start, slots);
+        const { tallies, bytes } = asRelease010(packed, slot);
+        expect(tallies).toEqual(
+          [...slots].map(([number, { tally }]) => [number, tally.totalMicros, tally.settlements]),
+        );
+        const counted = [...slots].map(([number, held]) => {
+          const settlements = held.tally.settlements + (number === slot ? 1 : 0);
+          return [number, { ...held, tally: { ...held.tally, settlements } }] as const;
+        });
+        expect(new Map(readWorkspace(bytes, start))).toEqual(new Map(counted));
+      }),
+    );
+  });
+
+  it('keep the measures of a later release when this one adds to them, and have none of them to it', () => {
+    const ofLater = [128 + 3, 0x01, 0b1, 9];
+    const before = [3, 0b1, 5, 0, 64 + 3, 0b1, 7, 0, ...ofLater, 0, 4, 0b1, 6, 0];
+    const added = { tally: { ...emptyTally(), totalMicros: 1, cacheReadTokens: 1 }, runsStarted: 0 };
+    const after = addToWorkspace(Uint8Array.from(before), start, new Map([[3, added]]));
+    expect([...after]).toEqual([3, 0b1, 6, 0, 64 + 3, 0b1, 8, 0, ...ofLater, 0, 4, 0b1, 6, 0]);
+    const read = [...readWorkspace(after, start)].map(([slot, { tally }]) => [slot, tally]);
+    const sums = { ...emptyTally(), totalMicros: 6 };
+    expect(read).toEqual([
+      [3, { ...sums, cacheReadTokens: 8 }],
+      [4, sums],
+    ]);
+    const row = Uint8Array.from([17, 2, 97, 98, 1, 3, 0b1, 6, 64 + 3, 0b1, 8, ...ofLater, 4, 0b1, 6]);
+    const [packedRow] = [...packedRows(row)];
+    expect(new Map(packedRow!.sums(start, EACH_SLOT))).toEqual(new Map(read as [number, Tally][]));
   });
 
   it('from before a measure was added hold none of it, and take more of it', () => {

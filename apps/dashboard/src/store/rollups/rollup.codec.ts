@@ -1,27 +1,23 @@
 import { OTHER } from '../../domain/names.ts';
 import type { Row, WorkspaceSlot } from '../../domain/rollup.ts';
-import { addTally, emptyTally, MEASURES, type Tally } from '../../domain/tally.ts';
+import type { Tally } from '../../domain/tally.ts';
 import { ByteReader, ByteWriter } from '../bytes.ts';
 import { hashOfName, HASH_BYTES, type StoredModel, type StoredRow } from './row.hash.ts';
+import { IN_ROW, IN_WORKSPACE, readSlots, sumSlots, writeSlots } from './slot.codec.ts';
 
 /**
  * The packed form of a roll-up. All numbers are varints (LEB128), texts are UTF-8 after their length in bytes.
  *
- *     workspace: slot*                          slot: number, tally, zigzag(runs started)
- *     rows:      row*                           row:  length of the rest, name, model, (number, tally)*
+ *     workspace: slot*                          as in `slot.codec.ts`
+ *     rows:      row*                           row:  length of the rest, name, model, slot*
  *     model:     0 nothing was settled, 1 no model is named, 2 a hash, else the length of the name + 3, and the name
- *     tally:     mask, then each measure whose bit is set. Bit 0 is the first entry of MEASURES
  *
  * A stored row keeps the form of its model. New divided rows have the hash of the model's name, which takes 7 bytes
  * instead of up to 500; the collection `names` has the names.
  *
  * Slots and rows are in the order of their first event, whatever the batches of events were.
- * A tally without a measure has 0 of it. So new measures may be appended, but none may ever be moved.
  * Times count from the start of the roll-up.
  */
-const NAMES = Object.keys(MEASURES) as (keyof Tally)[];
-const IS_TIME = NAMES.map((name) => MEASURES[name].of === 'time');
-const IS_SUM = NAMES.map((name) => MEASURES[name].combine === 'sum');
 const NO_SETTLEMENT = 0;
 const NO_MODEL = 1;
 const HASHED = 2;
@@ -33,33 +29,17 @@ export function addToWorkspace(
   start: number,
   added: ReadonlyMap<number, WorkspaceSlot>,
 ): Uint8Array {
-  const slots = new Map(readWorkspace(packed, start));
-  for (const [slot, { tally, runsStarted }] of added) {
-    const into = slots.get(slot);
-    if (into === undefined) slots.set(slot, { tally, runsStarted });
-    else {
-      addTally(into.tally, tally);
-      into.runsStarted += runsStarted;
-    }
-  }
   const writer = new ByteWriter();
-  for (const [slot, { tally, runsStarted }] of slots) {
-    writer.varint(slot);
-    writeTally(writer, tally, start);
-    writer.varint(runsStarted < 0 ? -2 * runsStarted - 1 : 2 * runsStarted);
-  }
+  writeSlots(writer, start, added, IN_WORKSPACE, new ByteReader(packed));
   return writer.bytes();
 }
 
 /** The slots of the workspace, by number. */
-export function* readWorkspace(packed: Uint8Array | undefined, start: number): Generator<[number, WorkspaceSlot]> {
-  const reader = new ByteReader(packed);
-  while (reader.more()) {
-    const slot = reader.varint();
-    const tally = readTally(reader, start);
-    const runs = reader.varint();
-    yield [slot, { tally, runsStarted: runs % 2 === 0 ? runs / 2 : -(runs + 1) / 2 }];
-  }
+export function readWorkspace(
+  packed: Uint8Array | undefined,
+  start: number,
+): Generator<[number: number, slot: WorkspaceSlot]> {
+  return readSlots(new ByteReader(packed), start, IN_WORKSPACE);
 }
 
 /**
@@ -180,109 +160,10 @@ function writeRow(
   start: number,
   held = new ByteReader(),
 ): void {
-  const added = new Map(slots);
   const row = new ByteWriter();
   row.raw(Buffer.from(head, 'latin1'));
-  const write = (slot: number, tally: Tally): void => {
-    row.varint(slot);
-    writeTally(row, tally, start);
-  };
-  while (held.more()) {
-    const before = held.at;
-    const slot = held.varint();
-    const more = added.get(slot);
-    if (more === undefined) {
-      skipTally(held);
-      row.raw(held.slice(before, held.at));
-      continue;
-    }
-    added.delete(slot);
-    const tally = readTally(held, start);
-    addTally(tally, more);
-    write(slot, tally);
-  }
-  for (const [slot, tally] of added) write(slot, tally);
+  writeSlots(row, start, slots, IN_ROW, held);
   const bytes = row.bytes();
   writer.varint(bytes.length);
   writer.raw(bytes);
-}
-
-/**
- * Adds in arrays: a query of all agents reads millions of slots, and making a tally for each would take most of its
- * time.
- */
-function sumSlots(row: ByteReader, start: number, spans: ReadonlyMap<number, number>): [number, Tally][] {
-  // A query of whole days needs one slot of each row. For that, an array would cost more than a tally.
-  if (spans.size === 1) return oneSlot(row, start, spans);
-  const sums: { span: number; sum: Float64Array }[] = [];
-  let held: (typeof sums)[number] | undefined;
-  let unread = spans.size;
-  while (unread > 0 && row.more()) {
-    const span = spans.get(row.varint());
-    if (span === undefined) {
-      skipTally(row);
-      continue;
-    }
-    unread -= 1;
-    // There are few spans, and most slots belong to the same span as the slot before.
-    if (held?.span !== span) {
-      held = sums.find((one) => one.span === span);
-      if (held === undefined) sums.push((held = { span, sum: new Float64Array(NAMES.length) }));
-    }
-    addPacked(row, start, held.sum);
-  }
-  return sums.map(({ span, sum }) => {
-    const tally = emptyTally();
-    for (let index = 0; index < NAMES.length; index += 1) tally[NAMES[index]!] = sum[index]!;
-    return [span, tally];
-  });
-}
-
-function oneSlot(row: ByteReader, start: number, spans: ReadonlyMap<number, number>): [number, Tally][] {
-  while (row.more()) {
-    const span = spans.get(row.varint());
-    if (span !== undefined) return [[span, readTally(row, start)]];
-    skipTally(row);
-  }
-  return [];
-}
-
-/** Adds a packed tally to `into`, which has the measures by index. */
-function addPacked(reader: ByteReader, start: number, into: Float64Array): void {
-  let rest = reader.varint();
-  for (let index = 0; rest !== 0; index += 1, rest >>= 1) {
-    if ((rest & 1) === 0) continue;
-    const value = readMeasure(reader, index, start);
-    if (IS_SUM[index]!) into[index]! += value;
-    else if (value > into[index]!) into[index] = value;
-  }
-}
-
-function writeTally(writer: ByteWriter, tally: Tally, start: number): void {
-  let mask = 0;
-  for (let index = 0; index < NAMES.length; index += 1) if (tally[NAMES[index]!] !== 0) mask |= 1 << index;
-  writer.varint(mask);
-  for (let index = 0; index < NAMES.length; index += 1) {
-    const value = tally[NAMES[index]!];
-    if (value !== 0) writer.varint(IS_TIME[index]! ? value - start : value);
-  }
-}
-
-function skipTally(reader: ByteReader): void {
-  for (let rest = reader.varint(); rest !== 0; rest >>= 1) if ((rest & 1) !== 0) reader.varint();
-}
-
-function readTally(reader: ByteReader, start: number): Tally {
-  const tally = emptyTally();
-  const mask = reader.varint();
-  for (let index = 0; index < NAMES.length; index += 1) {
-    if ((mask & (1 << index)) === 0) continue;
-    tally[NAMES[index]!] = readMeasure(reader, index, start);
-  }
-  return tally;
-}
-
-function readMeasure(reader: ByteReader, index: number, start: number): number {
-  const value = reader.varint();
-  return IS_TIME[index]! ? start + value : value;
 }

@@ -26,6 +26,8 @@ const EVENTS: Record<KnownEventType, Noun> = {
   'guard.blocked': ['call blocked by a guard', 'calls blocked by a guard'],
   'budget.threshold_reached': ['budget threshold reached', 'budget thresholds reached'],
   'spend.settled': ['settlement', 'settlements'],
+  'call.unmetered': ['call without usage', 'calls without usage'],
+  'price.missing': ['model without a price', 'models without a price'],
 };
 const EVENT_NOUNS = new Map<string, Noun>(Object.entries(EVENTS));
 
