@@ -180,7 +180,7 @@ describe('reports of calls', () => {
     ]);
   });
 
-  it('without a cost and a known price are set aside, counted, and named in the answer', async () => {
+  it('without a cost and a known price count as 0 USD, and the answer and an event say so', async () => {
     const { apiKey, tenantId } = ingest.keys.issue();
     const spans = [
       call([], '1'.repeat(16), 'house-model'),
@@ -193,14 +193,19 @@ describe('reports of calls', () => {
     });
     ingest.expectDocumented(TRACES, asJson.status, asJson.body);
     const asProtobuf = await send(TRACES, spansOf(...spans), bearer(apiKey));
-    // The message in field 1, and its text in field 2.
-    expect([asProtobuf.bytes[0], asProtobuf.bytes[2]]).toEqual([0x0a, 0x12]);
+    // The message in field 1, its length in two bytes, and its text in field 2.
+    expect([asProtobuf.bytes[0], asProtobuf.bytes[3]]).toEqual([0x0a, 0x12]);
     expect(asProtobuf.bytes.toString()).toContain('2 calls count as 0 USD');
-    const types = () => events(tenantId).map(({ type }) => type);
-    // The model has no price, which is reported once.
-    await eventually(() => expect(types()).toEqual(['spend.settled', 'price.missing', 'spend.settled']));
-    const missing = events(tenantId)[1];
-    expect([missing?.source, missing?.data]).toEqual(['tollkeeper/ingest', { model: 'gpt-4o' }]);
+    const amounts = (priced: boolean) =>
+      events(tenantId)
+        .filter(isSpendSettled)
+        .filter(({ data }) => (data.priced_by !== 'none') === priced)
+        .map(({ data }) => data.amount_micros);
+    await eventually(() => expect(amounts(false)).toEqual([0, 0, 0, 0]));
+    expect(amounts(true)).toEqual([5170, 5170]);
+    // Once, though both bodies have such calls.
+    const missing = events(tenantId).filter(({ type }) => type === 'price.missing');
+    expect(missing).toMatchObject([{ source: 'tollkeeper/ingest', data: { model: 'house-model' } }]);
     expect(await ingest.metrics.registry.metrics()).toMatch(
       /ingest_reported_calls_total\{[^}]*outcome="unpriced"[^}]*\} \d+/,
     );
@@ -223,7 +228,7 @@ describe('reports of calls', () => {
     await send(TRACES, spansOf(filtered), bearer(apiKey));
     await eventually(() =>
       expect(events(tenantId)).toMatchObject([
-        { type: 'spend.settled', data: { amount_micros: 6450 } },
+        { type: 'spend.settled', data: { amount_micros: 100_000, priced_by: 'sender' } },
         { type: 'guard.blocked', data: { guard: 'content_filter', model: 'gpt-4o' } },
       ]),
     );
