@@ -190,7 +190,7 @@ export function createFaultGateways({ calls, workspaces, record, chance }: Fault
     return kind > 0.85 ? release(workspace, one) : settle(workspace, one, false);
   }
 
-  /** A gateway with reservations of its own, so it knows how each must end. Settles those that expired at the end, too. */
+  /** A gateway with reservations of its own, so it knows how each must end. Those that expired are settled as well. */
   return async function runGateway(calls: number): Promise<void> {
     const held = new Map<FaultWorkspace, Open[]>();
     const short: [FaultWorkspace, Open][] = [];

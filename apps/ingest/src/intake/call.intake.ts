@@ -17,7 +17,7 @@ export const CALL_FATES = ['settled', 'unpriced', 'no_usage', 'client_gone', 'fa
 export type CallFate = (typeof CALL_FATES)[number];
 
 /** What the answer says about a body that was taken. */
-export interface Taken {
+interface Taken {
   /** Calls and blocks whose events are durable in the log, also calls of which nobody knows the cost. */
   accepted: number;
   /** Sentences about what was taken otherwise than the sender may expect. */
