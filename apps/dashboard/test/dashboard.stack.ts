@@ -250,10 +250,6 @@ export function unmetered(time: string, data: Record<string, unknown> = {}): Gat
   return { ...base('call.unmetered', time), data: { ...call, ...data } };
 }
 
-export function priceMissing(time: string): GatewayEvent {
-  return { ...base('price.missing', time), data: { model: 'house-1' } } as GatewayEvent;
-}
-
 export function guardBlocked(time: string, data: Record<string, unknown> = {}): GatewayEvent {
   const why = { guard: 'pii', reason: 'The prompt holds a card number' };
   return { ...base('guard.blocked', time), data: { run_id: 'run-1', agent_id: 'planner', ...why, ...data } };

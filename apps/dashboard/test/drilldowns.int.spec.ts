@@ -6,7 +6,6 @@ import {
   JST_TENANT,
   KATHMANDU_TENANT,
   newTenant,
-  priceMissing,
   settled,
   thresholdReached,
   unmetered,
@@ -50,7 +49,7 @@ describe('/spend', () => {
         ...NO_PARTS,
       },
       unmetered: { calls: 0 },
-      missing_prices: 0,
+      unpriced: { calls: 0 },
     });
   });
 
@@ -61,10 +60,11 @@ describe('/spend', () => {
     await dashboard.report(tenantId, [
       settled(today, 100, { input_tokens: 1500, output_tokens: 345, tokens, labels, flags: ['sampled'] }),
       settled(today, 51, { input_tokens: 5 }),
+      settled(today, 0, { priced_by: 'none', labels }),
+      settled(today, 0, { priced_by: 'none', model: 'house-1' }),
       unmetered(today, { labels }),
       unmetered(today),
       unmetered(yesterday),
-      priceMissing(today),
     ]);
 
     const parts = {
@@ -72,18 +72,45 @@ describe('/spend', () => {
     };
     const sums = { input_tokens: 1505, output_tokens: 345, ...parts };
     const { body } = await dashboard.get(tenantId, '/spend?range=today');
-    expect(body).toMatchObject({ metrics: sums, unmetered: { calls: 2 }, missing_prices: 1 });
+    expect(body).toMatchObject({ metrics: sums, unmetered: { calls: 2 }, unpriced: { calls: 2 } });
     expect((await dashboard.get(tenantId, '/overview?range=today')).body).toMatchObject({
-      ...{ spend: { ...sums, total_micros: 151 }, unmetered: { calls: 2 }, missing_prices: 1 },
+      ...{ spend: { ...sums, total_micros: 151 }, unmetered: { calls: 2 }, unpriced: { calls: 2 } },
     });
     expect((await dashboard.get(tenantId, '/spend?range=today&label.team=growth')).body).toMatchObject({
-      ...{ metrics: parts, unmetered: { calls: 1 }, missing_prices: 0 },
+      ...{ metrics: parts, unmetered: { calls: 1 }, unpriced: { calls: 1 } },
     });
     const details = await dashboard.get(tenantId, '/top-agents/details?agent_id=planner&range=today');
     expect(details.body).toMatchObject({
       metrics: sums,
       recent: expect.arrayContaining([expect.objectContaining(parts)]),
     });
+  });
+
+  it('answers the models without a price, those with most calls first', async () => {
+    const tenantId = newTenant();
+    const none = { priced_by: 'none' } as const;
+    await dashboard.report(tenantId, [
+      settled(today, 0, { ...none, model: 'house-1', input_tokens: 5, output_tokens: 2 }),
+      settled(today, 0, { ...none, model: 'house-2', input_tokens: 1 }),
+      settled(today, 0, { ...none, model: 'house-2', input_tokens: 1 }),
+      settled(today, 9, { model: 'house-2', priced_by: 'sender', input_tokens: 1 }),
+      settled(today, 7, { model: 'gpt-4o' }),
+      settled(yesterday, 0, { ...none, model: 'house-3' }),
+    ]);
+    expect((await dashboard.get(tenantId, '/spend/unpriced?range=today')).body).toMatchObject({
+      calls: 3,
+      models: [
+        { model: 'house-2', calls: 2, input_tokens: 3, output_tokens: 0 },
+        { model: 'house-1', calls: 1, input_tokens: 5, output_tokens: 2 },
+      ],
+      others: { calls: 0 },
+    });
+    await dashboard.report(
+      tenantId,
+      Array.from({ length: 60 }, (_, n) => settled(today, 0, { ...none, model: `many-${n}` })),
+    );
+    const { body } = await dashboard.get(tenantId, '/spend/unpriced?range=today');
+    expect([body.calls, body.models.length, body.others.calls]).toEqual([63, 50, 12]);
   });
 
   it('answers zeros for a workspace without events', async () => {

@@ -91,6 +91,6 @@ function sum(events: DashboardEvent[]): Tally {
     cacheWrite1hTokens: settled.reduce((total, event) => total + (event.data.cache_write_1h_tokens ?? 0), 0),
     reasoningTokens: settled.reduce((total, event) => total + (event.data.reasoning_tokens ?? 0), 0),
     unmetered: events.filter((event) => event.type === 'call.unmetered').length,
-    missingPrices: events.filter((event) => event.type === 'price.missing').length,
+    unpriced: settled.filter((event) => event.data.priced_by === 'none').length,
   };
 }

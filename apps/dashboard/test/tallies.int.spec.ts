@@ -5,7 +5,7 @@ import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
 import { useMongo } from '@tollkeeper/testing';
 import fc from 'fast-check';
 import type { Dimension, Grouping } from '../src/domain/breakdown.ts';
-import { BLOCKED_TYPES, type DashboardEvent, type EventAmount, SPEND_SETTLED } from '../src/domain/event.ts';
+import { BLOCKED_TYPES, type DashboardEvent, type EventAmount, NOBODY, SPEND_SETTLED } from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
 import { seriesOf } from '../src/domain/series.ts';
 import { createTallies, sumTallies, WHOLE_WORKSPACE } from '../src/domain/tallies.ts';
@@ -83,14 +83,16 @@ const event: fc.Arbitrary<DashboardEvent> = fc
     plan: fc.constantFrom(...PLANS),
     team: fc.constantFrom(...TEAMS),
     amounts: fc.record(AMOUNT, { requiredKeys: ['amount_micros'] }),
+    pricedBy: fc.constantFrom(undefined, 'table', NOBODY),
   })
-  .map(({ agent, run, settlement, model, plan, team, amounts, ...rest }) => {
+  .map(({ agent, run, settlement, model, plan, team, amounts, pricedBy, ...rest }) => {
     const data: DashboardEvent['data'] = { run_id: `r${run}`, agent_id: agent };
     if (rest.type === SPEND_SETTLED) {
       Object.assign(data, {
         settlement_id: `s${settlement}`,
         ...(model && { model }),
         ...(plan && { plan_key: plan }),
+        ...(pricedBy && { priced_by: pricedBy }),
       });
     }
     for (const { of } of Object.values<Measure>(MEASURES)) {

@@ -1,4 +1,4 @@
-import type { KnownEventType, Labels } from '@tollkeeper/contracts';
+import type { KnownEventType, Labels, PRICED_BY } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
 /**
@@ -31,6 +31,8 @@ export interface EventData {
   cache_write_tokens?: number;
   cache_write_1h_tokens?: number;
   reasoning_tokens?: number;
+  /** Who says what a settlement cost. {@link NOBODY}: the amount is 0. */
+  priced_by?: string;
   model?: string;
   plan_key?: string;
   provider?: string;
@@ -55,7 +57,8 @@ export const SPEND_SETTLED = 'spend.settled';
 export const BUDGET_BLOCKED = 'budget.blocked';
 export const GUARD_BLOCKED = 'guard.blocked';
 export const CALL_UNMETERED = 'call.unmetered';
-export const PRICE_MISSING = 'price.missing';
+/** The `priced_by` of settlements without a known price. */
+export const NOBODY: (typeof PRICED_BY)[number] = 'none';
 export const BLOCKED_TYPES = [BUDGET_BLOCKED, GUARD_BLOCKED] as const satisfies readonly KnownEventType[];
 export type BlockedType = (typeof BLOCKED_TYPES)[number];
 /** What blocked a call: the first word of the event type. Answers count blocked calls by it. */

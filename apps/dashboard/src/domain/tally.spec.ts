@@ -16,7 +16,7 @@ const NOTHING = {
   cacheWrite1hTokens: 0,
   reasoningTokens: 0,
   unmetered: 0,
-  missingPrices: 0,
+  unpriced: 0,
 };
 
 function event(type: string, data: DashboardEvent['data'] = {}): DashboardEvent {
@@ -31,7 +31,6 @@ describe('the tally of an event', () => {
     ['of a budget that blocked', 'budget.blocked', { budgetBlocked: 1 }],
     ['of a guard that blocked', 'guard.blocked', { guardBlocked: 1 }],
     ['of a call without usage', 'call.unmetered', { unmetered: 1 }],
-    ['of a missing price', 'price.missing', { missingPrices: 1 }],
     ['of another type', 'tool.called', {}],
   ])('%s counts what its type counts, and its time', (_what, type, counted) => {
     expect(tallyOf(event(type, amounts))).toEqual({ ...NOTHING, ...counted, lastAt: 1000 });
@@ -41,6 +40,13 @@ describe('the tally of an event', () => {
     const parts = { cache_read_tokens: 4, cache_write_tokens: 3, cache_write_1h_tokens: 2, reasoning_tokens: 1 };
     const counted = { cacheReadTokens: 4, cacheWriteTokens: 3, cacheWrite1hTokens: 2, reasoningTokens: 1 };
     expect(tallyOf(event('spend.settled', parts))).toEqual({ ...NOTHING, ...counted, settlements: 1, lastAt: 1000 });
+  });
+
+  it('of settled spend counts whether nobody knows its price', () => {
+    const counted = { ...NOTHING, settlements: 1, lastAt: 1000 };
+    expect(tallyOf(event('spend.settled', { priced_by: 'none' }))).toEqual({ ...counted, unpriced: 1 });
+    expect(tallyOf(event('spend.settled', { priced_by: 'table' }))).toEqual(counted);
+    expect(tallyOf(event('call.unmetered', { priced_by: 'none' }))).toEqual({ ...NOTHING, unmetered: 1, lastAt: 1000 });
   });
 
   it('of blocked calls counts all that the event reports', () => {

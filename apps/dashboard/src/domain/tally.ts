@@ -3,7 +3,7 @@ import {
   BUDGET_BLOCKED,
   CALL_UNMETERED,
   GUARD_BLOCKED,
-  PRICE_MISSING,
+  NOBODY,
   SPEND_SETTLED,
   type DashboardEvent,
   type EventAmount,
@@ -14,8 +14,13 @@ import type { ReadMeter } from './reads.ts';
 /** A measure of events, kept in roll-ups. */
 export type Measure = { of: OfType; combine: 'sum' | 'max' } | { of: 'time'; combine: 'max' };
 
-/** 1 for each event of the type, or a field of its data, which counts as `absent` (0) if it is missing. */
-type OfType = { type: KnownEventType; amount?: undefined } | { type: WholeType; amount: EventAmount; absent?: number };
+/**
+ * 1 for each event of the type (with `pricedBy`, only for those that say so), or a field of its data, which counts as
+ * `absent` (0) if it is missing.
+ */
+type OfType =
+  | { type: KnownEventType; amount?: undefined; pricedBy?: string }
+  | { type: WholeType; amount: EventAmount; absent?: number };
 
 /**
  * All measures. The tallies in memory, the packed form of roll-ups and all queries are made from this table. Stored
@@ -42,8 +47,8 @@ export const MEASURES = {
   reasoningTokens: { of: { type: SPEND_SETTLED, amount: 'reasoning_tokens' }, combine: 'sum' },
   /** Calls of which nobody knows tokens or cost. */
   unmetered: { of: { type: CALL_UNMETERED }, combine: 'sum' },
-  /** Models without a price, each once a UTC day. */
-  missingPrices: { of: { type: PRICE_MISSING }, combine: 'sum' },
+  /** Settlements of which nobody knows what they cost. */
+  unpriced: { of: { type: SPEND_SETTLED, pricedBy: NOBODY }, combine: 'sum' },
 } as const satisfies Record<string, Measure>;
 
 /** The measures of a span of time. Tallies of disjoint spans add up to the tally of their union. */
@@ -82,7 +87,9 @@ export function tallyOf({ type, time, data }: Pick<DashboardEvent, 'type' | 'tim
   for (const name of NAMES) {
     const { of }: Measure = MEASURES[name];
     if (of === 'time') tally[name] = time;
-    else if (of.type === type) tally[name] = of.amount === undefined ? 1 : (data[of.amount] ?? of.absent ?? 0);
+    else if (of.type !== type) continue;
+    else if (of.amount !== undefined) tally[name] = data[of.amount] ?? of.absent ?? 0;
+    else if (of.pricedBy === undefined || of.pricedBy === data.priced_by) tally[name] = 1;
   }
   return tally;
 }

@@ -38,9 +38,9 @@ function toTokenParts(tally: SpendTally) {
   };
 }
 
-/** What spend does not include. */
-export function toUnknownSpend({ unmetered, missingPrices }: Tally) {
-  return { unmetered: { calls: unmetered }, missing_prices: missingPrices };
+/** Calls that spend does not include, or as 0. */
+export function toUnknownSpend({ unmetered, unpriced }: Tally) {
+  return { unmetered: { calls: unmetered }, unpriced: { calls: unpriced } };
 }
 
 /** Blocked calls, by what blocked them. */

@@ -31,13 +31,14 @@ const tokenParts = {
   }),
   reasoning_tokens: count.meta({ description: 'Part of the output tokens with which models reasoned' }),
 };
-/** What sums of spend do not include. */
+/** Calls that sums of spend do not include, or as 0. */
 const unknownSpend = {
   unmetered: z
     .object({ calls: count })
     .meta({ description: 'Calls that were reported without tokens and cost, so that spend does not include them' }),
-  missing_prices: count.meta({
-    description: 'Models without a price, each once a UTC day. Spend does not include their calls without a cost',
+  unpriced: z.object({ calls: count }).meta({
+    description:
+      'Settlements of which nobody knows what they cost, so that they count as 0. `/spend/unpriced` has their models',
   }),
 };
 const blockedCalls = { budget: count, guard: count } satisfies Record<Blocker, z.ZodType>;
@@ -242,6 +243,25 @@ export const breakdownSchema = z
       .meta({ description: 'Oldest first; each ends where the next one starts' }),
   })
   .meta({ id: 'SpendBreakdown' });
+
+export const unpricedSchema = z
+  .object({
+    window: windowSchema,
+    calls: count.meta({ description: 'All calls of the window that nobody knows the price of' }),
+    models: z
+      .array(
+        z.object({
+          model: z.string().nullable().meta({ description: 'Null for calls that name no model' }),
+          ...otherMark,
+          calls: count.meta({ description: 'Its calls without a price' }),
+          input_tokens: count.meta({ description: 'Of all its calls in the window' }),
+          output_tokens: count.meta({ description: 'Of all its calls in the window' }),
+        }),
+      )
+      .meta({ description: 'Those with most calls without a price first; at most 50' }),
+    others: z.object({ calls: count }).meta({ description: 'The calls of all further models' }),
+  })
+  .meta({ id: 'UnpricedCalls' });
 
 export const topAgentsSchema = z
   .object({

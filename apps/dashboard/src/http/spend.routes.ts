@@ -1,7 +1,7 @@
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { comparedSpan } from '@tollkeeper/kernel';
 import { z } from 'zod';
-import type { Dimension } from '../domain/breakdown.ts';
+import { type Dimension, MAX_GROUPS } from '../domain/breakdown.ts';
 import type { BudgetRisks } from '../domain/budget-risk.ts';
 import type { Budgets } from '../domain/budget.ts';
 import type { Directory } from '../domain/directory.ts';
@@ -19,10 +19,19 @@ import {
   toSpend,
   toSum,
   toTimestamp,
+  toTokens,
   toUnknownSpend,
   toWindow,
 } from './bodies.ts';
-import { breakdownSchema, by, overviewSchema, rangeQuery, seriesSchema, spendSchema } from './schemas.ts';
+import {
+  breakdownSchema,
+  by,
+  overviewSchema,
+  rangeQuery,
+  seriesSchema,
+  spendSchema,
+  unpricedSchema,
+} from './schemas.ts';
 import { withoutLabel, type Selection } from './selection.ts';
 import type { WindowOf } from './window.ts';
 
@@ -42,7 +51,7 @@ interface SpendDeps {
 
 /** Spend and blocked calls of the whole workspace. */
 export function createSpendRoutes(deps: SpendDeps): Route[] {
-  return [overviewRoute(deps), spendRoute(deps), seriesRoute(deps), breakdownRoute(deps)];
+  return [overviewRoute(deps), spendRoute(deps), seriesRoute(deps), breakdownRoute(deps), unpricedRoute(deps)];
 }
 
 function overviewRoute({ reads, tallies, budgets, budgetRisks, windowOf }: SpendDeps): Route {
@@ -198,6 +207,49 @@ function breakdownRoute({ reads, tallies, directory, windowOf, selection }: Spen
             start: toTimestamp(start),
             micros: layers.map(({ micros }) => toSum(micros[index]!)),
           })),
+        },
+      };
+    },
+  });
+}
+
+/** Maximum number of models in the response. */
+const MAX_UNPRICED_MODELS = 50;
+
+function unpricedRoute({ reads, tallies, windowOf }: SpendDeps): Route {
+  return defineRoute({
+    method: 'get',
+    path: '/api/v1/dashboard/spend/unpriced',
+    operationId: 'getUnpricedCalls',
+    tag: TAG,
+    summary: 'Models of calls that nobody knows the price of',
+    description: 'Such calls count as 0 USD, with their tokens.',
+    access: 'member',
+    query: z.object(rangeQuery),
+    responses: { 200: { description: 'The models', schema: unpricedSchema } },
+    async handler({ caller: { tenantId }, query, signal }) {
+      const window = await windowOf(tenantId, withoutLabel(query));
+      const { groups, others } = await reads.run({ tenantId, kind: 'unpriced calls', signal }, (meter) =>
+        tallies.breakdown(tenantId, { by: 'model' }, [window], MAX_GROUPS, meter),
+      );
+      const models = groups
+        .filter(({ total }) => total.unpriced > 0)
+        .sort((a, b) => b.total.unpriced - a.total.unpriced);
+      const shown = models.slice(0, MAX_UNPRICED_MODELS);
+      const callsOf = (some: readonly { total: { unpriced: number } }[]) =>
+        some.reduce((sum, { total }) => sum + total.unpriced, 0);
+      const calls = callsOf(models) + (others?.total.unpriced ?? 0);
+      return {
+        status: 200,
+        body: {
+          window: toWindow(window),
+          calls,
+          models: shown.map(({ key, total }) => ({
+            ...toName('model', key),
+            calls: total.unpriced,
+            ...toTokens(total),
+          })),
+          others: { calls: calls - callsOf(shown) },
         },
       };
     },

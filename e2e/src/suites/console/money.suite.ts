@@ -35,6 +35,27 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByText('1 by a budget, 1 by a guard').waitFor();
     });
 
+    it('says which calls it does not include, and how to avoid them', async () => {
+      const workspace = await newWorkspace(console.owner());
+      const settled = (model: string) => {
+        const { data, ...event } = spendSettled({ amountMicros: 0 });
+        return { ...event, data: { ...data, model, priced_by: 'none', input_tokens: 1200, output_tokens: 345 } };
+      };
+      const call = { call_id: 'c1', run_id: 'run-1', agent_id: 'planner', reason: 'no_usage' };
+      await reportEvents(stage.deployment(), workspace.apiKey, [
+        ...['house-1', 'house-1', 'house-2'].map(settled),
+        cloudEvent('call.unmetered', call),
+      ]);
+      const { page, expectFit } = await console.open(look, '', workspace);
+      await page.getByRole('link', { name: 'Not included: 3 calls without a price, 1 call without usage' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Spend' }).waitFor();
+      const models = page.getByRole('table', { name: 'Models without a price' });
+      await models.getByRole('row', { name: /house-1 2 2,400 \/ 690/ }).waitFor();
+      await models.getByRole('row', { name: /house-2 1 1,200 \/ 345/ }).waitFor();
+      await page.getByText(/^1 call reported neither tokens nor a cost/).waitFor();
+      await expectFit();
+    });
+
     it('is added up to the end of the day, with the limit of the budget and the projected spend', async () => {
       const { page, expectFit } = await console.open(look, '');
       const chart = /^Spend by agent, every hour, cumulative, .* with the limit of \$50\.00 of /;

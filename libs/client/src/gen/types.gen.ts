@@ -344,9 +344,11 @@ export type Overview = {
         calls: number;
     };
     /**
-     * Models without a price, each once a UTC day. Spend does not include their calls without a cost
+     * Settlements of which nobody knows what they cost, so that they count as 0. `/spend/unpriced` has their models
      */
-    missing_prices: number;
+    unpriced: {
+        calls: number;
+    };
     budget: WindowBudget;
     /**
      * True while the budgets service is down: the response uses the last known budget, or none. Absent otherwise.
@@ -528,9 +530,11 @@ export type Spend = {
         calls: number;
     };
     /**
-     * Models without a price, each once a UTC day. Spend does not include their calls without a cost
+     * Settlements of which nobody knows what they cost, so that they count as 0. `/spend/unpriced` has their models
      */
-    missing_prices: number;
+    unpriced: {
+        calls: number;
+    };
     /**
      * True while the budgets service is down: the response uses the last known budget, or none. Absent otherwise.
      */
@@ -648,6 +652,45 @@ export type SpendBreakdown = {
          */
         micros: Array<number>;
     }>;
+};
+
+export type UnpricedCalls = {
+    window: Window;
+    /**
+     * All calls of the window that nobody knows the price of
+     */
+    calls: number;
+    /**
+     * Those with most calls without a price first; at most 50
+     */
+    models: Array<{
+        /**
+         * Null for calls that name no model
+         */
+        model: string | null;
+        /**
+         * All further names together: those beyond the first 1,000 that a workspace uses in a UTC day. The name is then null
+         */
+        other?: true;
+        /**
+         * Its calls without a price
+         */
+        calls: number;
+        /**
+         * Of all its calls in the window
+         */
+        input_tokens: number;
+        /**
+         * Of all its calls in the window
+         */
+        output_tokens: number;
+    }>;
+    /**
+     * The calls of all further models
+     */
+    others: {
+        calls: number;
+    };
 };
 
 export type TopAgents = {
@@ -3706,6 +3749,54 @@ export type GetSpendBreakdownResponses = {
 };
 
 export type GetSpendBreakdownResponse = GetSpendBreakdownResponses[keyof GetSpendBreakdownResponses];
+
+export type GetUnpricedCallsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month, last_week, last_month, last_quarter; anything else counts as current_month
+         */
+        range?: string;
+        /**
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         */
+        from?: string;
+        /**
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
+         */
+        to?: string;
+        /**
+         * IANA time zone name. Default: the time zone of the workspace
+         */
+        timezone?: string;
+        /**
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         */
+        label?: {
+            [key: string]: string;
+        };
+    };
+    url: '/api/v1/dashboard/spend/unpriced';
+};
+
+export type GetUnpricedCallsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetUnpricedCallsError = GetUnpricedCallsErrors[keyof GetUnpricedCallsErrors];
+
+export type GetUnpricedCallsResponses = {
+    /**
+     * The models
+     */
+    200: UnpricedCalls;
+};
+
+export type GetUnpricedCallsResponse = GetUnpricedCallsResponses[keyof GetUnpricedCallsResponses];
 
 export type ListTopAgentsData = {
     body?: never;

@@ -17,6 +17,11 @@ export const overview = {
   pace: (time: string) => `at this pace used up by ${time}`,
   stale: 'The budgets service is unreachable. Showing the last known budget.',
   blocked: 'Blocked calls',
+  notIncluded: (unpriced: number, unmetered: number) =>
+    `Not included: ${[
+      ...(unpriced > 0 ? [`${counted(unpriced, CALLS)} without a price`] : []),
+      ...(unmetered > 0 ? [`${counted(unmetered, CALLS)} without usage`] : []),
+    ].join(', ')}`,
   by: { budget: (calls: string) => `${calls} by a budget`, guard: (calls: string) => `${calls} by a guard` },
   agents: 'Active agents',
   runs: (runs: number, settlements: number) => `${counted(runs, RUNS)}, ${counted(settlements, SETTLEMENTS)}`,

@@ -1,3 +1,8 @@
+import { counted } from './plurals.ts';
+
+const CALLS = { one: 'call', other: 'calls' };
+const CALLS_OF_OTHERS = { one: 'call of another model', other: 'calls of other models' };
+
 export const spend = {
   title: 'Spend',
   line: (from: string, to: string, zone: string) => `${from} to ${to}, ${zone}`,
@@ -22,6 +27,17 @@ export const spend = {
     trend: 'Trend',
     settlements: 'Settlements',
     tokens: 'Tokens in / out',
+  },
+  unpriced: {
+    title: 'Models without a price',
+    text: 'Their calls count as $0.00, because they report tokens without a cost, and no price of the model is known. Let the gateway report a cost, for example as gen_ai.usage.cost.',
+    calls: 'Calls without a price',
+    others: (calls: number) => `and ${counted(calls, CALLS_OF_OTHERS)}`,
+  },
+  unmetered: {
+    title: 'Calls without usage',
+    text: (calls: number) =>
+      `${counted(calls, CALLS)} reported neither tokens nor a cost, so no figure includes them. For streams, let the sender ask the provider for usage (stream_options.include_usage).`,
   },
   trendOf: (name: string) => `Spend trend of ${name}`,
   empty: {

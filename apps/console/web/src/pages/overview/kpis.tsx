@@ -139,7 +139,21 @@ function SpendFigure({ data }: { data: Api.Overview }) {
           threatens={budget !== null && budgetTone(data.spend.total_micros, budget) !== 'calm'}
         />
       </p>
+      <NotIncluded unpriced={data.unpriced.calls} unmetered={data.unmetered.calls} />
     </>
+  );
+}
+
+/** Calls of which nobody knows what they cost, if there are any. */
+function NotIncluded({ unpriced, unmetered }: { unpriced: number; unmetered: number }) {
+  const { slug } = useWorkspace();
+  if (unpriced + unmetered === 0) return null;
+  return (
+    <p className={css['sub']}>
+      <Link to="/w/$slug/spend" params={{ slug }}>
+        {words.notIncluded(unpriced, unmetered)}
+      </Link>
+    </p>
   );
 }
 

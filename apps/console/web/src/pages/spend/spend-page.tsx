@@ -17,6 +17,7 @@ import { Card, Loaded, PageHead, Segments, Unknown } from '../../ui/parts.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
 import ui from '../../ui/ui.module.css';
 import { Groups } from './groups.tsx';
+import { UnknownSpend } from './unknown-spend.tsx';
 
 const words = text.spend;
 
@@ -40,6 +41,7 @@ export function SpendPage() {
       <FilterBy label={label} />
       {by === undefined ? <Whole query={filtered} /> : <Divided by={by} />}
       {label === undefined && <Groups by={by ?? 'agent'} />}
+      {label === undefined && spend.data !== undefined && <UnknownSpend {...spend.data} />}
     </div>
   );
 }
