@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { AppError } from '@tollkeeper/kernel';
 import { halt } from '@tollkeeper/managed-process';
 import { connectMongo, createOffsetStore, type MongoConnection } from '@tollkeeper/mongo';
 import { createMetrics } from '@tollkeeper/runtime';
@@ -226,16 +227,21 @@ describe('the event log in MongoDB', () => {
   });
 
   it('refuses appends with service_unavailable when too much waits, and stores exactly what it accepted', async () => {
-    const appends = Array.from({ length: 60 }, (_, n) => ({ key: 'ws', value: Buffer.alloc(900_000, `${n}`) }));
+    const appends = Array.from({ length: 60 }, (_, n) => ({ key: 'ws', value: Buffer.alloc(900_000, `${n}|`) }));
     const results = await Promise.allSettled(appends.map((record) => log.append(topic, [record])));
-    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-    expect(refused.length).toBeGreaterThan(0);
-    for (const reason of refused) expect(reason).toMatchObject({ code: 'service_unavailable', retryAfterSeconds: 1 });
+    const refusals = results.map((result) => (result.status === 'rejected' ? (result.reason as AppError) : null));
+    for (const refusal of refusals) expect(refusal?.code ?? 'service_unavailable').toBe('service_unavailable');
 
     const ledger = createGroupLedger();
     const consumer = await consume(log.consumer({ group: 'g', topic, maxRecords: 10, handler: ledger.handler() }));
     await eventually(async () => expect(await consumer.lag()).toBe(0));
-    expect(ledger.records()).toHaveLength(appends.length - refused.length);
+    const stored = ledger.values().map((value) => Number.parseInt(value, 10));
+    const accepted = [...refusals.keys()].filter((n) => refusals[n] === null);
+    // A busy machine may not answer in time, and store the record or not.
+    const late = [...refusals.keys()].filter((n) => refusals[n]?.retryAfterSeconds === 5);
+    expect(accepted.length + late.length).toBeLessThan(appends.length);
+    expect(stored.filter((n) => !late.includes(n)).toSorted((one, two) => one - two)).toEqual(accepted);
+    expect(new Set(stored).size).toBe(stored.length);
   });
 
   it('refuses appends with service_unavailable when the database is down', async () => {
