@@ -8,7 +8,7 @@ import {
 import { type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
-import { type Clock, createTurns, systemClock } from '@tollkeeper/kernel';
+import { type Clock, createTurns, systemClock, type TenantId } from '@tollkeeper/kernel';
 import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import { assembleService, type Component, type ServesHttp, type ServiceDeps } from '@tollkeeper/runtime';
 import {
@@ -19,7 +19,7 @@ import {
   type WorkspaceQuota,
 } from '@tollkeeper/workspace-keys';
 import type { IngestConfig } from './config.ts';
-import { createEventIntake } from './domain/event.intake.ts';
+import { createEventIntake, type ReportingKey } from './domain/event.intake.ts';
 import { createEventRoutes } from './http/event.routes.ts';
 import { createIntakeRoutes } from './http/intake.routes.ts';
 import { createReporterAuthenticator } from './http/reporter.authenticator.ts';
@@ -45,7 +45,10 @@ const LARGE_BODIES_SHARE = 1 / 8;
  * Accepts events as CloudEvents, and calls as OTLP or LiteLLM's callback, with a workspace key, and appends events to
  * the log. `httpUrl` is valid once started.
  */
-export type IngestService = Component & ServesHttp;
+export interface IngestService extends Component, ServesHttp {
+  /** Takes OTLP/JSON traces of a workspace of the same process, as `/v1/traces` does with a key. */
+  reportTraces(tenantId: TenantId, body: Buffer): Promise<void>;
+}
 
 export function createIngest(deps: IngestDeps): IngestService {
   const { config, logger, metrics, tracer, clock = systemClock, now = () => performance.now() } = deps;
@@ -71,7 +74,7 @@ export function createIngest(deps: IngestDeps): IngestService {
     },
   };
   const check = createKeyCheck({ verify: createKeyVerifier(keys, now), action: 'post events', quota });
-  const calls = createCallIntake({
+  const calls = createCallIntake<ReportingKey>({
     accept: intake.accept,
     chargeEvents: quotas.events.charge,
     count: createCallCounter(deps),
@@ -98,7 +101,14 @@ export function createIngest(deps: IngestDeps): IngestService {
   };
   // Peers are not required to be ready. Without keys, only keys verified in the last seconds are accepted; without
   // identity, only events of agents whose labels are known. All other requests are answered accordingly.
-  return assembleService({ name: 'ingest', logger, parts: [topic, keys, identity], http });
+  const service = assembleService({ name: 'ingest', logger, parts: [topic, keys, identity], http });
+  return Object.assign(service, {
+    async reportTraces(tenantId: TenantId, bytes: Buffer) {
+      const key = { tenantId, keyId: undefined, labels: {} };
+      const options = { agent: undefined, signal: new AbortController().signal };
+      await calls.takeOtlp(key, { bytes, signal: 'span', encoding: 'json' }, options);
+    },
+  });
 }
 
 function createCallCounter({ metrics }: IngestDeps): (fate: CallFate, calls: number) => void {

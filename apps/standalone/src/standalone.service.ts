@@ -127,6 +127,7 @@ function createWorkspace(deps: StandaloneDeps, services: Services, mongodbUri: (
       traffic = createLiveTraffic({
         ...{ tenantId, reservations, clock, logger },
         append: (events) => append(tenantId, events),
+        report: (body) => services.ingest.made.reportTraces(tenantId, body),
       });
       await traffic.start();
     },

@@ -9,9 +9,10 @@ import {
 import { type Clock, mapInSlices, type TenantId } from '@tollkeeper/kernel';
 
 /** The workspace key with which a gateway reports. */
-interface ReportingKey {
+export interface ReportingKey {
   tenantId: TenantId;
-  keyId: string;
+  /** Undefined within the process of the standalone, where no key reports. */
+  keyId: string | undefined;
   /** The labels of every call that is reported with it. */
   labels: Labels;
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { gatewayEventSchema, type GatewayEvent } from '@tollkeeper/contracts';
 import type { Reservations } from '@tollkeeper/enforcer';
 import { provenTenantId } from '@tollkeeper/kernel';
+import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import { createLogger } from '@tollkeeper/runtime';
 import { createLiveTraffic } from './live-traffic.ts';
 import { createRandom } from './random.ts';
@@ -17,6 +18,16 @@ const logger = createLogger({ service: 'test', level: 'silent' });
 type Reserve = Parameters<Reservations['reserve']>[1];
 type Settle = Parameters<Reservations['settle']>[2];
 
+/** The attributes of the spans in a body, by name. */
+function attributesIn(body: Buffer): Record<string, string | undefined>[] {
+  const { resourceSpans } = JSON.parse(body.toString()) as {
+    resourceSpans: { scopeSpans: { spans: { attributes: { key: string; value: Record<string, string> }[] }[] }[] }[];
+  };
+  return resourceSpans[0]!.scopeSpans[0]!.spans.map(({ attributes }) =>
+    Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]])),
+  );
+}
+
 describe('live sample traffic', () => {
   beforeEach(() => void jest.useFakeTimers({ now: MORNING }));
   afterEach(() => void jest.useRealTimers());
@@ -24,6 +35,7 @@ describe('live sample traffic', () => {
   /** `allows` is the number of allowed calls; all later ones are denied. */
   async function run(hours: number, append: (events: GatewayEvent[]) => Promise<void>, allows = Infinity) {
     const reserved: Reserve[] = [];
+    const spans: Record<string, string | undefined>[] = [];
     const settled: { id: string; settlement: Settle }[] = [];
     const reservations = {
       async reserve(_tenantId: unknown, request: Reserve) {
@@ -37,21 +49,51 @@ describe('live sample traffic', () => {
         return {};
       },
     } as unknown as Reservations;
-    const traffic = createLiveTraffic({ tenantId: TENANT, reservations, append, clock: () => Date.now(), logger });
+    const report = async (body: Buffer) => void spans.push(...attributesIn(body));
+    const clock = () => Date.now();
+    const traffic = createLiveTraffic({ tenantId: TENANT, reservations, append, report, clock, logger });
     await traffic.start();
     await jest.advanceTimersByTimeAsync(hours * HOUR_MS);
     await traffic.stop();
-    return { reserved, settled };
+    return { reserved, settled, spans };
   }
 
-  it('reserves more than each call costs, and settles each reservation once', async () => {
-    const { reserved, settled } = await run(2, async () => {});
-    expect(reserved.length).toBeGreaterThan(50);
+  it('reserves more than each call costs, and settles or reports each reservation once', async () => {
+    const { reserved, settled, spans } = await run(2, async () => {});
+    expect(spans.length).toBeGreaterThan(20);
     expect(new Set(reserved.map(({ requestId }) => requestId)).size).toBe(reserved.length);
-    expect(settled.map(({ id }) => id)).toEqual(reserved.map(({ requestId }) => requestId));
-    for (const [index, { amountMicros, agentId }] of reserved.entries()) {
-      expect(amountMicros).toBeGreaterThan(settled[index]!.settlement.amountMicros);
-      expect(SAMPLE_AGENTS.map((agent) => agent.agentId)).toContain(agentId);
+    const ended = [...settled.map(({ id }) => id), ...spans.map((span) => span['tollkeeper.reservation_id'])];
+    expect(ended).toEqual(reserved.map(({ requestId }) => requestId));
+    for (const [index, { settlement }] of settled.entries()) {
+      expect(reserved[index]!.amountMicros).toBeGreaterThan(settlement.amountMicros);
+    }
+    for (const { agentId } of reserved) expect(SAMPLE_AGENTS.map((agent) => agent.agentId)).toContain(agentId);
+  });
+
+  it('reports calls without a cost, by tokens that cost less by the table of prices than what is reserved', async () => {
+    const { reserved, spans } = await run(2, async () => {});
+    const prices = createPriceBook(readBundledTable());
+    const byId = new Map(reserved.map((request) => [request.requestId, request]));
+    for (const span of spans) {
+      const { agentId, runId, amountMicros } = byId.get(span['tollkeeper.reservation_id']!)!;
+      expect([span['gen_ai.agent.name'], span['gen_ai.conversation.id']]).toEqual([agentId, runId]);
+      const model = span['gen_ai.response.model'];
+      const tokens = {
+        input: Number(span['gen_ai.usage.input_tokens']),
+        output: Number(span['gen_ai.usage.output_tokens']),
+      };
+      const price = prices.price({
+        ...{
+          responseModel: model,
+          requestModel: model,
+          provider: span['gen_ai.provider.name'],
+          serviceTier: undefined,
+        },
+        ...{ timeMs: MORNING, tokens: { ...tokens, cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0 } },
+      });
+      expect(price!.micros).toBeLessThan(amountMicros);
+      expect(Math.ceil(price!.micros * 1.3)).toBeGreaterThanOrEqual(amountMicros - 2);
+      expect(Object.keys(span).filter((name) => name.includes('cost'))).toEqual([]);
     }
   });
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type GatewayEvent, isSpendSettled } from '@tollkeeper/contracts';
+import { type GatewayEvent, isSpendSettled, type SpendSettledEvent } from '@tollkeeper/contracts';
 import type { Reservations } from '@tollkeeper/enforcer';
 import { type Clock, newId, type TenantId } from '@tollkeeper/kernel';
 import type { Component, Logger } from '@tollkeeper/runtime';
@@ -9,6 +9,7 @@ import { SAMPLE_AGENTS } from './sample-agents.ts';
 import { createSampleCalls } from './sample-calls.ts';
 import { activityAt } from './sample-history.ts';
 import { sampleRun } from './sample-run.ts';
+import { exportOf, type SampleSpan, spanOf } from './sample-spans.ts';
 
 const TICK_MS = 5_000;
 /** Busier than the history, so that windows of a few minutes have data. */
@@ -19,18 +20,21 @@ export interface LiveTrafficOptions {
   tenantId: TenantId;
   reservations: Pick<Reservations, 'reserve' | 'settle'>;
   append: (events: GatewayEvent[]) => Promise<void>;
+  /** Takes a body of OTLP traces as JSON, like `/v1/traces`. */
+  report: (body: Buffer) => Promise<void>;
   clock: Clock;
   logger: Logger;
 }
 
 /**
  * Starts with a runaway agent. Then makes runs of sample agents at random times, at the pace of the hour of the day.
- * Each call is reserved and settled as by a gateway, so a run ends when a budget is used up.
+ * Each call is reserved as by a gateway, so a run ends when a budget is used up. The agents report their calls by
+ * OpenTelemetry, without a cost; the runaway agent's gateway settles them.
  */
 export function createLiveTraffic(options: LiveTrafficOptions): Component {
-  const { tenantId, reservations, append, clock, logger } = options;
+  const { tenantId, reservations, append, report, clock, logger } = options;
   const random = createRandom(randomBytes(4).readUInt32LE());
-  const call = createSampleCalls({ tenantId, reservations });
+  const calls = createSampleCalls({ tenantId, reservations });
   let timer: NodeJS.Timeout | undefined;
   let working: Promise<void> = Promise.resolve();
 
@@ -43,18 +47,32 @@ export function createLiveTraffic(options: LiveTrafficOptions): Component {
     });
   }
 
-  async function make(run: GatewayEvent[]): Promise<void> {
+  async function make(run: GatewayEvent[], spans: SampleSpan[]): Promise<void> {
     for (const event of run) {
-      if (!isSpendSettled(event)) await append([{ ...event, time: new Date(clock()).toISOString() }]);
-      else if (!(await call(event))) return;
+      const time = new Date(clock()).toISOString();
+      if (!isSpendSettled(event)) {
+        await append([{ ...event, time }]);
+        continue;
+      }
+      const reservationId = await calls.reserve(event);
+      if (reservationId === null) return;
+      spans.push(spanOf({ ...event, time }, reservationId));
     }
   }
 
+  /** Sample traffic needs no retry: the next tick makes more. */
   async function tick(): Promise<void> {
-    for (const run of nextRuns()) {
-      // Sample traffic needs no retry: the next tick makes more.
-      await make(run).catch((err: unknown) => logger.warn({ err }, 'a run of the sample traffic was interrupted'));
-    }
+    const spans: SampleSpan[] = [];
+    const interrupted = (err: unknown) => logger.warn({ err }, 'a run of the sample traffic was interrupted');
+    for (const run of nextRuns()) await make(run, spans).catch(interrupted);
+    if (spans.length > 0) await report(exportOf(spans)).catch(interrupted);
+  }
+
+  async function settle(event: SpendSettledEvent): Promise<boolean> {
+    const reservationId = await calls.reserve(event);
+    if (reservationId === null) return false;
+    await calls.settle(event, reservationId);
+    return true;
   }
 
   return {
@@ -62,7 +80,7 @@ export function createLiveTraffic(options: LiveTrafficOptions): Component {
     async start() {
       // Gives the first page something to show.
       const onFailure = (err: unknown) => logger.warn({ err }, 'a call of the sample runaway agent failed');
-      working = runAway({ random, clock, call, append, onFailure }).catch((err: unknown) =>
+      working = runAway({ random, clock, call: settle, append, onFailure }).catch((err: unknown) =>
         logger.warn({ err }, 'the sample runaway agent was interrupted'),
       );
       timer = setInterval(() => {

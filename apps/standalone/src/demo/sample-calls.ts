@@ -11,32 +11,41 @@ export interface SampleCallsOptions {
   reservations: Pick<Reservations, 'reserve' | 'settle'>;
 }
 
-/** Makes a call like a gateway: reserves before it and settles after it. Resolves to whether it was allowed. */
-export function createSampleCalls({ tenantId, reservations }: SampleCallsOptions) {
-  return async ({ id, data }: SpendSettledEvent): Promise<boolean> => {
-    const decision = await reservations.reserve(
-      { tenantId, keyId: null, labels: {} },
-      {
-        requestId: id,
-        agentId: data.agent_id,
-        runId: data.run_id,
-        planKey: data.plan_key ?? null,
-        amountMicros: Math.ceil(data.amount_micros * ESTIMATE_SHARE),
-        ttlSeconds: TTL_SECONDS,
-        model: data.model ?? null,
-        provider: data.provider ?? null,
-        labels: {},
-      },
-    );
-    if (decision.decision === 'denied' || decision.reservation === null) return false;
-    await reservations.settle(tenantId, decision.reservation.id, {
-      settlementId: data.settlement_id,
-      amountMicros: data.amount_micros,
-      model: data.model,
-      provider: data.provider,
-      inputTokens: data.input_tokens,
-      outputTokens: data.output_tokens,
-    });
-    return true;
+/** Reservations and settlements of calls, as gateways make them. */
+interface SampleCalls {
+  /** Resolves to the id of the reservation; null if the call was denied. */
+  reserve(event: SpendSettledEvent): Promise<string | null>;
+  settle(event: SpendSettledEvent, reservationId: string): Promise<void>;
+}
+
+export function createSampleCalls({ tenantId, reservations }: SampleCallsOptions): SampleCalls {
+  return {
+    async reserve({ id, data }) {
+      const decision = await reservations.reserve(
+        { tenantId, keyId: null, labels: {} },
+        {
+          requestId: id,
+          agentId: data.agent_id,
+          runId: data.run_id,
+          planKey: data.plan_key ?? null,
+          amountMicros: Math.ceil(data.amount_micros * ESTIMATE_SHARE),
+          ttlSeconds: TTL_SECONDS,
+          model: data.model ?? null,
+          provider: data.provider ?? null,
+          labels: {},
+        },
+      );
+      return decision.decision === 'denied' ? null : (decision.reservation?.id ?? null);
+    },
+    async settle({ data }, reservationId) {
+      await reservations.settle(tenantId, reservationId, {
+        settlementId: data.settlement_id,
+        amountMicros: data.amount_micros,
+        model: data.model,
+        provider: data.provider,
+        inputTokens: data.input_tokens,
+        outputTokens: data.output_tokens,
+      });
+    },
   };
 }
