@@ -1,5 +1,6 @@
 import { createAgentLabels } from '@tollkeeper/agent-labels';
 import {
+  budgetsService,
   GATEWAY_EVENTS_TOPIC,
   GATEWAY_EVENTS_TOPIC_OPTIONS,
   identityService,
@@ -24,6 +25,8 @@ import { createEventRoutes } from './http/event.routes.ts';
 import { createIntakeRoutes } from './http/intake.routes.ts';
 import { createReporterAuthenticator } from './http/reporter.authenticator.ts';
 import { CALL_FATES, type CallFate, createCallIntake } from './intake/call.intake.ts';
+import { createPriceFile } from './prices/price.file.ts';
+import { createWorkspacePrices } from './prices/workspace.prices.ts';
 
 export interface IngestDeps extends ServiceDeps<IngestConfig> {
   /** Start it before this service and stop it afterwards. */
@@ -35,6 +38,8 @@ export interface IngestDeps extends ServiceDeps<IngestConfig> {
 
 /** A gateway may wait, and sends its events again if they are refused: so a busy identity refuses none. */
 const LABELS_DEADLINE_MS = 2_000;
+/** The same for budgets. Together they leave time to store the calls: a sender of telemetry is answered within 5 s. */
+const PRICES_DEADLINE_MS = 1_500;
 
 /** Most bytes of small bodies that are taken at a time. Records take up to twenty times the memory of their text. */
 const SMALL_BODIES = { capacity: 2 * 1024 * 1024, ofSender: 8 };
@@ -52,6 +57,7 @@ export function createIngest(deps: IngestDeps): IngestService {
   const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
   const keys = createGrpcClient(keysService, config.KEYS_GRPC, deps);
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
+  const budgets = createGrpcClient(budgetsService, config.BUDGETS_GRPC, deps);
   const accepted = metrics.counter({ name: 'ingest_events_accepted_total', help: 'Events stored durably in the log' });
   const quotas = createQuotas({ config, metrics, logger, now });
   const intake = createEventIntake({
@@ -71,11 +77,14 @@ export function createIngest(deps: IngestDeps): IngestService {
     },
   };
   const check = createKeyCheck({ verify: createKeyVerifier(keys, now), action: 'post events', quota });
+  const priceFile = createPriceFile({ file: config.PRICES_FILE, logger, onRead: createPriceFileGauge(deps) });
+  const table = createPriceBook(readBundledTable());
   const calls = createCallIntake({
     accept: intake.accept,
     chargeEvents: quotas.events.charge,
     count: createCallCounter(deps),
-    prices: createPriceBook(readBundledTable()),
+    ...createWorkspacePrices({ budgets, deadlineMs: PRICES_DEADLINE_MS, logger, now }),
+    prices: { price: (call) => priceFile.price(call) ?? table.price(call) },
     turns: {
       small: createTurns(SMALL_BODIES),
       large: createTurns({ capacity: config.BODY_BUDGET_BYTES * LARGE_BODIES_SHARE, ofSender: 1 }),
@@ -97,8 +106,9 @@ export function createIngest(deps: IngestDeps): IngestService {
     async stop() {},
   };
   // Peers are not required to be ready. Without keys, only keys verified in the last seconds are accepted; without
-  // identity, only events of agents whose labels are known. All other requests are answered accordingly.
-  return assembleService({ name: 'ingest', logger, parts: [topic, keys, identity], http });
+  // identity, only events of agents whose labels are known; without budgets, only calls with a cost, and calls of
+  // workspaces whose prices are known. All other requests are answered accordingly.
+  return assembleService({ name: 'ingest', logger, parts: [priceFile, topic, keys, identity, budgets], http });
 }
 
 function createCallCounter({ metrics }: IngestDeps): (fate: CallFate, calls: number) => void {
@@ -109,6 +119,15 @@ function createCallCounter({ metrics }: IngestDeps): (fate: CallFate, calls: num
   });
   for (const outcome of CALL_FATES) reported.inc({ outcome }, 0);
   return (outcome, calls) => reported.inc({ outcome }, calls);
+}
+
+function createPriceFileGauge({ config, metrics }: IngestDeps): (isInForce: boolean) => void {
+  if (config.PRICES_FILE === undefined) return () => undefined;
+  const gauge = metrics.gauge({
+    name: 'ingest_price_file_in_force',
+    help: '1 if the prices of PRICES_FILE as it is now are in force, 0 if it cannot be read',
+  });
+  return (isInForce) => gauge.set(Number(isInForce));
 }
 
 function createQuotas({ config, metrics, logger, now }: Omit<IngestDeps, 'eventLog' | 'now'> & { now: () => number }) {

@@ -9,6 +9,7 @@ export type IdPrefix =
   | 'ws'
   | 'key'
   | 'plan'
+  | 'price'
   | 'bud'
   | 'rsv'
   | 'rule'

@@ -128,6 +128,7 @@ describe('the areas', () => {
     ['/api/v1/limits/x', ['limits', undefined]],
     ['/api/v1/budgets', ['budget-list', undefined]],
     ['/api/v1/budgets/bud_workspace', ['budget-list', undefined]],
+    ['/api/v1/prices', ['prices', undefined]],
     ['/api/v1/limits/reservations', ['limit-reservations', undefined]],
     ['/api/v1/limits/reservations/rsv_1:release', ['limit-reservations', undefined]],
     ['/api/v1/limits/reservationsx', ['limits', undefined]],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { decodeGatewayEvent, encodeGatewayEvent, gatewayEventSchema } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
-import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
+import { createOverrideBook, createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import fc from 'fast-check';
 import { eventsOf, missingPricesOf } from './call-events.ts';
 import { withPrice } from './call-price.ts';
@@ -10,6 +10,7 @@ import { ASKED } from './facts.ts';
 import { type AttributeValue, emptyRecord, type IntakeRecord } from './record.ts';
 
 const PRICES = createPriceBook(readBundledTable());
+const SOURCES = { overrides: createOverrideBook([]), prices: PRICES };
 
 const VALUE: fc.Arbitrary<AttributeValue> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 400 }),
@@ -48,7 +49,7 @@ async function callsOf(...spans: Record<string, AttributeValue>[]) {
     const all = new Map(Object.entries({ 'gen_ai.operation.name': 'chat', ...attributes }));
     return { ...emptyRecord('span', { scope: { name: 'x' }, resource: new Map(), attributes: all }), timeMs: NOW };
   });
-  return (await readCalls(records, { receivedMs: NOW })).calls.map((call) => withPrice(call, PRICES));
+  return (await readCalls(records, { receivedMs: NOW })).calls.map((call) => withPrice(call, SOURCES));
 }
 
 async function eventOf(attributes: Record<string, AttributeValue>) {
@@ -215,7 +216,7 @@ it('every event of a call is valid, whatever the values of its attributes are', 
       fc.option(fc.string(), { nil: undefined }),
       async (records, agent) => {
         const { calls, blocks } = await readCalls(records, { receivedMs: NOW, agent: agent || undefined });
-        const priced = calls.map((call) => withPrice(call, PRICES));
+        const priced = calls.map((call) => withPrice(call, SOURCES));
         for (const event of [...(await eventsOf(priced, blocks)), ...(await missingPricesOf(priced, NOW))]) {
           expect(gatewayEventSchema.safeParse(event).error?.issues).toBeUndefined();
         }
