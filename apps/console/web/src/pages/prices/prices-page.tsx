@@ -142,6 +142,8 @@ function columnsFor(onOpen: ((price: Api.Price) => void) | null): Column<Api.Pri
 }
 
 function Action({ price, onOpen }: { price: Api.Price; onOpen: (price: Api.Price) => void }) {
+  // A price of the workspace has no tiers and thresholds, so it cannot be like one of the release that has.
+  if (price.tier !== 'default' || price.above_tokens !== null) return null;
   const { name, title } = {
     override: { name: words.change, title: words.changeOf },
     table: { name: words.set, title: words.setOf },
