@@ -121,12 +121,12 @@ function createCallCounter({ metrics }: IngestDeps): (fate: CallFate, calls: num
   return (outcome, calls) => reported.inc({ outcome }, calls);
 }
 
-function createPriceFileGauge({ config, metrics }: IngestDeps): (isInForce: boolean) => void {
-  if (config.PRICES_FILE === undefined) return () => undefined;
+function createPriceFileGauge({ metrics }: IngestDeps): (isInForce: boolean) => void {
   const gauge = metrics.gauge({
     name: 'ingest_price_file_in_force',
-    help: '1 if the prices of PRICES_FILE as it is now are in force, 0 if it cannot be read',
+    help: '0 if PRICES_FILE cannot be read as it is now, so that earlier prices stay in force; else 1',
   });
+  gauge.set(1);
   return (isInForce) => gauge.set(Number(isInForce));
 }
 

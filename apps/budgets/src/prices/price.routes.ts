@@ -35,8 +35,8 @@ them, by the table. Prices of the operator's \`PRICES_FILE\` come between the tw
 
 const SET_DESCRIPTION = `The price counts for calls of the model from \`valid_from\` on, until the \`valid_from\` of another price of the same
 \`provider\` and \`model\`. It applies to calls that are reported from a few seconds later on; no stored amount changes.
-A kind of tokens that is not set costs what the kind costs that its field names. If neither \`input\` nor \`output\` has a
-price that the call needs, the table prices the call.
+A kind of tokens that is not set costs what its field says. If input or output is not set, the table prices calls that
+have such tokens, as a whole.
 
 A price is never changed or deleted. To correct one, set another with the same \`valid_from\`. Setting the same price
 again adds nothing. A workspace can set at most ${MAX_PRICES} prices: then 409.`;
