@@ -34,10 +34,11 @@ const SERVICE_LAYERS = {
   clients: ['domain'],
   // All of one thing, from its routes to its store.
   channels: ['domain'],
+  prices: ['domain'],
   // From the bytes of a body to the calls that it reports.
   intake: [],
   http: ['domain', 'intake', 'openapi'],
-  grpc: ['domain', 'channels'],
+  grpc: ['domain', 'channels', 'prices'],
   consumers: ['domain', 'store', 'evaluation'],
   evaluation: ['domain', 'store'],
   delivery: ['domain', 'store', 'channels'],

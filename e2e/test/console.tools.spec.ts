@@ -11,6 +11,7 @@ import { describeEveryPage } from '../src/suites/console/every-page.suite.ts';
 import { describeConsoleLongList } from '../src/suites/console/long-list.suite.ts';
 import { describeConsoleMoney } from '../src/suites/console/money.suite.ts';
 import { describeConsolePeople } from '../src/suites/console/people.suite.ts';
+import { describeConsolePrices } from '../src/suites/console/prices.suite.ts';
 import { describeConsoleSessions, describeConsoleTooManyLogIns } from '../src/suites/console/sessions.suite.ts';
 import { describeConsoleWorksheet } from '../src/suites/console/worksheet.suite.ts';
 
@@ -28,6 +29,7 @@ describe('the console, in a browser', () => {
   describeConsoleLongList(stage, console);
   describeConsoleAlerting(stage, console);
   describeConsolePeople(stage, console);
+  describeConsolePrices(stage, console);
   describeConsoleAudit(console);
   describeConsoleTooManyLogIns(console);
 });

@@ -3,6 +3,7 @@ import { identityService } from '@tollkeeper/contracts';
 import { observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
+import { readBundledTable } from '@tollkeeper/prices';
 import { assembleService, type Component, type ServesGrpc, type ServesHttp } from '@tollkeeper/runtime';
 import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
 import { createAgentDirectory } from './clients/identity.client.ts';
@@ -17,6 +18,10 @@ import { createBudgetRoutes } from './http/budget.routes.ts';
 import { createDailyBudgetRoutes } from './http/daily-budget.routes.ts';
 import { createHistoryRoutes } from './http/history.routes.ts';
 import { createPlanRoutes } from './http/plan.routes.ts';
+import { createPriceList } from './prices/price.list.ts';
+import { createPriceRoutes } from './prices/price.routes.ts';
+import { createPriceStore } from './prices/price.store.ts';
+import { createTableList } from './prices/table.list.ts';
 import { createBudgetStore } from './store/budget.store.ts';
 import { createDailyBudgetStore } from './store/daily-budget.store.ts';
 import { createHistoryStore } from './store/history.store.ts';
@@ -38,6 +43,7 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
     budgets: createBudgetStore(connection, history, trail),
     daily: createDailyBudgetStore(connection, history, trail),
     plans: createPlanStore(connection, history, trail),
+    prices: createPriceStore(connection, trail, clock),
   };
   const agents = createAgentDirectory(identity);
   const budgets = createBudgetUseCases({
@@ -55,6 +61,11 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
       ...createPlanRoutes(stores.plans, plans),
       ...createHistoryRoutes(history),
       ...createBudgetRoutes(budgets),
+      ...createPriceRoutes({
+        store: stores.prices,
+        overrides: createPriceList(stores.prices),
+        table: createTableList(readBundledTable()),
+      }),
     ],
   });
   const grpc = createGrpcServer({ ...base, services: [createBudgetsHandlers(stores)] });

@@ -81,6 +81,10 @@ export function useBudgets(mongo: TestMongo, database = mongo.newDatabase()) {
   const callBudgets = (method: Method, tenantId: TenantId, below: string, options: CallOptions = {}) =>
     callPath(method, tenantId, `/api/v1/budgets${below}`, options);
 
+  /** Makes a call to `below`, a query after `/api/v1/prices`. */
+  const callPrices = (method: Method, tenantId: TenantId, below: string, options: CallOptions = {}) =>
+    callPath(method, tenantId, `/api/v1/prices${below}`, options);
+
   async function callPath(method: Method, tenantId: TenantId, path: string, options: CallOptions): Promise<Response> {
     const { role = 'owner', userId = 'user_1', body } = options;
     const { token = await signCallerToken(CALLER_TOKEN_SECRET, 'budgets', { userId, tenantId, role }) } = options;
@@ -105,6 +109,7 @@ export function useBudgets(mongo: TestMongo, database = mongo.newDatabase()) {
     database,
     call,
     callBudgets,
+    callPrices,
     list,
     put,
     setDaily: (tenantId: TenantId, below: string, micros: unknown) =>
@@ -113,6 +118,7 @@ export function useBudgets(mongo: TestMongo, database = mongo.newDatabase()) {
       client.getBudgets({ tenantId, agentIds, planKeys }),
     listBudgets: (tenantId: string) => client.listBudgets({ tenantId }),
     listActiveBudgets: async (tenantId: string) => (await client.listActiveBudgets({ tenantId })).budgets,
+    listPrices: (tenantId: string, after = 0) => client.listPrices({ tenantId, after }),
     collection: (name: string) => mongo.connection.useDb(database).collection(name),
     ready: () => service.ready?.(),
   };

@@ -5,7 +5,7 @@ import {
   type BudgetsServiceDefinition,
 } from '@tollkeeper/contracts';
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
-import type { TenantId } from '@tollkeeper/kernel';
+import { AppError, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { createPeers } from '@tollkeeper/testing';
 
@@ -42,6 +42,7 @@ export function createBudgetsStandIn(logger: Logger) {
       };
     },
     listActiveBudgets: async ({ tenantId }) => ({ budgets: active.get(tenantId) ?? [] }),
+    listPrices: () => Promise.reject(new AppError('internal', 'Not a call of the dashboard')),
   };
 
   return Object.assign(createPeers(logger, [grpcService(budgetsService, budgetsRequests, handlers)]), {

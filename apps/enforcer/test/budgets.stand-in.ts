@@ -94,6 +94,7 @@ export function createBudgetsStandIn(logger: Logger) {
       await state.hold;
       return { budgets: of(tenantId).budgets.map(({ id, ...budget }) => ({ ...COMMON, name: id, ...budget, id })) };
     },
+    listPrices: () => Promise.reject(new AppError('internal', 'Not a call of the enforcer')),
   };
 
   return Object.assign(createPeers(logger, [grpcService(budgetsService, budgetsRequests, handlers)]), {

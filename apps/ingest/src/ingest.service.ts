@@ -1,5 +1,6 @@
 import { createAgentLabels } from '@tollkeeper/agent-labels';
 import {
+  budgetsService,
   GATEWAY_EVENTS_TOPIC,
   GATEWAY_EVENTS_TOPIC_OPTIONS,
   identityService,
@@ -24,6 +25,8 @@ import { createEventRoutes } from './http/event.routes.ts';
 import { createIntakeRoutes } from './http/intake.routes.ts';
 import { createReporterAuthenticator } from './http/reporter.authenticator.ts';
 import { CALL_FATES, type CallFate, createCallIntake } from './intake/call.intake.ts';
+import { createPriceFile } from './prices/price.file.ts';
+import { createWorkspacePrices } from './prices/workspace.prices.ts';
 
 export interface IngestDeps extends ServiceDeps<IngestConfig> {
   /** Start it before this service and stop it afterwards. */
@@ -35,6 +38,8 @@ export interface IngestDeps extends ServiceDeps<IngestConfig> {
 
 /** A gateway may wait, and sends its events again if they are refused: so a busy identity refuses none. */
 const LABELS_DEADLINE_MS = 2_000;
+/** The same for budgets. Together they leave time to store the calls: a sender of telemetry is answered within 5 s. */
+const PRICES_DEADLINE_MS = 1_500;
 
 /** Most bytes of small bodies that are taken at a time. Records take up to twenty times the memory of their text. */
 const SMALL_BODIES = { capacity: 2 * 1024 * 1024, ofSender: 8 };
@@ -55,6 +60,7 @@ export function createIngest(deps: IngestDeps): IngestService {
   const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
   const keys = createGrpcClient(keysService, config.KEYS_GRPC, deps);
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
+  const budgets = createGrpcClient(budgetsService, config.BUDGETS_GRPC, deps);
   const accepted = metrics.counter({ name: 'ingest_events_accepted_total', help: 'Events stored durably in the log' });
   const quotas = createQuotas({ config, metrics, logger, now });
   const intake = createEventIntake({
@@ -74,11 +80,14 @@ export function createIngest(deps: IngestDeps): IngestService {
     },
   };
   const check = createKeyCheck({ verify: createKeyVerifier(keys, now), action: 'post events', quota });
+  const priceFile = createPriceFile({ file: config.PRICES_FILE, logger, onRead: createPriceFileGauge(deps) });
+  const table = createPriceBook(readBundledTable());
   const calls = createCallIntake<ReportingKey>({
     accept: intake.accept,
     chargeEvents: quotas.events.charge,
     count: createCallCounter(deps),
-    prices: createPriceBook(readBundledTable()),
+    ...createWorkspacePrices({ budgets, deadlineMs: PRICES_DEADLINE_MS, logger, now }),
+    prices: { price: (call) => priceFile.price(call) ?? table.price(call) },
     turns: {
       small: createTurns(SMALL_BODIES),
       large: createTurns({ capacity: config.BODY_BUDGET_BYTES * LARGE_BODIES_SHARE, ofSender: 1 }),
@@ -100,9 +109,10 @@ export function createIngest(deps: IngestDeps): IngestService {
     async stop() {},
   };
   // Peers are not required to be ready. Without keys, only keys verified in the last seconds are accepted; without
-  // identity, only events of agents whose labels are known. All other requests are answered accordingly.
-  const service = assembleService({ name: 'ingest', logger, parts: [topic, keys, identity], http });
-  return Object.assign(service, {
+  // identity, only events of agents whose labels are known; without budgets, only calls with a cost, and calls of
+  // workspaces whose prices are known. All other requests are answered accordingly.
+  const parts = [priceFile, topic, keys, identity, budgets];
+  return Object.assign(assembleService({ name: 'ingest', logger, parts, http }), {
     async reportTraces(tenantId: TenantId, bytes: Buffer) {
       const key = { tenantId, keyId: undefined, labels: {} };
       const options = { agent: undefined, signal: new AbortController().signal };
@@ -119,6 +129,15 @@ function createCallCounter({ metrics }: IngestDeps): (fate: CallFate, calls: num
   });
   for (const outcome of CALL_FATES) reported.inc({ outcome }, 0);
   return (outcome, calls) => reported.inc({ outcome }, calls);
+}
+
+function createPriceFileGauge({ metrics }: IngestDeps): (isInForce: boolean) => void {
+  const gauge = metrics.gauge({
+    name: 'ingest_price_file_in_force',
+    help: '0 if PRICES_FILE cannot be read as it is now, so that earlier prices stay in force; else 1',
+  });
+  gauge.set(1);
+  return (isInForce) => gauge.set(Number(isInForce));
 }
 
 function createQuotas({ config, metrics, logger, now }: Omit<IngestDeps, 'eventLog' | 'now'> & { now: () => number }) {

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import {
+  budgetsRequests,
+  budgetsService,
+  type BudgetsServiceDefinition,
   decodeGatewayEvent,
   GATEWAY_EVENTS_TOPIC,
   type GatewayEventRecord,
@@ -7,10 +10,11 @@ import {
   identityService,
   type IdentityServiceDefinition,
   type Labels,
+  type PriceMessage,
 } from '@tollkeeper/contracts';
 import { createMongoEventLog, type EventLog, type ReadRecord } from '@tollkeeper/event-log';
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
-import { AppError, newId, type TenantId } from '@tollkeeper/kernel';
+import { AppError, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { connectMongo } from '@tollkeeper/mongo';
 import { createLifecycle, createMetrics, loadConfig } from '@tollkeeper/runtime';
 import {
@@ -54,7 +58,8 @@ export function useIngest(
   const clock = { now: NOW };
   const issued = createKeysStandIn();
   const agents = createAgentsStandIn();
-  const keys = Object.assign(createPeers(logs.logger, [issued.service, agents.service]), issued);
+  const prices = createPricesStandIn();
+  const keys = Object.assign(createPeers(logs.logger, [issued.service, agents.service, prices.service]), issued);
   const metrics = createMetrics('ingest');
   const database = connectMongo({ uri: mongo.uri, database: mongo.newDatabase(), logger: logs.logger });
   const log = createMongoEventLog({
@@ -78,6 +83,7 @@ export function useIngest(
         HTTP_PORT: '0',
         KEYS_GRPC: keys.address,
         IDENTITY_GRPC: keys.address,
+        BUDGETS_GRPC: keys.address,
         CALLER_TOKEN_SECRET,
         ...environment,
       }),
@@ -116,6 +122,7 @@ export function useIngest(
   return {
     keys,
     agents,
+    prices,
     clock,
     logs,
     metrics,
@@ -151,6 +158,30 @@ function createAgentsStandIn() {
     service: grpcService(identityService, identityRequests, handlers),
     state,
     setLabels: (tenantId: TenantId, agentId: string, set: Labels) => labels.set(`${tenantId}/${agentId}`, set),
+  };
+}
+
+/** A stand-in for budgets that knows the prices of workspaces, and answers two on a page. */
+function createPricesStandIn() {
+  const set = new Map<TenantId, PriceMessage[]>();
+  const state = { down: false, asked: 0 };
+  const unused = () => Promise.reject(new AppError('internal', 'Not a call of ingest'));
+  const handlers: UnaryHandlers<BudgetsServiceDefinition> = {
+    async listPrices({ tenantId, after }) {
+      state.asked += 1;
+      if (state.down) throw new AppError('internal', 'The budgets service failed.');
+      const all = set.get(provenTenantId(tenantId)) ?? [];
+      const end = after + 2;
+      return { prices: all.slice(after, end), ...(all.length > end && { nextAfter: end }) };
+    },
+    getBudgets: unused,
+    listBudgets: unused,
+    listActiveBudgets: unused,
+  };
+  return {
+    service: grpcService(budgetsService, budgetsRequests, handlers),
+    state,
+    set: (tenantId: TenantId, prices: PriceMessage[]) => set.set(tenantId, prices),
   };
 }
 

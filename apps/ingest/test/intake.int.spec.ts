@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { gatewayEventSchema, type GatewayEventRecord, isSpendSettled } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
-import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
+import { createOverrideBook, createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import { eventually, useMongo } from '@tollkeeper/testing';
 import { isUnpriced, withPrice } from '../src/intake/call-price.ts';
 import { readCalls } from '../src/intake/calls.ts';
@@ -27,6 +27,7 @@ interface Sent {
 const mongo = useMongo();
 const ingest = useIngest(mongo);
 const prices = createPriceBook(readBundledTable());
+const overrides = createOverrideBook([]);
 
 async function send(
   path: string,
@@ -87,7 +88,7 @@ describe('reports of calls', () => {
           : { 'x-api-key': apiKey }),
       });
       expect([body.file, answer.status]).toEqual([body.file, 200]);
-      const priced = calls.map((call) => withPrice(call, prices));
+      const priced = calls.map((call) => withPrice(call, { overrides, prices }));
       const settled = priced.filter(({ outcome }) => outcome === 'spent');
       const unmetered = priced.filter(({ outcome }) => outcome === 'no_usage' || outcome === 'client_gone');
       const models = new Set(priced.filter(isUnpriced).map(({ provider, model }) => `${provider}/${model}`));

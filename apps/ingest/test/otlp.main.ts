@@ -1,7 +1,7 @@
 // `npm run bench:otlp`: what it costs to take OTLP, from the bytes of a body to the encoded records of the log, against
 // reading its bytes alone. One process, without HTTP and without a log.
 import { createTurns, provenTenantId } from '@tollkeeper/kernel';
-import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
+import { createOverrideBook, createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import { markdownTable } from '@tollkeeper/testing/markdown-table';
 import { createEventIntake } from '../src/domain/event.intake.ts';
 import { createCallIntake } from '../src/intake/call.intake.ts';
@@ -37,6 +37,7 @@ const intake = createCallIntake<typeof key>({
   accept: events.accept,
   chargeEvents: () => undefined,
   count: () => undefined,
+  overridesOf: () => createOverrideBook([]),
   prices: createPriceBook(readBundledTable()),
   turns: {
     small: createTurns({ capacity: MIB, ofSender: 8 }),

@@ -203,6 +203,7 @@ it('a burst that no full body would pass is refused at the start', () => {
   const environment = {
     KEYS_GRPC: 'keys:9090',
     IDENTITY_GRPC: 'identity:9090',
+    BUDGETS_GRPC: 'budgets:9090',
     CALLER_TOKEN_SECRET: 'a-caller-token-secret-of-enough-bytes',
     WORKSPACE_BURST_BYTES: '5242879',
   };
@@ -215,6 +216,7 @@ it('a burst that no full batch would pass is refused at the start', () => {
   const environment = {
     KEYS_GRPC: 'keys:9090',
     IDENTITY_GRPC: 'identity:9090',
+    BUDGETS_GRPC: 'budgets:9090',
     CALLER_TOKEN_SECRET: 'a-caller-token-secret-of-enough-bytes',
     WORKSPACE_BURST_EVENTS: '999',
   };

@@ -83,6 +83,7 @@ export function createServices(options: ServicesOptions) {
       WORKSPACE_BURST_EVENTS: String(config.WORKSPACE_BURST_EVENTS),
       WORKSPACE_BYTES_PER_SECOND: String(config.WORKSPACE_BYTES_PER_SECOND),
       WORKSPACE_BURST_BYTES: String(config.WORKSPACE_BURST_BYTES),
+      PRICES_FILE: config.PRICES_FILE,
     },
     enforcer: {
       WORKSPACE_CALLS_PER_SECOND: String(config.WORKSPACE_CALLS_PER_SECOND),

@@ -8,6 +8,7 @@ import { describeDashboard } from './dashboard.suite.ts';
 import { describeEnforcement } from './enforcement.suite.ts';
 import { describeKeys } from './keys.suite.ts';
 import { describePages } from './pages.suite.ts';
+import { describePrices } from './prices.suite.ts';
 import { describeRefusals } from './refusals.suite.ts';
 import { describeReplay } from './replay.suite.ts';
 import { describeRubbish } from './rubbish.suite.ts';
@@ -21,6 +22,7 @@ export function describeTollkeeper(stage: Stage): void {
   describeKeys(target);
   describeDashboard(target);
   describeBudgets(target);
+  describePrices(target);
   describeClient(target);
   describeEnforcement(target);
   describeAudit(target);

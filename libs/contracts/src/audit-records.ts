@@ -24,6 +24,7 @@ export const AUDIT_ACTIONS = [
   'plan.create',
   'plan.update',
   'plan.delete',
+  'price.set',
   'key.create',
   'key.update',
   'key.revoke',

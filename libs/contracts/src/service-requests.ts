@@ -54,6 +54,7 @@ export const budgetsRequests = {
   getBudgets: z.object({ tenantId, agentIds, planKeys }),
   listBudgets: z.object({ tenantId }),
   listActiveBudgets: z.object({ tenantId }),
+  listPrices: z.object({ tenantId, after: z.int().min(0, 'must not be negative') }),
 };
 
 /** The requests to the dashboard over gRPC, by RPC. */

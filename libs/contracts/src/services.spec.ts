@@ -16,7 +16,7 @@ import { KEY_ROLES } from './workspace-key.ts';
 
 describe('services', () => {
   it('carry every RPC of the proto files', () => {
-    expect(Object.keys(budgetsService)).toEqual(['GetBudgets', 'ListBudgets', 'ListActiveBudgets']);
+    expect(Object.keys(budgetsService)).toEqual(['GetBudgets', 'ListBudgets', 'ListActiveBudgets', 'ListPrices']);
     const [one, batches] = [
       ['Reserve', 'GetReservation', 'Settle', 'Release', 'Extend'],
       ['ReserveMany', 'SettleMany', 'ReleaseMany'],

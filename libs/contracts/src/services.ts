@@ -14,6 +14,7 @@ import type { NotifierServiceDefinition } from './gen/tollkeeper/notifier/v1/Not
 import type { KeyRole } from './workspace-key.ts';
 
 export type { Budget as BudgetMessage } from './gen/tollkeeper/budgets/v1/Budget.ts';
+export type { Price as PriceMessage } from './gen/tollkeeper/budgets/v1/Price.ts';
 export type { Settlement as SettlementMessage } from './gen/tollkeeper/dashboard/v1/Settlement.ts';
 export type { BudgetRisk__Output as BudgetRiskMessage } from './gen/tollkeeper/enforcer/v1/BudgetRisk.ts';
 export type { Denial as DenialMessage } from './gen/tollkeeper/enforcer/v1/Denial.ts';

@@ -11,7 +11,15 @@ export interface TokenPrice {
 }
 
 /** Kinds of tokens that calls report. */
-type ReportedKind = Exclude<PriceKind, 'audio_in' | 'audio_out'>;
+export const REPORTED_KINDS = [
+  'input',
+  'cache_read',
+  'cache_write',
+  'cache_write_1h',
+  'output',
+  'reasoning',
+] as const satisfies readonly PriceKind[];
+export type ReportedKind = (typeof REPORTED_KINDS)[number];
 
 /** Kinds without a price of their own have that of another kind. */
 const LIKE: Readonly<Record<ReportedKind, ReportedKind | undefined>> = {

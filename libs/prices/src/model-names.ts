@@ -35,13 +35,30 @@ export function* modelNames({ responseModel, requestModel, provider }: ReportedM
   const names = models.flatMap((model) => [model, model.replace(DATE, '')]);
   yield* names;
   if (provider !== undefined) {
-    const ofProvider = provider.toLowerCase();
-    const prefix = PROVIDERS.get(ofProvider) ?? ofProvider;
-    for (const name of names) yield `${prefix}/${name}`;
+    for (const name of names) yield overrideName({ provider, model: name });
   }
   for (const model of models) {
     const ofAnyRegion = model.replace(BEDROCK_REGION, '');
     const ofAnyVersion = ofAnyRegion.replace(BEDROCK_VERSION, '');
     yield* [ofAnyRegion, ofAnyVersion, ofAnyVersion.replace(DATE, '')];
   }
+}
+
+/**
+ * The names under which an override is looked up, in order: those of {@link modelNames} for the provider of the call,
+ * if it names one, and then those for any.
+ */
+export function* overrideNames(reported: ReportedModel): Generator<string> {
+  const { provider } = reported;
+  if (provider !== undefined) {
+    for (const model of modelNames({ ...reported, provider: undefined })) yield overrideName({ provider, model });
+  }
+  yield* modelNames(reported);
+}
+
+/** The name under which the price of a model is found: with a provider, only its calls have it. */
+export function overrideName({ provider, model }: { provider: string | undefined; model: string }): string {
+  if (provider === undefined) return model.toLowerCase();
+  const ofProvider = provider.toLowerCase();
+  return `${PROVIDERS.get(ofProvider) ?? ofProvider}/${model.toLowerCase()}`;
 }

@@ -40,6 +40,7 @@ describe('the table of services', () => {
       CALLER_TOKEN_SECRET: 's',
       KEYS_GRPC: 'keys:grpc',
       IDENTITY_GRPC: 'identity:grpc',
+      BUDGETS_GRPC: 'budgets:grpc',
     });
     expect(settingsOf('gateway', installation)).toMatchObject({
       PUBLIC_URL: 'http://p',

@@ -5,8 +5,8 @@ import type { ServiceEntry } from './entry.ts';
 export const SERVICES = [
   'identity',
   'keys',
-  'ingest',
   'budgets',
+  'ingest',
   'enforcer',
   'dashboard',
   'notifier',
@@ -59,20 +59,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     internet: false,
     memoryMib: 384,
   },
-  /** Takes events from agent gateways. */
-  ingest: {
-    serves: ['http'],
-    open: [],
-    calls: { grpc: ['keys', 'identity'] },
-    reads: [],
-    writes: [GATEWAY_EVENTS_TOPIC],
-    mongodb: false,
-    secrets: ['CALLER_TOKEN_SECRET'],
-    settings: [],
-    internet: false,
-    memoryMib: 640,
-  },
-  /** Budgets of workspaces, agents and plans. */
+  /** Budgets of workspaces, agents and plans, and prices of workspaces. */
   budgets: {
     serves: ['http', 'grpc'],
     open: [],
@@ -84,6 +71,19 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     settings: [],
     internet: false,
     memoryMib: 384,
+  },
+  /** Takes events from agent gateways. */
+  ingest: {
+    serves: ['http'],
+    open: [],
+    calls: { grpc: ['keys', 'identity', 'budgets'] },
+    reads: [],
+    writes: [GATEWAY_EVENTS_TOPIC],
+    mongodb: false,
+    secrets: ['CALLER_TOKEN_SECRET'],
+    settings: [],
+    internet: false,
+    memoryMib: 640,
   },
   /** What was spent and blocked. */
   dashboard: {

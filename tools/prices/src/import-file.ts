@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { formatPriceTable, parsePriceTable } from '@tollkeeper/prices';
-import { readLitellmPrices } from './litellm-prices.ts';
+import { formatPriceTable, parsePriceTable, readLitellmPrices } from '@tollkeeper/prices';
 import { type TableUpdate, updateTable } from './table-update.ts';
 
 export interface ImportOptions {

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { BUNDLED_TABLE_FILE, PriceTableError } from '@tollkeeper/prices';
+import { BUNDLED_TABLE_FILE, LitellmFileError, PriceTableError } from '@tollkeeper/prices';
 import { importFile } from './import-file.ts';
-import { LitellmFileError } from './litellm-prices.ts';
 import { UpdateError } from './table-update.ts';
 
 const USAGE = `Brings the prices of the next release up to date.

@@ -1,7 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { createPriceBook, formatPriceTable, parsePriceTable, type PriceRow } from '@tollkeeper/prices';
+import {
+  createPriceBook,
+  formatPriceTable,
+  parsePriceTable,
+  type PriceRow,
+  type SourceModel,
+} from '@tollkeeper/prices';
 import fc from 'fast-check';
-import type { SourceModel } from './litellm-prices.ts';
 import { UpdateError, updateTable } from './table-update.ts';
 
 const model = (id: string, input: number | undefined, output?: number): SourceModel => ({

@@ -1,5 +1,4 @@
-import type { PriceRow } from '@tollkeeper/prices';
-import type { SourceModel, SourcePrice } from './litellm-prices.ts';
+import type { PriceRow, SourceModel, SourcePrice } from '@tollkeeper/prices';
 
 export interface Source {
   name: string;

@@ -3,18 +3,21 @@ import { type GrpcService, grpcService } from '@tollkeeper/grpc';
 import { type Budget, type BudgetStore, toldAt } from '../domain/budget.ts';
 import { type DailyBudget, type DailyBudgetStore, isSet, type SetAgentBudget } from '../domain/daily-budget.ts';
 import type { Plan, PlanStore } from '../domain/plan.ts';
+import type { OwnPrice, PriceStore } from '../prices/price.ts';
 
 /** Keeps an answer well below the 4 MiB of a gRPC message. */
 const MAX_LISTED_AGENTS = 10_000;
+const PRICE_PAGE = 500;
 
 export interface BudgetsHandlersDeps {
   budgets: BudgetStore;
   daily: DailyBudgetStore;
   plans: PlanStore;
+  prices: PriceStore;
 }
 
 /** The handlers of budgets.proto. */
-export function createBudgetsHandlers({ budgets, daily, plans }: BudgetsHandlersDeps): GrpcService {
+export function createBudgetsHandlers({ budgets, daily, plans, prices }: BudgetsHandlersDeps): GrpcService {
   return grpcService(budgetsService, budgetsRequests, {
     async getBudgets({ tenantId, agentIds, planKeys }) {
       const [ofWorkspace, ofAgents, ofPlans] = await Promise.all([
@@ -37,6 +40,13 @@ export function createBudgetsHandlers({ budgets, daily, plans }: BudgetsHandlers
     async listActiveBudgets({ tenantId }) {
       const active = (await budgets.list(tenantId)).filter(({ isActive }) => isActive);
       return { budgets: active.map(toBudgetMessage) };
+    },
+
+    async listPrices({ tenantId, after }) {
+      const found = await prices.list(tenantId, { after, limit: PRICE_PAGE + 1 });
+      const page = found.slice(0, PRICE_PAGE);
+      const last = found.length > PRICE_PAGE ? page.at(-1) : undefined;
+      return { prices: page.map(toPriceMessage), ...(last !== undefined && { nextAfter: last.number }) };
     },
   });
 }
@@ -62,5 +72,22 @@ function toBudgetMessage(budget: Budget) {
     period: budget.period,
     denies: action === 'deny',
     tellAt: [...toldAt(budget)],
+  };
+}
+
+function toPriceMessage({ id, provider, model, validFrom, microsPerMillion }: OwnPrice) {
+  const {
+    cache_read: cacheRead,
+    cache_write: cacheWrite,
+    cache_write_1h: cacheWriteHour,
+    ...others
+  } = microsPerMillion;
+  return {
+    ...{ id, model, validFrom: validFrom.getTime() },
+    ...(provider !== null && { provider }),
+    ...others,
+    ...(cacheRead !== undefined && { cacheRead }),
+    ...(cacheWrite !== undefined && { cacheWrite }),
+    ...(cacheWriteHour !== undefined && { cacheWriteHour }),
   };
 }

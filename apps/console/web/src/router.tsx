@@ -24,6 +24,7 @@ import { parseBlockedSearch } from './pages/blocked/blocked-search.ts';
 import { parseChartSearch } from './pages/budgets/chart-search.ts';
 import { parseBudgetsSearch } from './pages/budgets/budgets-search.ts';
 import { parseLimitsSearch } from './pages/limits/limits-search.ts';
+import { parsePricesSearch } from './pages/prices/prices-search.ts';
 import { parseSpendSearch } from './pages/spend/spend-search.ts';
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({
@@ -197,6 +198,12 @@ const pages = [
     getParentRoute: inWorkspace,
     path: 'channels',
     component: lazyRouteComponent(() => import('./pages/channels/channels-page.tsx'), 'ChannelsPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'prices',
+    validateSearch: parsePricesSearch,
+    component: lazyRouteComponent(() => import('./pages/prices/prices-page.tsx'), 'PricesPage'),
   }),
   createRoute({
     getParentRoute: inWorkspace,

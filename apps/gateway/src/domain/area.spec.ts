@@ -39,6 +39,7 @@ describe('the areas', () => {
       ['auth', 'identity', 'session', ['cookie'], MIB, true],
       ['budgets', 'budgets', 'owner/owner', [], MIB, false],
       ['budget-list', 'budgets', 'member/owner', [], MIB, false],
+      ['prices', 'budgets', 'member/owner', [], MIB, false],
       ['workspaces', 'identity', 'session', [], MIB, false],
       ['workspace', 'identity', 'owner/owner', [], MIB, false],
       ['invitation', 'identity', 'visitor', [], MIB, true, 'few POSTs'],
@@ -71,6 +72,7 @@ describe('the areas', () => {
     expect(AREAS.filter(actsInWorkspace).map(({ name }) => name)).toEqual([
       'budgets',
       'budget-list',
+      'prices',
       'workspace',
       'invitations',
       'membership',
@@ -128,6 +130,7 @@ describe('the areas', () => {
     ['/api/v1/limits/x', ['limits', undefined]],
     ['/api/v1/budgets', ['budget-list', undefined]],
     ['/api/v1/budgets/bud_workspace', ['budget-list', undefined]],
+    ['/api/v1/prices', ['prices', undefined]],
     ['/api/v1/limits/reservations', ['limit-reservations', undefined]],
     ['/api/v1/limits/reservations/rsv_1:release', ['limit-reservations', undefined]],
     ['/api/v1/limits/reservationsx', ['limits', undefined]],

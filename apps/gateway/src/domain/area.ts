@@ -127,6 +127,13 @@ export const AREAS: readonly Area[] = [
     upstream: 'budgets',
     access: { read: 'member', write: 'owner' },
   },
+  {
+    ...DEFAULTS,
+    name: 'prices',
+    path: '/api/v1/prices',
+    upstream: 'budgets',
+    access: { read: 'member', write: 'owner' },
+  },
   { ...DEFAULTS, name: 'workspaces', path: '/api/v1/workspaces', upstream: 'identity', access: 'session' },
   { ...DEFAULTS, name: 'workspace', path: '/api/v1/workspace', upstream: 'identity', access: owners },
   {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { gatewayEventSchema } from '@tollkeeper/contracts';
-import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
+import { decodeGatewayEvent, encodeGatewayEvent, gatewayEventSchema } from '@tollkeeper/contracts';
+import { provenTenantId } from '@tollkeeper/kernel';
+import { createOverrideBook, createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import fc from 'fast-check';
 import { eventsOf, missingPricesOf } from './call-events.ts';
 import { withPrice } from './call-price.ts';
@@ -9,6 +10,7 @@ import { ASKED } from './facts.ts';
 import { type AttributeValue, emptyRecord, type IntakeRecord } from './record.ts';
 
 const PRICES = createPriceBook(readBundledTable());
+const SOURCES = { overrides: createOverrideBook([]), prices: PRICES };
 
 const VALUE: fc.Arbitrary<AttributeValue> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 400 }),
@@ -47,7 +49,7 @@ async function callsOf(...spans: Record<string, AttributeValue>[]) {
     const all = new Map(Object.entries({ 'gen_ai.operation.name': 'chat', ...attributes }));
     return { ...emptyRecord('span', { scope: { name: 'x' }, resource: new Map(), attributes: all }), timeMs: NOW };
   });
-  return (await readCalls(records, { receivedMs: NOW })).calls.map((call) => withPrice(call, PRICES));
+  return (await readCalls(records, { receivedMs: NOW })).calls.map((call) => withPrice(call, SOURCES));
 }
 
 async function eventOf(attributes: Record<string, AttributeValue>) {
@@ -114,6 +116,16 @@ describe('the settlement of a call', () => {
     expect(unpriced).toMatchObject({ amount_micros: 0, priced_by: 'none', tokens: { input: 1500, output: 345 } });
     for (const each of [data, unpriced]) expect(each).not.toHaveProperty('sender_amount');
     expect(unpriced).not.toHaveProperty('price_id');
+  });
+
+  it('can be read from the log if the name of its price has a slash', async () => {
+    const event = await eventOf({
+      ...{ 'gen_ai.request.model': 'mistral-large-latest', 'gen_ai.provider.name': 'mistral_ai' },
+      ...USAGE,
+    });
+    const record = { tenantId: provenTenantId('ws_1'), receivedAt: new Date(NOW).toISOString(), event };
+    const { data } = decodeGatewayEvent(encodeGatewayEvent(record).value).event;
+    expect(data).toMatchObject({ priced_by: 'table', price_id: 'mistral/mistral-large-latest' });
   });
 
   it('names the reservation that its sender names, and no request beside it', async () => {
@@ -204,7 +216,7 @@ it('every event of a call is valid, whatever the values of its attributes are', 
       fc.option(fc.string(), { nil: undefined }),
       async (records, agent) => {
         const { calls, blocks } = await readCalls(records, { receivedMs: NOW, agent: agent || undefined });
-        const priced = calls.map((call) => withPrice(call, PRICES));
+        const priced = calls.map((call) => withPrice(call, SOURCES));
         for (const event of [...(await eventsOf(priced, blocks)), ...(await missingPricesOf(priced, NOW))]) {
           expect(gatewayEventSchema.safeParse(event).error?.issues).toBeUndefined();
         }

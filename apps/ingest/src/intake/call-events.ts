@@ -65,6 +65,8 @@ function pricingOf(price: CallPrice): Partial<SpendSettledEvent['data']> {
   switch (price.pricedBy) {
     case 'sender':
       return { priced_by: 'sender', sender_amount: price.text };
+    case 'override':
+      return { priced_by: 'override', price_id: price.priceId };
     case 'table':
       return { priced_by: 'table', price_id: price.priceId, price_version: price.priceVersion };
     case 'none':

@@ -1,12 +1,16 @@
-import type { PriceBook, PricedAmount } from '@tollkeeper/prices';
+import type { OverrideBook, PriceBook, PricedAmount } from '@tollkeeper/prices';
 import type { CallRecord } from './call-record.ts';
 import type { SenderCost } from './usd.ts';
 
 /** What a call cost in USD micros, and who says so. `none`: it reports no cost, and no price of it is known. */
-export type CallPrice = SenderPrice | TablePrice | { pricedBy: 'none'; micros: 0 };
+export type CallPrice = SenderPrice | OverridePrice | TablePrice | { pricedBy: 'none'; micros: 0 };
 
 interface SenderPrice extends SenderCost {
   pricedBy: 'sender';
+}
+
+interface OverridePrice extends Omit<PricedAmount, 'priceVersion'> {
+  pricedBy: 'override';
 }
 
 interface TablePrice extends PricedAmount {
@@ -17,9 +21,20 @@ export interface PricedCall extends CallRecord {
   price: CallPrice;
 }
 
+/** Where prices of tokens come from: those of the workspace count before all others. */
+export interface PriceSources {
+  overrides: OverrideBook;
+  prices: PriceBook;
+}
+
+/** Whether its amount depends on prices, because the sender reports no cost. */
+export function needsPrice({ cost, tokens }: CallRecord): boolean {
+  return cost === undefined && tokens !== undefined;
+}
+
 /** The cost that the sender reports counts before the price of the tokens. */
-export function withPrice(call: CallRecord, prices: PriceBook): PricedCall {
-  return { ...call, price: priceOf(call, prices) };
+export function withPrice(call: CallRecord, sources: PriceSources): PricedCall {
+  return { ...call, price: priceOf(call, sources) };
 }
 
 /** Whether the call has tokens, and nobody knows what they cost. */
@@ -27,8 +42,11 @@ export function isUnpriced({ outcome, price }: PricedCall): boolean {
   return outcome === 'spent' && price.pricedBy === 'none';
 }
 
-function priceOf({ cost, tokens, ...call }: CallRecord, prices: PriceBook): CallPrice {
+function priceOf({ cost, tokens, ...call }: CallRecord, { overrides, prices }: PriceSources): CallPrice {
   if (cost !== undefined) return { pricedBy: 'sender', ...cost };
-  const amount = tokens && prices.price({ ...call, tokens });
+  if (tokens === undefined) return { pricedBy: 'none', micros: 0 };
+  const override = overrides.price({ ...call, tokens });
+  if (override !== undefined) return { pricedBy: 'override', ...override };
+  const amount = prices.price({ ...call, tokens });
   return amount === undefined ? { pricedBy: 'none', micros: 0 } : { pricedBy: 'table', ...amount };
 }

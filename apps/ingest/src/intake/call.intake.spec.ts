@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { GatewayEvent } from '@tollkeeper/contracts';
 import { createTurns, provenTenantId } from '@tollkeeper/kernel';
-import { createPriceBook } from '@tollkeeper/prices';
+import { createOverrideBook, createPriceBook } from '@tollkeeper/prices';
 import { eventually } from '@tollkeeper/testing';
 import { errorOf, traces } from '../../test/otlp.bodies.ts';
 import { createCallIntake } from './call.intake.ts';
@@ -41,6 +41,7 @@ function setUp() {
     },
     chargeEvents: () => undefined,
     count: () => undefined,
+    overridesOf: () => createOverrideBook([]),
     prices: createPriceBook({ rows: [], version: 'empty' }),
     turns: {
       small: createTurns({ capacity: 1024 * 1024, ofSender: 8 }),

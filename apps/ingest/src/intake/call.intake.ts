@@ -1,8 +1,8 @@
 import { type GatewayEvent, MAX_EVENTS_PER_BATCH } from '@tollkeeper/contracts';
 import { type Clock, mapInSlices, type TenantId, type Turns } from '@tollkeeper/kernel';
-import type { PriceBook } from '@tollkeeper/prices';
+import { createOverrideBook, type OverrideBook, type PriceBook } from '@tollkeeper/prices';
 import { eventsOf, missingPricesOf } from './call-events.ts';
-import { isUnpriced, type PricedCall, withPrice } from './call-price.ts';
+import { isUnpriced, needsPrice, type PricedCall, withPrice } from './call-price.ts';
 import type { GuardBlock } from './call-record.ts';
 import { readCalls } from './calls.ts';
 import { decodeLitellm, decodeOtlp, type Encoding } from './decode.ts';
@@ -48,6 +48,7 @@ export interface CallIntake<Key> {
 
 /** Most models without a price in memory. A forgotten one is reported again, and readers know it by its id. */
 const MAX_REPORTED = 10_000;
+const NO_OVERRIDES = createOverrideBook([]);
 /** Bodies up to this size never wait for larger ones. */
 const SMALL_BYTES = 64 * 1024;
 
@@ -57,7 +58,12 @@ export interface CallIntakeDeps<Key> {
   /** Charges a workspace for further events of an admitted request. Throws `rate_limited`. */
   chargeEvents: (tenantId: TenantId, more: number) => void;
   count: (fate: CallFate, calls: number) => void;
-  /** Has the amounts of calls whose senders report none. */
+  /**
+   * The prices of a workspace, which count for calls whose senders report no cost. Rejects with `service_unavailable` if
+   * they are not known.
+   */
+  overridesOf: (tenantId: TenantId) => OverrideBook | Promise<OverrideBook>;
+  /** Those for all workspaces, which count after them. */
   prices: PriceBook;
   /** Records take several times the memory of a body, so bodies take turns, weighted by their bytes. */
   turns: Record<'small' | 'large', Turns>;
@@ -65,14 +71,16 @@ export interface CallIntakeDeps<Key> {
 }
 
 export function createCallIntake<Key extends { tenantId: TenantId }>(deps: CallIntakeDeps<Key>): CallIntake<Key> {
-  const { accept, chargeEvents, count, prices, turns, clock } = deps;
+  const { accept, chargeEvents, count, overridesOf, prices, turns, clock } = deps;
   /** Workspaces and the ids of their models without a price. Every call would report them. */
   const reported = new Set<string>();
 
   async function take(key: Key, records: readonly IntakeRecord[], { agent, signal }: TakeOptions): Promise<Taken> {
     const receivedMs = clock();
     const reading = await readCalls(records, { receivedMs, agent, signal });
-    const calls = await mapInSlices(reading.calls, (call) => withPrice(call, prices));
+    // Bodies with the cost of every call need no prices, so they are taken also if those are not known.
+    const overrides = reading.calls.some(needsPrice) ? await overridesOf(key.tenantId) : NO_OVERRIDES;
+    const calls = await mapInSlices(reading.calls, (call) => withPrice(call, { overrides, prices }));
     const ofCalls = await eventsOf(calls, reading.blocks);
     const nameOf = ({ id }: GatewayEvent) => `${key.tenantId} ${id}`;
     const missing = (await missingPricesOf(calls, receivedMs)).filter((event) => !reported.has(nameOf(event)));
@@ -136,6 +144,6 @@ function unpricedNotice(calls: number): string {
   const reported = calls === 1 ? '1 call counts' : `${calls} calls count`;
   return (
     `${reported} as 0 USD, with tokens but no cost of a model whose price is not known. ` +
-    'Report the cost, for example by gen_ai.usage.cost in USD.'
+    'Set the price of the model in Tollkeeper, or report the cost, for example by gen_ai.usage.cost in USD.'
   );
 }

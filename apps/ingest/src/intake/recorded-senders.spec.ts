@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
+import { createOverrideBook, createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import { RECEIVED_MS, RECORDED, recorded, type RecordedBody, recordsOf } from '../../test/senders.ts';
 import { type CallPrice, withPrice } from './call-price.ts';
 import type { CallRecord } from './call-record.ts';
@@ -13,6 +13,7 @@ import type { IntakeRecord } from './record.ts';
 const EXPECTED = sections(readFileSync(join(import.meta.dirname, '../../test/fixtures/expected-calls.txt'), 'utf8'));
 
 const PRICES = createPriceBook(readBundledTable());
+const SOURCES = { overrides: createOverrideBook([]), prices: PRICES };
 
 const read = async (body: RecordedBody) => readCalls(await recordsOf(body), { receivedMs: RECEIVED_MS });
 
@@ -83,7 +84,7 @@ function show(call: CallRecord, records: readonly IntakeRecord[]): string {
       ? 'no tokens'
       : `${tokens.input}+${tokens.cacheRead}+${tokens.cacheWrite}+${tokens.cacheWrite1h} ` +
         `-> ${tokens.output} (${tokens.reasoning})`;
-  const money = showPrice(withPrice(call, PRICES).price);
+  const money = showPrice(withPrice(call, SOURCES).price);
   return [
     `${call.outcome} ${call.settlementId.startsWith('rsp:') ? responseOf(call, records) : call.settlementId}`,
     `agent ${call.agentId}, run ${call.runId}, plan ${call.planKey ?? 'none'}`,
@@ -95,6 +96,7 @@ function showPrice(price: CallPrice): string {
   switch (price.pricedBy) {
     case 'sender':
       return `${price.micros} micros`;
+    case 'override':
     case 'table':
       return `${price.micros} micros by the price of ${price.priceId}`;
     case 'none':

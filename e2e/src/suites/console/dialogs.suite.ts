@@ -53,6 +53,8 @@ const DIALOGS: Opened[] = [
   { below: '/channels', opener: button('Room'), name: 'Edit Room' },
   { below: '/channels', opener: button('Send test'), name: 'Send test: Room' },
   { below: '/channels', opener: button(/^Delete/), name: 'Delete channel Room' },
+  { below: '/prices', opener: button('Set price'), name: 'Set price' },
+  { below: '/prices', opener: buttonIn('house-1', 'Change the price of house-1'), name: 'Change the price of house-1' },
   { below: '/keys', opener: button('New key'), name: 'New key' },
   { below: '/keys', opener: button(/^Edit labels/), name: /^Edit labels of/ },
   { below: '/keys', opener: button(/^Revoke/), name: /^Revoke key/ },
@@ -101,6 +103,8 @@ export function describeConsoleDialogs(stage: Stage, console: ReturnType<typeof 
       const { total } = await owner.expect<{ total: number }>({ path: workspace.path('/alerts') });
       if (total === 0) throw new Error('the rule has not fired yet');
     });
+    const price = { model: 'house-1', valid_from: '2026-01-01T00:00:00Z', input_micros_per_million: 2_500_000 };
+    await owner.expect({ method: 'PUT', path: workspace.path('/prices'), body: price });
     const path = `/api/v1/workspaces/${workspace.id}/budgets/workspace`;
     await owner.expect({ method: 'PUT', path, body: { daily_budget_usd_micros: 50_000_000 } });
     const headers = { authorization: `Bearer ${workspace.apiKey}` };

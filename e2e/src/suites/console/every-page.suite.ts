@@ -25,6 +25,8 @@ const PAGES = [
   ['/alerts', 'Alerts'],
   ['/rules', 'Rules'],
   ['/channels', 'Channels'],
+  ['/prices', 'Prices'],
+  ['/prices?source=table&find=gpt-4o', 'Prices'],
   ['/keys', 'Keys'],
   ['/members', 'Members'],
   ['/audit', 'Audit log'],

@@ -836,7 +836,7 @@ export type Settlement = {
      */
     priced_by?: string;
     /**
-     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     * The price by which the amount was computed
      */
     price_id?: string;
     /**
@@ -1084,7 +1084,7 @@ export type SettlementEvent = {
      */
     priced_by?: string;
     /**
-     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     * The price by which the amount was computed
      */
     price_id?: string;
     /**
@@ -1650,6 +1650,63 @@ export type Budget = {
      * Null for the daily budget of the workspace
      */
     updated_at: string | null;
+};
+
+export type Price = {
+    /**
+     * The `price_id` of the calls with this price. Prices of a model in the table share it
+     */
+    id: string;
+    /**
+     * `override`: set in the workspace. `table`: of the release
+     */
+    source: 'override' | 'table';
+    /**
+     * Only calls of this provider have the price. Null for calls of any provider. At most 128 bytes in UTF-8
+     */
+    provider: string | null;
+    /**
+     * As gateways report it, in any case, with or without the date at its end. At most 128 bytes in UTF-8
+     */
+    model: string;
+    /**
+     * The names of models that have the price
+     */
+    names: Array<string>;
+    /**
+     * The service tier of the calls. `default` of an override: all tiers
+     */
+    tier: 'default' | 'batch' | 'priority' | 'flex';
+    /**
+     * Only calls with more tokens of input have the price
+     */
+    above_tokens: number | null;
+    /**
+     * Null: as long as the model exists
+     */
+    valid_from: string | null;
+    /**
+     * Until then, exclusive. Null: still. As `valid_from`: never, because it was corrected
+     */
+    valid_to: string | null;
+    /**
+     * Whether it only ends the price before it
+     */
+    ends: boolean;
+    input_micros_per_million: number | null;
+    output_micros_per_million: number | null;
+    cached_input_micros_per_million: number | null;
+    cache_write_micros_per_million: number | null;
+    cache_write_1h_micros_per_million: number | null;
+    reasoning_micros_per_million: number | null;
+    /**
+     * When it was set. Null for the table
+     */
+    created_at: string | null;
+    /**
+     * Id of the user who set it. Null for the table
+     */
+    created_by: string | null;
 };
 
 export type AlertRuleInput = {
@@ -4741,6 +4798,120 @@ export type UpdateBudgetResponses = {
 };
 
 export type UpdateBudgetResponse = UpdateBudgetResponses[keyof UpdateBudgetResponses];
+
+export type ListPricesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Which prices to list
+         */
+        source?: 'override' | 'table';
+        /**
+         * Only prices with this text in the name of the model or provider, in any case
+         */
+        search?: string;
+        /**
+         * Maximum number of items on a page
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the previous page
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/prices';
+};
+
+export type ListPricesErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListPricesError = ListPricesErrors[keyof ListPricesErrors];
+
+export type ListPricesResponses = {
+    /**
+     * A page
+     */
+    200: {
+        items: Array<Price>;
+        /**
+         * The `cursor` of the next page; null on the last page
+         */
+        next_cursor: string | null;
+    };
+};
+
+export type ListPricesResponse = ListPricesResponses[keyof ListPricesResponses];
+
+export type SetPriceData = {
+    body: {
+        /**
+         * Only calls of this provider have the price. Null for calls of any provider. At most 128 bytes in UTF-8
+         */
+        provider?: string | null;
+        /**
+         * As gateways report it, in any case, with or without the date at its end. At most 128 bytes in UTF-8
+         */
+        model: string;
+        /**
+         * Calls from then on have the price; also in the past
+         */
+        valid_from: string;
+        /**
+         * From `valid_from` on, calls have the price of the table again. Then the body has no prices
+         */
+        ends?: boolean;
+        /**
+         * USD micros for a million tokens of the input that are neither read from a cache nor written to one
+         */
+        input_micros_per_million?: number;
+        /**
+         * USD micros for a million tokens of the output
+         */
+        output_micros_per_million?: number;
+        /**
+         * USD micros for a million tokens that are read from a cache; if not set, as input
+         */
+        cached_input_micros_per_million?: number;
+        /**
+         * USD micros for a million tokens that are written to a cache; if not set, as input
+         */
+        cache_write_micros_per_million?: number;
+        /**
+         * USD micros for a million tokens that are written to a cache for an hour; if not set, as other writes
+         */
+        cache_write_1h_micros_per_million?: number;
+        /**
+         * USD micros for a million tokens of the output with which the model reasons; if not set, as output
+         */
+        reasoning_micros_per_million?: number;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/prices';
+};
+
+export type SetPriceErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type SetPriceError = SetPriceErrors[keyof SetPriceErrors];
+
+export type SetPriceResponses = {
+    /**
+     * The price
+     */
+    200: Price;
+};
+
+export type SetPriceResponse = SetPriceResponses[keyof SetPriceResponses];
 
 export type GetAlertSystemData = {
     body?: never;

@@ -12,7 +12,10 @@ import type { ListActiveBudgetsRequest as _tollkeeper_budgets_v1_ListActiveBudge
 import type { ListActiveBudgetsResponse as _tollkeeper_budgets_v1_ListActiveBudgetsResponse, ListActiveBudgetsResponse__Output as _tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output } from './tollkeeper/budgets/v1/ListActiveBudgetsResponse.ts';
 import type { ListBudgetsRequest as _tollkeeper_budgets_v1_ListBudgetsRequest, ListBudgetsRequest__Output as _tollkeeper_budgets_v1_ListBudgetsRequest__Output } from './tollkeeper/budgets/v1/ListBudgetsRequest.ts';
 import type { ListBudgetsResponse as _tollkeeper_budgets_v1_ListBudgetsResponse, ListBudgetsResponse__Output as _tollkeeper_budgets_v1_ListBudgetsResponse__Output } from './tollkeeper/budgets/v1/ListBudgetsResponse.ts';
+import type { ListPricesRequest as _tollkeeper_budgets_v1_ListPricesRequest, ListPricesRequest__Output as _tollkeeper_budgets_v1_ListPricesRequest__Output } from './tollkeeper/budgets/v1/ListPricesRequest.ts';
+import type { ListPricesResponse as _tollkeeper_budgets_v1_ListPricesResponse, ListPricesResponse__Output as _tollkeeper_budgets_v1_ListPricesResponse__Output } from './tollkeeper/budgets/v1/ListPricesResponse.ts';
 import type { PlanBudget as _tollkeeper_budgets_v1_PlanBudget, PlanBudget__Output as _tollkeeper_budgets_v1_PlanBudget__Output } from './tollkeeper/budgets/v1/PlanBudget.ts';
+import type { Price as _tollkeeper_budgets_v1_Price, Price__Output as _tollkeeper_budgets_v1_Price__Output } from './tollkeeper/budgets/v1/Price.ts';
 
 type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
   new(...args: ConstructorParameters<Constructor>): Subtype;
@@ -27,7 +30,7 @@ export interface ProtoGrpcType {
         BudgetPeriod: MessageTypeDefinition<_tollkeeper_budgets_v1_BudgetPeriod, _tollkeeper_budgets_v1_BudgetPeriod__Output>
         BudgetSelector: MessageTypeDefinition<_tollkeeper_budgets_v1_BudgetSelector, _tollkeeper_budgets_v1_BudgetSelector__Output>
         /**
-         * The read side of the budgets that owners set.
+         * The read side of the budgets and prices that owners set.
          */
         BudgetsService: SubtypeConstructor<typeof grpc.Client, _tollkeeper_budgets_v1_BudgetsServiceClient> & { service: _tollkeeper_budgets_v1_BudgetsServiceDefinition }
         GetBudgetsRequest: MessageTypeDefinition<_tollkeeper_budgets_v1_GetBudgetsRequest, _tollkeeper_budgets_v1_GetBudgetsRequest__Output>
@@ -36,7 +39,10 @@ export interface ProtoGrpcType {
         ListActiveBudgetsResponse: MessageTypeDefinition<_tollkeeper_budgets_v1_ListActiveBudgetsResponse, _tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output>
         ListBudgetsRequest: MessageTypeDefinition<_tollkeeper_budgets_v1_ListBudgetsRequest, _tollkeeper_budgets_v1_ListBudgetsRequest__Output>
         ListBudgetsResponse: MessageTypeDefinition<_tollkeeper_budgets_v1_ListBudgetsResponse, _tollkeeper_budgets_v1_ListBudgetsResponse__Output>
+        ListPricesRequest: MessageTypeDefinition<_tollkeeper_budgets_v1_ListPricesRequest, _tollkeeper_budgets_v1_ListPricesRequest__Output>
+        ListPricesResponse: MessageTypeDefinition<_tollkeeper_budgets_v1_ListPricesResponse, _tollkeeper_budgets_v1_ListPricesResponse__Output>
         PlanBudget: MessageTypeDefinition<_tollkeeper_budgets_v1_PlanBudget, _tollkeeper_budgets_v1_PlanBudget__Output>
+        Price: MessageTypeDefinition<_tollkeeper_budgets_v1_Price, _tollkeeper_budgets_v1_Price__Output>
       }
     }
   }

@@ -7,6 +7,7 @@ const ACTIONS: Record<string, string> = {
   'plan.create': 'Created a plan',
   'plan.update': 'Updated a plan',
   'plan.delete': 'Deleted a plan',
+  'price.set': 'Set a price',
   'key.create': 'Created a key',
   'key.update': 'Changed the labels of a key',
   'key.revoke': 'Revoked a key',

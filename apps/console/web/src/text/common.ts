@@ -17,6 +17,7 @@ export const common = {
     rules: 'Rules',
     channels: 'Channels',
     workspace: 'Workspace',
+    prices: 'Prices',
     keys: 'Keys',
     members: 'Members',
     audit: 'Audit log',

@@ -30,7 +30,8 @@ export const spend = {
   },
   unpriced: {
     title: 'Models without a price',
-    text: 'Their calls count as $0.00, because they report tokens without a cost, and no price of the model is known. Let the gateway report a cost, for example as gen_ai.usage.cost.',
+    text: 'Their calls count as $0.00, because they report tokens without a cost, and no price of the model is known. Set a price, or let the gateway report a cost, for example as gen_ai.usage.cost.',
+    prices: 'Prices',
     calls: 'Calls without a price',
     others: (calls: number) => `and ${counted(calls, CALLS_OF_OTHERS)}`,
   },

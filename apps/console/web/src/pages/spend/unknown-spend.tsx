@@ -1,4 +1,6 @@
+import { Link } from '@tanstack/react-router';
 import { type Api, useRead } from '../../api/api.ts';
+import { useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { text } from '../../text/index.ts';
 import type { Column } from '../../ui/cells.tsx';
@@ -44,13 +46,19 @@ export function UnknownSpend({ unpriced, unmetered }: Pick<Api.Spend, 'unpriced'
 
 function Unpriced() {
   const { query } = useSpan();
+  const { slug } = useWorkspace();
   const unpriced = useRead('GET /api/v1/dashboard/spend/unpriced', { query }, { live: true });
   return (
     <Card title={words.unpriced.title}>
       <Loaded query={unpriced} height={120}>
         {({ models, others }) => (
           <>
-            <p>{words.unpriced.text}</p>
+            <p>
+              {words.unpriced.text}{' '}
+              <Link to="/w/$slug/prices" params={{ slug }}>
+                {words.unpriced.prices}
+              </Link>
+            </p>
             <Table
               label={words.unpriced.title}
               columns={COLUMNS}

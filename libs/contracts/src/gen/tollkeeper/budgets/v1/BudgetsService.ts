@@ -8,9 +8,11 @@ import type { ListActiveBudgetsRequest as _tollkeeper_budgets_v1_ListActiveBudge
 import type { ListActiveBudgetsResponse as _tollkeeper_budgets_v1_ListActiveBudgetsResponse, ListActiveBudgetsResponse__Output as _tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output } from '../../../tollkeeper/budgets/v1/ListActiveBudgetsResponse.ts';
 import type { ListBudgetsRequest as _tollkeeper_budgets_v1_ListBudgetsRequest, ListBudgetsRequest__Output as _tollkeeper_budgets_v1_ListBudgetsRequest__Output } from '../../../tollkeeper/budgets/v1/ListBudgetsRequest.ts';
 import type { ListBudgetsResponse as _tollkeeper_budgets_v1_ListBudgetsResponse, ListBudgetsResponse__Output as _tollkeeper_budgets_v1_ListBudgetsResponse__Output } from '../../../tollkeeper/budgets/v1/ListBudgetsResponse.ts';
+import type { ListPricesRequest as _tollkeeper_budgets_v1_ListPricesRequest, ListPricesRequest__Output as _tollkeeper_budgets_v1_ListPricesRequest__Output } from '../../../tollkeeper/budgets/v1/ListPricesRequest.ts';
+import type { ListPricesResponse as _tollkeeper_budgets_v1_ListPricesResponse, ListPricesResponse__Output as _tollkeeper_budgets_v1_ListPricesResponse__Output } from '../../../tollkeeper/budgets/v1/ListPricesResponse.ts';
 
 /**
- * The read side of the budgets that owners set.
+ * The read side of the budgets and prices that owners set.
  */
 export interface BudgetsServiceClient extends grpc.Client {
   /**
@@ -78,10 +80,31 @@ export interface BudgetsServiceClient extends grpc.Client {
   listBudgets(argument: _tollkeeper_budgets_v1_ListBudgetsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListBudgetsResponse__Output>): grpc.ClientUnaryCall;
   listBudgets(argument: _tollkeeper_budgets_v1_ListBudgetsRequest, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListBudgetsResponse__Output>): grpc.ClientUnaryCall;
   
+  /**
+   * Answers a page of the prices of models that owners of a workspace have set, in the order in which they set them. No
+   * row ever changes or goes away. A workspace without any is no error.
+   * 
+   * Safe to repeat. Callers may keep an answer for some seconds.
+   */
+  ListPrices(argument: _tollkeeper_budgets_v1_ListPricesRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListPricesResponse__Output>): grpc.ClientUnaryCall;
+  ListPrices(argument: _tollkeeper_budgets_v1_ListPricesRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListPricesResponse__Output>): grpc.ClientUnaryCall;
+  ListPrices(argument: _tollkeeper_budgets_v1_ListPricesRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListPricesResponse__Output>): grpc.ClientUnaryCall;
+  ListPrices(argument: _tollkeeper_budgets_v1_ListPricesRequest, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListPricesResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Answers a page of the prices of models that owners of a workspace have set, in the order in which they set them. No
+   * row ever changes or goes away. A workspace without any is no error.
+   * 
+   * Safe to repeat. Callers may keep an answer for some seconds.
+   */
+  listPrices(argument: _tollkeeper_budgets_v1_ListPricesRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListPricesResponse__Output>): grpc.ClientUnaryCall;
+  listPrices(argument: _tollkeeper_budgets_v1_ListPricesRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListPricesResponse__Output>): grpc.ClientUnaryCall;
+  listPrices(argument: _tollkeeper_budgets_v1_ListPricesRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListPricesResponse__Output>): grpc.ClientUnaryCall;
+  listPrices(argument: _tollkeeper_budgets_v1_ListPricesRequest, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListPricesResponse__Output>): grpc.ClientUnaryCall;
+  
 }
 
 /**
- * The read side of the budgets that owners set.
+ * The read side of the budgets and prices that owners set.
  */
 export interface BudgetsServiceHandlers extends grpc.UntypedServiceImplementation {
   /**
@@ -109,10 +132,19 @@ export interface BudgetsServiceHandlers extends grpc.UntypedServiceImplementatio
    */
   ListBudgets: grpc.handleUnaryCall<_tollkeeper_budgets_v1_ListBudgetsRequest__Output, _tollkeeper_budgets_v1_ListBudgetsResponse>;
   
+  /**
+   * Answers a page of the prices of models that owners of a workspace have set, in the order in which they set them. No
+   * row ever changes or goes away. A workspace without any is no error.
+   * 
+   * Safe to repeat. Callers may keep an answer for some seconds.
+   */
+  ListPrices: grpc.handleUnaryCall<_tollkeeper_budgets_v1_ListPricesRequest__Output, _tollkeeper_budgets_v1_ListPricesResponse>;
+  
 }
 
 export interface BudgetsServiceDefinition extends grpc.ServiceDefinition {
   GetBudgets: MethodDefinition<_tollkeeper_budgets_v1_GetBudgetsRequest, _tollkeeper_budgets_v1_GetBudgetsResponse, _tollkeeper_budgets_v1_GetBudgetsRequest__Output, _tollkeeper_budgets_v1_GetBudgetsResponse__Output>
   ListActiveBudgets: MethodDefinition<_tollkeeper_budgets_v1_ListActiveBudgetsRequest, _tollkeeper_budgets_v1_ListActiveBudgetsResponse, _tollkeeper_budgets_v1_ListActiveBudgetsRequest__Output, _tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output>
   ListBudgets: MethodDefinition<_tollkeeper_budgets_v1_ListBudgetsRequest, _tollkeeper_budgets_v1_ListBudgetsResponse, _tollkeeper_budgets_v1_ListBudgetsRequest__Output, _tollkeeper_budgets_v1_ListBudgetsResponse__Output>
+  ListPrices: MethodDefinition<_tollkeeper_budgets_v1_ListPricesRequest, _tollkeeper_budgets_v1_ListPricesResponse, _tollkeeper_budgets_v1_ListPricesRequest__Output, _tollkeeper_budgets_v1_ListPricesResponse__Output>
 }

@@ -1,4 +1,4 @@
-import type { PriceKind, PriceTier } from '@tollkeeper/prices';
+import type { PriceKind, PriceTier } from './price-table.ts';
 
 /** One price of a model, as a source of prices has it today. */
 export interface SourcePrice {
