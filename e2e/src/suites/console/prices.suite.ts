@@ -64,7 +64,7 @@ export function describeConsolePrices(stage: Stage, console: ReturnType<typeof u
       ]);
     });
 
-    it('members read them, and see how many models had no price today', async () => {
+    it('members read them, and see how many calls have no price today', async () => {
       const workspace = await newWorkspace(console.owner());
       const body = { model: 'house-1', valid_from: '2026-01-01T00:00:00Z', input_micros_per_million: 2_500_000 };
       await console.owner().expect({ method: 'PUT', path: workspace.path('/prices'), body });
@@ -77,7 +77,7 @@ export function describeConsolePrices(stage: Stage, console: ReturnType<typeof u
       await eventually(async () => {
         await page.reload();
         await rowOf(page, 'house-1').waitFor();
-        expect(await page.getByText('1 model had no price today').count()).toBe(1);
+        expect(await page.getByText('1 call has no price today and counts as $0.00.').count()).toBe(1);
       });
       await expectFit();
       await close();
