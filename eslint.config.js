@@ -37,7 +37,7 @@ const SERVICE_LAYERS = {
   // From the bytes of a body to the calls that it reports.
   intake: [],
   http: ['domain', 'intake', 'openapi'],
-  grpc: ['domain', 'channels'],
+  grpc: ['domain', 'channels', 'intake'],
   consumers: ['domain', 'store', 'evaluation'],
   evaluation: ['domain', 'store'],
   delivery: ['domain', 'store', 'channels'],

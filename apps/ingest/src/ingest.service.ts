@@ -10,20 +10,31 @@ import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, createTurns, systemClock } from '@tollkeeper/kernel';
 import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
-import { assembleService, type Component, type ServesHttp, type ServiceDeps } from '@tollkeeper/runtime';
+import {
+  assembleService,
+  type Component,
+  type ServesGrpc,
+  type ServesHttp,
+  type ServiceDeps,
+} from '@tollkeeper/runtime';
 import {
   createKeyAuthenticator,
   createKeyCheck,
   createKeyVerifier,
   createWorkspaceQuota,
+  type VerifiedKey,
   type WorkspaceQuota,
 } from '@tollkeeper/workspace-keys';
 import type { IngestConfig } from './config.ts';
 import { createEventIntake } from './domain/event.intake.ts';
 import { createEventRoutes } from './http/event.routes.ts';
+import { createOtlpRpcs } from './grpc/otlp.rpcs.ts';
+import { createReporterServer } from './grpc/reporter.server.ts';
 import { createIntakeRoutes } from './http/intake.routes.ts';
 import { createReporterAuthenticator } from './http/reporter.authenticator.ts';
 import { CALL_FATES, type CallFate, createCallIntake } from './intake/call.intake.ts';
+import { MAX_OTLP_BYTES } from './intake/decode.ts';
+import { createReporterErrors } from './intake/reporter.errors.ts';
 
 export interface IngestDeps extends ServiceDeps<IngestConfig> {
   /** Start it before this service and stop it afterwards. */
@@ -43,9 +54,9 @@ const LARGE_BODIES_SHARE = 1 / 8;
 
 /**
  * Accepts events as CloudEvents, and calls as OTLP or LiteLLM's callback, with a workspace key, and appends events to
- * the log. `httpUrl` is valid once started.
+ * the log. `httpUrl`, and `grpcAddress` of OTLP over gRPC, are valid once started.
  */
-export type IngestService = Component & ServesHttp;
+export type IngestService = Component & ServesGrpc & ServesHttp;
 
 export function createIngest(deps: IngestDeps): IngestService {
   const { config, logger, metrics, tracer, clock = systemClock, now = () => performance.now() } = deps;
@@ -82,14 +93,27 @@ export function createIngest(deps: IngestDeps): IngestService {
     },
     clock,
   });
+  const reporters = createReporterAuthenticator(check);
   const http = createHttpServer({
     ...deps,
     routes: [
       ...createEventRoutes({ intake, authenticator: createKeyAuthenticator(check), quotas, clock }),
-      ...createIntakeRoutes({ intake: calls, authenticator: createReporterAuthenticator(check), quotas }),
+      ...createIntakeRoutes({ intake: calls, authenticator: reporters, quotas }),
     ],
     name: 'ingest',
     bodyBudgetBytes: config.BODY_BUDGET_BYTES,
+  });
+  const errors = createReporterErrors({ overQuota: 'rate_limited' });
+  const otlp = createReporterServer<VerifiedKey>({
+    ...deps,
+    ...reporters,
+    rpcs: createOtlpRpcs({ intake: calls, errors }),
+    chargeBytes: ({ tenantId }, bytes) => quotas.bytes.charge(tenantId, bytes),
+    errors,
+    limitBytes: MAX_OTLP_BYTES,
+    // One memory for all bodies, however they come.
+    bodies: http.bodies,
+    countRefusal: http.countRefusal,
   });
   const topic: Component = {
     name: 'events-topic',
@@ -98,7 +122,7 @@ export function createIngest(deps: IngestDeps): IngestService {
   };
   // Peers are not required to be ready. Without keys, only keys verified in the last seconds are accepted; without
   // identity, only events of agents whose labels are known. All other requests are answered accordingly.
-  return assembleService({ name: 'ingest', logger, parts: [topic, keys, identity], http });
+  return assembleService({ name: 'ingest', logger, parts: [topic, keys, identity], grpc: otlp, http });
 }
 
 function createCallCounter({ metrics }: IngestDeps): (fate: CallFate, calls: number) => void {

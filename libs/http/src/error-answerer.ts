@@ -3,8 +3,9 @@ import type { ExplainError } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { errorAnswer } from './error-body.ts';
+import type { ErrorBytes } from './route.ts';
 
-/** Answers a request that failed. `res.locals.requestId` must be set. */
+/** Answers a request that failed. `res.locals.requestId` must be set; `errorBytes` may be. */
 export type ErrorAnswerer = (error: unknown, req: Request, res: Response) => void;
 
 /**
@@ -16,7 +17,8 @@ export function createErrorAnswerer(logger: Logger, explain: ExplainError = () =
   return (thrown, req, res) => {
     const error = explain(thrown) ?? thrown;
     const requestId = String(res.locals['requestId']);
-    const { status, headers, body } = errorAnswer(error, requestId);
+    const answer = errorAnswer(error, requestId);
+    const { status, headers, body } = answer;
     if (status >= 500) {
       const level = error instanceof AppError ? 'warn' : 'error';
       logger[level]({ err: error, req, request_id: requestId }, 'request failed');
@@ -25,7 +27,11 @@ export function createErrorAnswerer(logger: Logger, explain: ExplainError = () =
       res.destroy();
       return;
     }
-    res.status(status).set(headers).json(body);
+    res.status(status).set(headers);
+    const errorBytes = res.locals['errorBytes'] as ErrorBytes | undefined;
+    if (errorBytes === undefined) return void res.json(body);
+    res.setHeader('content-type', errorBytes.contentType);
+    res.end(errorBytes.encode(answer));
   };
 }
 

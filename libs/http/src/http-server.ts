@@ -17,7 +17,7 @@ import { answerStatus } from './answer-status.ts';
 import { CALLER_HEADER, CLIENT_HEADER, tokenKey, verifyCallerToken, verifyClientAddress } from './caller-token.ts';
 import type { TokenKey } from './caller-token.ts';
 import { createErrorAnswerer, handleErrors } from './error-answerer.ts';
-import { createBodyBudget, observeBodies } from './body-budget.ts';
+import { type BodyBudget, createBodyBudget, observeBodies } from './body-budget.ts';
 import { createHttpListener } from './http-listener.ts';
 import type { HttpListener } from './http-listener.ts';
 import { openApiDocument } from './openapi.ts';
@@ -53,6 +53,9 @@ export interface HttpServerOptions extends ServiceDeps<HttpServiceConfig> {
   bodyBudgetBytes?: number;
 }
 
+/** `bodies` and `countRefusal` are for servers of the same service that share its memory for bodies. */
+export type HttpServer = HttpListener & { readonly bodies: BodyBudget; readonly countRefusal: CountRefusal };
+
 /**
  * The HTTP server of a service behind the gateway.
  *
@@ -61,25 +64,25 @@ export interface HttpServerOptions extends ServiceDeps<HttpServiceConfig> {
  * response has `X-Request-Id`; every error has the common error body. The service's own OpenAPI document is at `GET
  * /openapi.json`.
  */
-export function createHttpServer(options: HttpServerOptions): HttpListener {
-  const { config, name, metrics } = options;
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { config, name, metrics, bodyBudgetBytes = DEFAULT_BODY_BUDGET_BYTES } = options;
   const countRefusal = createRefusalCounter(metrics);
-  const listener = createApp(options, countRefusal);
-  return createHttpListener({
+  const bodies = createBodyBudget({ budgetBytes: bodyBudgetBytes, countRefusal });
+  observeBodies(metrics, [bodies]);
+  const listener = createHttpListener({
     name: `http (${name})`,
     host: config.HOST,
     port: config.HTTP_PORT,
-    listener,
+    listener: createApp(options, bodies),
     metrics,
     countRefusal,
   });
+  return Object.assign(listener, { bodies, countRefusal });
 }
 
-function createApp(options: HttpServerOptions, countRefusal: CountRefusal): Express {
+function createApp(options: HttpServerOptions, budget: BodyBudget): Express {
   const { routes, name, config, logger, metrics, tracer } = options;
   const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, bodyBudgetBytes = DEFAULT_BODY_BUDGET_BYTES } = options;
-  const budget = createBodyBudget({ budgetBytes: bodyBudgetBytes, countRefusal });
-  observeBodies(metrics, [budget]);
   const turns = createTurns({ capacity: bodyBudgetBytes * VALUES_SHARE, ofSender: 1 });
   const key = tokenKey(config.CALLER_TOKEN_SECRET);
   // One buffer that all answers share. From a string, each answer would make a copy.
@@ -182,6 +185,7 @@ function createPipeline({ route, service, key, ...bodyOptions }: PipelineDeps): 
   return async (req, res) => {
     res.locals['operationId'] = route.operationId;
     res.locals['routePath'] = route.path;
+    if (isOfType(req, route.errorBytes?.contentType)) res.locals['errorBytes'] = route.errorBytes;
     const facts: RequestFacts = {
       headers: req.headers,
       requestId: res.locals['requestId'] as string,
@@ -210,6 +214,11 @@ function createPipeline({ route, service, key, ...bodyOptions }: PipelineDeps): 
       release();
     }
   };
+}
+
+function isOfType(req: Request, contentType: string | undefined): boolean {
+  const [type = ''] = (req.headers['content-type'] ?? '').split(';');
+  return contentType !== undefined && type.trim().toLowerCase() === contentType;
 }
 
 interface Authenticated {

@@ -89,7 +89,13 @@ function responses(route: Route): ZodOpenApiResponsesObject {
   });
   return {
     ...(Object.fromEntries(declared) as ZodOpenApiResponsesObject),
-    default: { description: 'Any error', content: { 'application/json': { schema: errorBodySchema } } },
+    default: {
+      description: 'Any error',
+      content: {
+        'application/json': { schema: errorBodySchema },
+        ...(route.errorBytes !== undefined && { [route.errorBytes.contentType]: { schema: bytesBody } }),
+      },
+    },
   };
 }
 

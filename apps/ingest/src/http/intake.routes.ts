@@ -1,15 +1,14 @@
-import { type Authenticator, bytesBody, defineRoute, type RequestFacts, type Route } from '@tollkeeper/http';
+import { type Authenticator, bytesBody, defineRoute, type ErrorAnswer, type Route } from '@tollkeeper/http';
 import type { VerifiedKey, WorkspaceQuota } from '@tollkeeper/workspace-keys';
 import { z } from 'zod';
+import { agentOf } from '../intake/agent-header.ts';
 import type { CallIntake } from '../intake/call.intake.ts';
-import type { Encoding } from '../intake/decode.ts';
-import { jsonAnswer, type OtlpSignal, protobufAnswer } from '../intake/otlp-answer.ts';
+import { type Encoding, MAX_OTLP_BYTES } from '../intake/decode.ts';
+import { jsonAnswer, type OtlpSignal, protobufAnswer, statusMessage } from '../intake/otlp-answer.ts';
 import type { Signal } from '../intake/otlp-protobuf.ts';
-import { createReporterErrors } from './reporter.errors.ts';
+import { createReporterErrors } from '../intake/reporter.errors.ts';
 
 const MIB = 1024 * 1024;
-/** The OTel Collector takes as much. */
-const MAX_OTLP_BYTES = 20 * MIB;
 /** 512 calls, LiteLLM's batch, have 6.8 MB without prompts. */
 const MAX_LITELLM_BYTES = 32 * MIB;
 const MAX_ERRORS = 20;
@@ -25,7 +24,8 @@ call is known by the response id of its provider, so it counts once, however man
 tokens and cost is a \`call.unmetered\` event. A model without a price is one \`price.missing\` event a day, and its
 calls count as 0 USD. Prompts and answers are never read.
 
-After 429, 503 or no answer, send the same body again. \`partialSuccess\` has warnings, for example about calls without a price.`;
+After 429, 503 or no answer, send the same body again. Errors of protobuf requests are a \`google.rpc.Status\`.
+\`partialSuccess\` has warnings, for example about calls without a price.`;
 
 export interface IntakeRouteDeps {
   intake: CallIntake<VerifiedKey>;
@@ -94,6 +94,7 @@ function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: Intake
     body: { [PROTOBUF]: bodyOf('protobuf'), 'application/json': bodyOf('json') },
     bodyLimitBytes: MAX_OTLP_BYTES,
     chargeBytes: ({ tenantId }, bytes) => quotas.bytes.charge(tenantId, bytes),
+    errorBytes: { contentType: PROTOBUF, encode: statusOf },
     responses: {
       200: {
         description: 'The calls are stored durably. The answer has the encoding of the request',
@@ -121,6 +122,11 @@ function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: Intake
       }
     },
   });
+}
+
+/** The time to wait is in `Retry-After`. */
+function statusOf({ body }: ErrorAnswer): Buffer {
+  return statusMessage({ code: 0, message: body.error, retryAfterSeconds: undefined });
 }
 
 const LITELLM_DESCRIPTION = `Takes what LiteLLM's \`generic_api\` callback sends: a JSON array, one object, or an object a line, at most 32 MiB. The key
@@ -169,9 +175,4 @@ function litellmRoute({ intake, authenticator, quotas }: IntakeRouteDeps): Route
       };
     },
   });
-}
-
-function agentOf(headers: RequestFacts['headers']): string | undefined {
-  const agent = headers['x-tollkeeper-agent'];
-  return typeof agent === 'string' && agent.trim() !== '' ? agent.trim() : undefined;
 }
