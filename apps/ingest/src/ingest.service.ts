@@ -33,7 +33,7 @@ import { createReporterServer } from './grpc/reporter.server.ts';
 import { createIntakeRoutes } from './http/intake.routes.ts';
 import { createReporterAuthenticator } from './http/reporter.authenticator.ts';
 import { CALL_FATES, type CallFate, createCallIntake } from './intake/call.intake.ts';
-import { MAX_OTLP_BYTES } from './intake/decode.ts';
+import { MAX_OTLP_BYTES, MAX_OTLP_RATIO } from './intake/decode.ts';
 import { createReporterErrors } from './intake/reporter.errors.ts';
 
 export interface IngestDeps extends ServiceDeps<IngestConfig> {
@@ -111,6 +111,7 @@ export function createIngest(deps: IngestDeps): IngestService {
     chargeBytes: ({ tenantId }, bytes) => quotas.bytes.charge(tenantId, bytes),
     errors,
     limitBytes: MAX_OTLP_BYTES,
+    maxRatio: MAX_OTLP_RATIO,
     // One memory for all bodies, however they come.
     bodies: http.bodies,
     countRefusal: http.countRefusal,

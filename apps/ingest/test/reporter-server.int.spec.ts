@@ -55,6 +55,7 @@ async function serve(overrides: Partial<ReporterServerOptions<string>> = {}) {
     chargeBytes: () => undefined,
     errors: createReporterErrors({ overQuota: 'rate_limited' }),
     limitBytes: 3 * MIB,
+    maxRatio: 200,
     bodies,
     countRefusal,
     ...overrides,

@@ -8,6 +8,8 @@ export interface BodyReading {
   limitBytes: number;
   budget: BodyBudget;
   sender: string;
+  /** How many times larger a body over 64 KiB may become by decompression. */
+  maxRatio: number;
   /** Made by {@link decoderOf}. Undefined if the bytes are not compressed. */
   decoder: Decoder | undefined;
   /** Called when the body has lost its room to others, before it is refused. */
@@ -21,11 +23,6 @@ export interface ArrivedBody {
   release: () => void;
 }
 
-/**
- * The most that a body may grow by decompression, beyond {@link UNCHECKED_BYTES}. Text that people or programs write
- * stays far below it.
- */
-const MAX_RATIO = 200;
 /** A body up to this size does no harm, whatever its compression. */
 const UNCHECKED_BYTES = 64 * 1024;
 
@@ -65,7 +62,7 @@ async function collect(source: Readable, decoder: Decoder | undefined, collected
   }
 }
 
-function createArrival(source: Readable, { limitBytes, decoder }: BodyReading) {
+function createArrival(source: Readable, { limitBytes, maxRatio, decoder }: BodyReading) {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const read: Buffer[] = [];
   let length = 0;
@@ -82,7 +79,9 @@ function createArrival(source: Readable, { limitBytes, decoder }: BodyReading) {
       const onData = (piece: Buffer) => {
         length += piece.length;
         if (length > limitBytes) return fail(bodyTooLarge());
-        if (decoder !== undefined && isBomb(length, decoder.bytesWritten)) return fail(grownTooMuch());
+        if (decoder !== undefined && length > Math.max(UNCHECKED_BYTES, decoder.bytesWritten * maxRatio)) {
+          return fail(grownTooMuch(maxRatio));
+        }
         try {
           share.take(piece.length);
           read.push(withoutRest(piece));
@@ -103,10 +102,6 @@ function createArrival(source: Readable, { limitBytes, decoder }: BodyReading) {
       return promise;
     },
   };
-}
-
-function isBomb(length: number, compressedLength: number): boolean {
-  return length > UNCHECKED_BYTES && length > compressedLength * MAX_RATIO;
 }
 
 /** A piece is a view of all that was read from its connection, which can be many times its size. */
@@ -156,7 +151,7 @@ export function bodyTooLarge(): AppError {
   return new AppError('payload_too_large', 'The request body is too large.');
 }
 
-function grownTooMuch(): AppError {
-  const message = `The request body grows more than ${MAX_RATIO} times by decompression. Send it with less compression.`;
+function grownTooMuch(maxRatio: number): AppError {
+  const message = `The request body grows more than ${maxRatio} times by decompression. Send it without compression.`;
   return new AppError('payload_too_large', message);
 }

@@ -3,22 +3,21 @@ import type { ExplainError } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { errorAnswer } from './error-body.ts';
-import type { ErrorBytes } from './route.ts';
+import { isProtobuf, PROTOBUF_TYPE, statusBytes } from './protobuf-status.ts';
 
-/** Answers a request that failed. `res.locals.requestId` must be set; `errorBytes` may be. */
+/** Answers a request that failed. `res.locals.requestId` must be set. */
 export type ErrorAnswerer = (error: unknown, req: Request, res: Response) => void;
 
 /**
- * Answers errors with the common error body. Logs those that the caller did not cause: as a warning if the answer names
- * the failure, else as an error. If an answer has started, its connection is closed, so that the client sees that it is
- * incomplete.
+ * Answers errors with the common error body, or to protobuf requests with a `google.rpc.Status`. Logs those that the
+ * caller did not cause: as a warning if the answer names the failure, else as an error. If an answer has started, its
+ * connection is closed, so that the client sees that it is incomplete.
  */
 export function createErrorAnswerer(logger: Logger, explain: ExplainError = () => undefined): ErrorAnswerer {
   return (thrown, req, res) => {
     const error = explain(thrown) ?? thrown;
     const requestId = String(res.locals['requestId']);
-    const answer = errorAnswer(error, requestId);
-    const { status, headers, body } = answer;
+    const { status, headers, body } = errorAnswer(error, requestId);
     if (status >= 500) {
       const level = error instanceof AppError ? 'warn' : 'error';
       logger[level]({ err: error, req, request_id: requestId }, 'request failed');
@@ -28,10 +27,9 @@ export function createErrorAnswerer(logger: Logger, explain: ExplainError = () =
       return;
     }
     res.status(status).set(headers);
-    const errorBytes = res.locals['errorBytes'] as ErrorBytes | undefined;
-    if (errorBytes === undefined) return void res.json(body);
-    res.setHeader('content-type', errorBytes.contentType);
-    res.end(errorBytes.encode(answer));
+    if (!isProtobuf(req.headers['content-type'])) return void res.json(body);
+    res.setHeader('content-type', PROTOBUF_TYPE);
+    res.end(statusBytes(body.error));
   };
 }
 

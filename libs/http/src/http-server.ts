@@ -61,8 +61,8 @@ export type HttpServer = HttpListener & { readonly bodies: BodyBudget; readonly 
  *
  * Checks, in this order: caller 401, role 403, content type 415, size 413, JSON 400, then parameters, query and body
  * together (400 with every problem). A known path with another method is 405 with `Allow`, an unknown one 404. Every
- * response has `X-Request-Id`; every error has the common error body. The service's own OpenAPI document is at `GET
- * /openapi.json`.
+ * response has `X-Request-Id`; every error has the common error body, or is a `google.rpc.Status` for protobuf requests.
+ * The service's own OpenAPI document is at `GET /openapi.json`.
  */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { config, name, metrics, bodyBudgetBytes = DEFAULT_BODY_BUDGET_BYTES } = options;
@@ -105,7 +105,8 @@ function createApp(options: HttpServerOptions, budget: BodyBudget): Express {
     const expressRoute = app.route(toExpressPath(path));
     for (const route of ofPath) {
       const limitBytes = route.bodyLimitBytes ?? bodyLimitBytes;
-      expressRoute[route.method](createPipeline({ route, service: name, key, limitBytes, budget, turns }));
+      const maxRatio = route.bodyRatioLimit ?? Infinity;
+      expressRoute[route.method](createPipeline({ route, service: name, key, limitBytes, maxRatio, budget, turns }));
     }
     expressRoute.all(refuseMethod(ofPath.map(({ method }) => method)));
   }
@@ -185,7 +186,6 @@ function createPipeline({ route, service, key, ...bodyOptions }: PipelineDeps): 
   return async (req, res) => {
     res.locals['operationId'] = route.operationId;
     res.locals['routePath'] = route.path;
-    if (isOfType(req, route.errorBytes?.contentType)) res.locals['errorBytes'] = route.errorBytes;
     const facts: RequestFacts = {
       headers: req.headers,
       requestId: res.locals['requestId'] as string,
@@ -214,11 +214,6 @@ function createPipeline({ route, service, key, ...bodyOptions }: PipelineDeps): 
       release();
     }
   };
-}
-
-function isOfType(req: Request, contentType: string | undefined): boolean {
-  const [type = ''] = (req.headers['content-type'] ?? '').split(';');
-  return contentType !== undefined && type.trim().toLowerCase() === contentType;
 }
 
 interface Authenticated {

@@ -3,6 +3,7 @@ import { ROLES } from '@tollkeeper/kernel';
 import type { Role } from '@tollkeeper/kernel';
 import { createDocument } from 'zod-openapi';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponsesObject, oas32 } from 'zod-openapi';
+import { PROTOBUF_TYPE } from './protobuf-status.ts';
 import { bytesBody } from './route.ts';
 import type { Access, Route, SecurityScheme } from './route.ts';
 
@@ -93,7 +94,7 @@ function responses(route: Route): ZodOpenApiResponsesObject {
       description: 'Any error',
       content: {
         'application/json': { schema: errorBodySchema },
-        ...(route.errorBytes !== undefined && { [route.errorBytes.contentType]: { schema: bytesBody } }),
+        ...(PROTOBUF_TYPE in (route.bodies ?? {}) && { [PROTOBUF_TYPE]: { schema: bytesBody } }),
       },
     },
   };

@@ -25,6 +25,8 @@ export interface ReadBody<T> {
 
 export interface BodyReaderOptions {
   limitBytes: number;
+  /** How many times larger a body over 64 KiB may become by decompression. */
+  maxRatio: number;
   budget: BodyBudget;
   /** Turns in which large bodies are parsed, weighted by the bytes of their text. */
   turns: Turns;
@@ -32,13 +34,13 @@ export interface BodyReaderOptions {
 
 /**
  * Makes the reader of one route's body: 415 for another content type than the route's, 413 over `limitBytes` (also
- * counted after decompression), 503 if the budget has no room or the body stalls while others need it, 400 if it is not
+ * counted after decompression) and over `maxRatio`, 503 if the budget has no room or the body stalls while others need it, 400 if it is not
  * JSON, unless the route reads bytes. Keys that could reach a prototype count as invalid JSON.
  *
  * `arrived` gets the bytes of the body before it is parsed, and may throw. Resolves to the result of `use`. The value
  * must not outlive `use`: that bounds the memory of large bodies, of which each `sender` has one at a time.
  */
-export function createBodyReader(route: Route, { limitBytes, budget, turns }: BodyReaderOptions) {
+export function createBodyReader(route: Route, { limitBytes, maxRatio, budget, turns }: BodyReaderOptions) {
   const types = Object.keys(route.bodies ?? {});
   const emptyBytes = (header = ''): RequestBody => ({
     contentType: types.find((type) => header.toLowerCase().startsWith(type)) ?? types[0],
@@ -59,6 +61,7 @@ export function createBodyReader(route: Route, { limitBytes, budget, turns }: Bo
     if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw bodyTooLarge();
     const { bytes, release } = await readArrivingBody(req, {
       limitBytes,
+      maxRatio,
       budget,
       sender,
       decoder: decoderOf(req.headers['content-encoding']),

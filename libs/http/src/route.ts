@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AuditAction, Cause } from '@tollkeeper/contracts';
 import type { Caller, Role, TenantId } from '@tollkeeper/kernel';
 import { z } from 'zod';
-import type { ErrorAnswer } from './error-body.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -68,12 +67,6 @@ export interface ResponseSchema {
   bytes?: string;
 }
 export type ResponseSchemas = Record<number, ResponseSchema>;
-
-/** Errors in an encoding of their own, for requests of a content type whose senders do not read JSON. */
-export interface ErrorBytes {
-  contentType: string;
-  encode: (answer: ErrorAnswer) => Buffer;
-}
 
 /** A route that changes something without an audit record, and why that is right. */
 export interface NotAudited {
@@ -151,6 +144,8 @@ export interface RouteDefinition<
   readsBytes?: boolean;
   /** Largest body in bytes, after decompression; the server's limit unless given. */
   bodyLimitBytes?: number;
+  /** How many times larger a body over 64 KiB may become by decompression; any number unless given. */
+  bodyRatioLimit?: number;
   /**
    * Charges the caller for the bytes of the body, after decompression and before parsing. A thrown error becomes the
    * answer.
@@ -161,10 +156,8 @@ export interface RouteDefinition<
    * thrown error becomes the answer.
    */
   charge?: (caller: CallerFor<A>, body: unknown) => void;
-  /** The successful answers; all errors have the common error body, except those of `errorBytes`. */
+  /** The successful answers; all errors have the common error body. */
   responses: R;
-  /** Errors of requests with this content type have its encoding instead of JSON. */
-  errorBytes?: ErrorBytes;
   handler: (context: RouteContext<A, P, Q, B, NoInfer<U>>) => Promise<ResultOf<NoInfer<R>>>;
 }
 
@@ -184,10 +177,10 @@ export interface Route {
   bodies: Record<string, z.ZodType> | undefined;
   readsBytes: boolean;
   bodyLimitBytes: number | undefined;
+  bodyRatioLimit: number | undefined;
   chargeBytes: ((caller: unknown, bytes: number) => void) | undefined;
   charge: ((caller: unknown, body: unknown) => void) | undefined;
   responses: ResponseSchemas;
-  errorBytes: ErrorBytes | undefined;
   handler: (context: UntypedContext) => Promise<RouteResult>;
 }
 
@@ -235,7 +228,7 @@ export function defineRoute<
     query: route.query,
     bodies: route.body instanceof z.ZodType ? { 'application/json': route.body } : route.body,
     bodyLimitBytes: route.bodyLimitBytes,
-    errorBytes: route.errorBytes,
+    bodyRatioLimit: route.bodyRatioLimit,
     // The pipeline passes only the output of the route's own schemas and access, so the types hold.
     chargeBytes: route.chargeBytes as Route['chargeBytes'],
     charge: route.charge as Route['charge'],

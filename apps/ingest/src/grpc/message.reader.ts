@@ -8,6 +8,8 @@ export interface MessageReading {
   encoding: string | undefined;
   /** Counts after decompression. */
   limitBytes: number;
+  /** How many times larger a message over 64 KiB may become by decompression. */
+  maxRatio: number;
   budget: BodyBudget;
   sender: string;
   /** Ends the reading, which rejects with its reason. */
@@ -26,7 +28,7 @@ export const GRPC_ENCODINGS = ['identity', ...BODY_ENCODINGS].join();
  * one message.
  */
 export async function readMessage(stream: Readable, reading: MessageReading): Promise<ArrivedBody> {
-  const { encoding, limitBytes, budget, sender, signal } = reading;
+  const { encoding, signal, ...limits } = reading;
   // Its errors are those of the reading, also before and after somebody waits for them.
   const payload = new MessagePayload().on('error', () => undefined);
   const stop = (): void => void payload.destroy(signal.reason as Error);
@@ -40,10 +42,10 @@ export async function readMessage(stream: Readable, reading: MessageReading): Pr
     const head = once(payload, 'head') as Promise<[Head]>;
     stream.pipe(payload);
     const [{ isCompressed, length }] = await head;
-    if (length > limitBytes) throw tooLarge(limitBytes);
+    if (length > limits.limitBytes) throw tooLarge(limits.limitBytes);
     const decoder = isCompressed ? decoderOf(encoding, 'metadata grpc-encoding') : undefined;
     if (isCompressed && decoder === undefined) throw notOne('it is compressed, and grpc-encoding does not say how');
-    return await readArrivingBody(payload, { limitBytes, budget, sender, decoder });
+    return await readArrivingBody(payload, { ...limits, decoder });
   } finally {
     signal.removeEventListener('abort', stop);
     forget();

@@ -30,6 +30,8 @@ export interface ReporterServerOptions<Caller> extends ServiceDeps<Pick<IngestCo
   errors: ReporterErrors;
   /** Largest message, before and after decompression. */
   limitBytes: number;
+  /** How many times larger a message over 64 KiB may become by decompression. */
+  maxRatio: number;
   bodies: BodyBudget;
   countRefusal: CountRefusal;
   limits?: Partial<ReporterLimits>;
@@ -106,7 +108,7 @@ type Take<Caller> = (stream: ServerHttp2Stream, facts: RequestFacts, rpc: Report
 
 /** Takes requests within their limits: checks the key, reads the bytes, and calls the RPC. */
 function createTaking<Caller>(options: ReporterServerOptions<Caller>, limits: ReporterLimits): Take<Caller> {
-  const { authenticate, senderOf, chargeBytes, bodies, limitBytes, countRefusal } = options;
+  const { authenticate, senderOf, chargeBytes, bodies, limitBytes, maxRatio, countRefusal } = options;
   const admit = createAdmission(limits, countRefusal);
   const arriving = createFairRoom<AbortController>(limits.maxArriving, (arrival) => {
     countRefusal('arrival_limit');
@@ -119,7 +121,7 @@ function createTaking<Caller>(options: ReporterServerOptions<Caller>, limits: Re
     const sender = senderOf(caller);
     admit(stream, sender);
     const encoding = textOf(facts.headers['grpc-encoding']);
-    const body = await readMessage(stream, { encoding, limitBytes, budget: bodies, sender, signal });
+    const body = await readMessage(stream, { encoding, limitBytes, maxRatio, budget: bodies, sender, signal });
     return { caller, body };
   }
 

@@ -1,10 +1,10 @@
-import { type Authenticator, bytesBody, defineRoute, type ErrorAnswer, type Route } from '@tollkeeper/http';
+import { type Authenticator, bytesBody, defineRoute, type Route } from '@tollkeeper/http';
 import type { VerifiedKey, WorkspaceQuota } from '@tollkeeper/workspace-keys';
 import { z } from 'zod';
 import { agentOf } from '../intake/agent-header.ts';
 import type { CallIntake } from '../intake/call.intake.ts';
-import { type Encoding, MAX_OTLP_BYTES } from '../intake/decode.ts';
-import { jsonAnswer, type OtlpSignal, protobufAnswer, statusMessage } from '../intake/otlp-answer.ts';
+import { type Encoding, MAX_OTLP_BYTES, MAX_OTLP_RATIO } from '../intake/decode.ts';
+import { jsonAnswer, type OtlpSignal, protobufAnswer } from '../intake/otlp-answer.ts';
 import type { Signal } from '../intake/otlp-protobuf.ts';
 import { createReporterErrors } from '../intake/reporter.errors.ts';
 
@@ -15,9 +15,10 @@ const MAX_ERRORS = 20;
 const PROTOBUF = 'application/x-protobuf';
 const UNAUDITED = { unaudited: 'Gateways report what has happened, with a key' };
 
-const DESCRIPTION = `Takes OTLP as protobuf or JSON, also with \`Content-Encoding: gzip\`, at most 20 MiB after decompression. The
-workspace is the one of the key, in \`Authorization: Bearer KEY\`, \`Authorization: Basic base64(ANY:KEY)\` or
-\`X-Api-Key: KEY\`. The header \`X-Tollkeeper-Agent\` names the agent of all calls in the body.
+const DESCRIPTION = `Takes OTLP as protobuf or JSON, also with \`Content-Encoding: gzip\`, at most 20 MiB after decompression,
+which may make a body at most 200 times as large. The workspace is the one of the key, in \`Authorization: Bearer KEY\`,
+\`Authorization: Basic base64(ANY:KEY)\` or \`X-Api-Key: KEY\`. The header \`X-Tollkeeper-Agent\` names the agent of all
+calls in the body.
 
 Records that are calls of models count as spend, with the cost that they have, else with the price of their tokens. A
 call is known by the response id of its provider, so it counts once, however many senders report it. A call without
@@ -93,8 +94,8 @@ function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: Intake
     readsBytes: true,
     body: { [PROTOBUF]: bodyOf('protobuf'), 'application/json': bodyOf('json') },
     bodyLimitBytes: MAX_OTLP_BYTES,
+    bodyRatioLimit: MAX_OTLP_RATIO,
     chargeBytes: ({ tenantId }, bytes) => quotas.bytes.charge(tenantId, bytes),
-    errorBytes: { contentType: PROTOBUF, encode: statusOf },
     responses: {
       200: {
         description: 'The calls are stored durably. The answer has the encoding of the request',
@@ -122,11 +123,6 @@ function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: Intake
       }
     },
   });
-}
-
-/** The time to wait is in `Retry-After`. */
-function statusOf({ body }: ErrorAnswer): Buffer {
-  return statusMessage({ code: 0, message: body.error, retryAfterSeconds: undefined });
 }
 
 const LITELLM_DESCRIPTION = `Takes what LiteLLM's \`generic_api\` callback sends: a JSON array, one object, or an object a line, at most 32 MiB. The key

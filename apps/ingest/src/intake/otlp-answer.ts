@@ -23,9 +23,9 @@ export function protobufAnswer(notices: readonly string[]): Buffer {
   return Buffer.from(writer.ldelim().finish());
 }
 
-/** What a failed request says. */
+/** What a failed request over gRPC says. */
 export interface Failure {
-  /** The status of gRPC. 0 leaves it out: over HTTP, clients do not read it. */
+  /** The status of gRPC. */
   code: number;
   message: string;
   /** When to send the same again. Undefined if that would fail again. */
@@ -41,7 +41,7 @@ const VARINT = 0;
 /** A failure as a `google.rpc.Status`, with a `google.rpc.RetryInfo` if the same may be sent again. */
 export function statusMessage({ code, message, retryAfterSeconds }: Failure): Buffer {
   const writer = protobuf.Writer.create();
-  if (code !== 0) writer.uint32((STATUS.code << 3) | VARINT).int32(code);
+  writer.uint32((STATUS.code << 3) | VARINT).int32(code);
   writer.uint32((STATUS.message << 3) | BYTES).string(message);
   if (retryAfterSeconds !== undefined) {
     writer.uint32((STATUS.details << 3) | BYTES).fork();
