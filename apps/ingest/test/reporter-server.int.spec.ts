@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { ClientHttp2Stream } from 'node:http2';
+import { type ClientHttp2Stream, constants } from 'node:http2';
 import { createConnection } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -286,6 +286,41 @@ describe('a connection', () => {
     expect((await exportBytes(address, Buffer.alloc(10), { metadata: key('a') })).code).toBe('OK');
     await closed;
     expect(refusals).toEqual(['connection_limit']);
+  });
+
+  it('that cancels requests without end is closed', async () => {
+    const { address } = await serve();
+    const session = await openSession(address);
+    const closed = once(session, 'close');
+    const flood = setInterval(() => {
+      for (let i = 0; i < 100 && !session.destroyed && !session.closed; i += 1) {
+        begin(session, key('a')).close(constants.NGHTTP2_CANCEL);
+      }
+    }, 1);
+    await closed;
+    clearInterval(flood);
+    expect((await exportBytes(address, Buffer.alloc(10), { metadata: key('a') })).code).toBe('OK');
+  });
+
+  it('that is idle, or old, takes no more requests, and clients open another one', async () => {
+    for (const ends of [{ idleMs: 50 }, { maxAgeMs: 50 }]) {
+      const { address } = await serve({ limits: ends });
+      const session = await openSession(address);
+      await Promise.all([once(session, 'goaway'), once(session, 'close')]);
+      expect((await exportBytes(address, Buffer.alloc(10), { metadata: key('a') })).code).toBe('OK');
+    }
+  });
+
+  it('whose client is gone without a word ends with its age', async () => {
+    const { address, server } = await serve({ limits: { maxAgeMs: 50, graceMs: 50 } });
+    const [host, port] = address.split(':');
+    const socket = createConnection({ host: host!, port: Number(port), allowHalfOpen: true }).on('error', () => undefined);
+    // The beginning of HTTP/2 and empty settings, and then nothing, not even an end.
+    socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+    socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]));
+    socket.resume();
+    await once(socket, 'close');
+    await server.stop();
   });
 
   it('takes no more requests once the server drains, and finishes what it has', async () => {

@@ -12,14 +12,18 @@ export interface Http2ListenerOptions {
   port: number;
   onRequest: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
   countRefusal: CountRefusal;
+  limits: ConnectionLimits;
+}
+
+export interface ConnectionLimits {
   /** Most connections. Beyond it, the oldest connection of the address with most is closed. */
-  maxConnections?: number;
+  maxConnections: number;
   /** Milliseconds after which a connection without traffic is closed. */
-  idleMs?: number;
+  idleMs: number;
   /** Milliseconds after which a connection takes no more requests, so that clients find other replicas. */
-  maxAgeMs?: number;
+  maxAgeMs: number;
   /** Milliseconds that requests in flight get to finish on a connection that takes no more. */
-  graceMs?: number;
+  graceMs: number;
 }
 
 /** `address` is `host:port` for clients, valid once started. */
@@ -38,7 +42,7 @@ const MAX_SESSION_MIB = 1;
  */
 export function createHttp2Listener(options: Http2ListenerOptions): Http2Listener {
   const { name, host, port, onRequest, countRefusal } = options;
-  const { maxConnections = 2_048, idleMs = 120_000, maxAgeMs = 300_000, graceMs = 30_000 } = options;
+  const { maxConnections, idleMs, maxAgeMs, graceMs } = options.limits;
   const sessions = new Set<ServerHttp2Session>();
   const connections = createFairRoom<Socket>(maxConnections, (socket) => {
     countRefusal('connection_limit');

@@ -5,7 +5,7 @@ import { AppError } from '@tollkeeper/kernel';
 import { type Logger, type ServiceDeps, withSpan } from '@tollkeeper/runtime';
 import type { IngestConfig } from '../config.ts';
 import type { ReporterErrors } from '../intake/reporter.errors.ts';
-import { createHttp2Listener, type Http2Listener } from './http2.listener.ts';
+import { type ConnectionLimits, createHttp2Listener, type Http2Listener } from './http2.listener.ts';
 import { readMessage } from './message.reader.ts';
 import { failureOf } from './reporter.status.ts';
 import { answerFailure, answerMessage, answerNotGrpc } from './unary.answer.ts';
@@ -37,22 +37,28 @@ export interface ReporterServerOptions<Caller> extends ServiceDeps<Pick<IngestCo
   limits?: Partial<ReporterLimits>;
 }
 
-export interface ReporterLimits {
+interface ReporterLimits extends ConnectionLimits {
   /** Milliseconds in which a request must arrive, from its headers to its last byte. */
   arrivalMs: number;
   /** Most requests that arrive at a time: beyond it, the oldest of the address with most is refused. */
   maxArriving: number;
   /** Most requests of a sender, from the check of its key until its client has the answer. */
   maxOfSender: number;
-  /** Most connections. */
-  maxConnections: number;
 }
 
 /**
  * Before its key is checked, a request may have 64 KiB here, the window of a stream that nobody reads: so this bounds
  * what strangers fill.
  */
-const LIMITS: ReporterLimits = { arrivalMs: 30_000, maxArriving: 512, maxOfSender: 256, maxConnections: 2_048 };
+const LIMITS: ReporterLimits = {
+  arrivalMs: 30_000,
+  maxArriving: 512,
+  maxOfSender: 256,
+  maxConnections: 2_048,
+  idleMs: 120_000,
+  maxAgeMs: 300_000,
+  graceMs: 15_000,
+};
 
 /**
  * A gRPC server for reports of telemetry, with unary RPCs whose messages are bytes. The key of a request is checked
@@ -97,7 +103,7 @@ export function createReporterServer<Caller>(options: ReporterServerOptions<Call
 
   return createHttp2Listener({
     ...{ name: 'grpc (otlp)', host: config.HOST, port: config.OTLP_PORT },
-    ...{ onRequest, countRefusal, maxConnections: limits.maxConnections },
+    ...{ onRequest, countRefusal, limits },
   });
 }
 
