@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type ClientHttp2Stream, constants } from 'node:http2';
+import { type ClientHttp2Stream, constants, type ServerHttp2Stream } from 'node:http2';
 import { createConnection } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -7,7 +7,9 @@ import { createBodyBudget } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import { createMetrics } from '@tollkeeper/runtime';
 import { eventually, testLogger } from '@tollkeeper/testing';
+import { createHttp2Listener } from '../src/grpc/http2.listener.ts';
 import { createReporterServer, type ReporterCall, type ReporterServerOptions } from '../src/grpc/reporter.server.ts';
+import { answerFailure } from '../src/grpc/unary.answer.ts';
 import { createReporterErrors } from '../src/intake/reporter.errors.ts';
 import { begin, exportBytes, headOf, openSession, statusOf, TRACE_EXPORT } from './reporter.client.ts';
 
@@ -165,6 +167,18 @@ describe('messages that are arriving', () => {
     await eventually(async () => expect((await send('a')).code).toBe('OK'));
   });
 
+  it('that are refused give back their place, though their clients never end them', async () => {
+    const { address } = await serve({ limits: { maxOfSender: 1 } });
+    const session = await openSession(address);
+    for (let i = 0; i < 3; i += 1) {
+      await eventually(async () => {
+        const stream = begin(session, key('a'));
+        stream.write(Buffer.concat([headOf(4 * MIB), Buffer.alloc(60 * KIB)]));
+        expect((await statusOf(stream))['grpc-status']).toBe(INVALID_ARGUMENT);
+      });
+    }
+  });
+
   it('give their room back when the client leaves', async () => {
     const { address, bodies, calls } = await serve();
     const session = await openSession(address);
@@ -254,6 +268,23 @@ describe('the message of a request', () => {
     expect(refusals.filter((reason) => reason !== 'body_budget')).toEqual([]);
     await eventually(() => expect(bodies.takenBytes).toBe(0));
   });
+});
+
+it('a stream that is answered before its end leaves nothing at the server', async () => {
+  const streams: ServerHttp2Stream[] = [];
+  const listener = createHttp2Listener({
+    ...{ name: 'test', host: '127.0.0.1', port: 0, countRefusal: () => undefined },
+    limits: { maxConnections: 10, idleMs: 60_000, maxAgeMs: 60_000, graceMs: 1_000 },
+    onRequest(stream) {
+      streams.push(stream);
+      answerFailure(stream, { code: 14, message: 'Not now.', retryAfterSeconds: 1 }, 'req_1');
+    },
+  });
+  await listener.start();
+  cleanUps.push(() => listener.stop());
+  const stream = half(begin(await openSession(listener.address)), 3 * MIB, 60 * KIB);
+  expect((await statusOf(stream))['grpc-status']).toBe(UNAVAILABLE);
+  await eventually(() => expect(streams.map(({ destroyed }) => destroyed)).toEqual([true]));
 });
 
 describe('a connection', () => {

@@ -194,8 +194,8 @@ function unavailable(message: string): AppError {
   return new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
 }
 
+/** Not the refusals by limits: they are as many as a sender likes, and metrics count them. */
 function logFailure(logger: Logger, error: AppError, { requestId, path }: { requestId: string; path: string }): void {
-  if (error.code === 'service_unavailable' || error.code === 'upstream_timeout') {
-    logger.warn({ err: error, request_id: requestId, rpc: path }, 'a report was refused');
-  }
+  if (error.cause === undefined || error.code === 'invalid_request') return;
+  logger.warn({ err: error, request_id: requestId, rpc: path }, 'a report was refused');
 }

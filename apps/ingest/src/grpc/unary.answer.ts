@@ -46,7 +46,10 @@ function isWaiting(stream: ServerHttp2Stream): boolean {
 
 /** The client may never end a request that was answered before it was complete (RFC 9113, 8.1). */
 function closeRequest(stream: ServerHttp2Stream): void {
-  if (!stream.readableEnded) stream.close(NGHTTP2_NO_ERROR);
+  if (stream.readableEnded) return;
+  // A stream with bytes that nobody reads stays in memory as long as its connection.
+  stream.resume();
+  stream.close(NGHTTP2_NO_ERROR);
 }
 
 function limitReading(stream: ServerHttp2Stream): void {
