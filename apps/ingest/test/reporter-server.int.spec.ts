@@ -1,79 +1,15 @@
 import { once } from 'node:events';
-import { type ClientHttp2Stream, constants, type ServerHttp2Stream } from 'node:http2';
-import { createConnection } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { createBodyBudget } from '@tollkeeper/http';
-import { AppError } from '@tollkeeper/kernel';
-import { createMetrics } from '@tollkeeper/runtime';
-import { eventually, testLogger } from '@tollkeeper/testing';
-import { createHttp2Listener } from '../src/grpc/http2.listener.ts';
-import { createReporterServer, type ReporterCall, type ReporterServerOptions } from '../src/grpc/reporter.server.ts';
-import { answerFailure } from '../src/grpc/unary.answer.ts';
-import { createReporterErrors } from '../src/intake/reporter.errors.ts';
+import { describe, expect, it } from '@jest/globals';
+import { eventually } from '@tollkeeper/testing';
 import { begin, exportBytes, headOf, openSession, statusOf, TRACE_EXPORT } from './reporter.client.ts';
+import { BUDGET_BYTES, half, key, KIB, MIB, serve } from './reporter.stack.ts';
 
-const KIB = 1024;
-const MIB = 1024 * KIB;
-const BUDGET_BYTES = 4 * MIB;
-
-/** Names of statuses, by their numbers. */
+/** Statuses of gRPC. */
 const INVALID_ARGUMENT = '3';
 const RESOURCE_EXHAUSTED = '8';
 const UNIMPLEMENTED = '12';
 const UNAVAILABLE = '14';
-
-const cleanUps: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
-});
-
-/** A server that answers with the number of the bytes of a message. The key of a request is the name of its sender. */
-async function serve(overrides: Partial<ReporterServerOptions<string>> = {}) {
-  const refusals: string[] = [];
-  const countRefusal = (reason: string) => void refusals.push(reason);
-  const bodies = createBodyBudget({ budgetBytes: BUDGET_BYTES, countRefusal });
-  const calls: ReporterCall<string>[] = [];
-  const metrics = createMetrics('test');
-  const logs = testLogger();
-  const server = createReporterServer<string>({
-    config: { HOST: '127.0.0.1', OTLP_PORT: 0 },
-    logger: logs.logger,
-    metrics,
-    rpcs: new Map([
-      [
-        TRACE_EXPORT,
-        async (call) => {
-          calls.push(call);
-          return Buffer.from(String(call.bytes.length));
-        },
-      ],
-    ]),
-    async authenticate({ headers: { authorization } }) {
-      if (authorization === undefined) throw new AppError('unauthenticated', 'Send a key.');
-      return authorization;
-    },
-    senderOf: (caller) => caller,
-    chargeBytes: () => undefined,
-    errors: createReporterErrors({ overQuota: 'rate_limited' }),
-    limitBytes: 3 * MIB,
-    maxRatio: 200,
-    bodies,
-    countRefusal,
-    ...overrides,
-  });
-  await server.start();
-  cleanUps.push(() => server.stop());
-  return { server, address: server.address, bodies, calls, refusals, metrics, logs };
-}
-
-const key = (authorization: string) => ({ authorization });
-
-/** Begins a message and sends a part of it. */
-function half(stream: ClientHttp2Stream, announced: number, sent: number): ClientHttp2Stream {
-  stream.write(Buffer.concat([headOf(announced), Buffer.alloc(sent)]));
-  return stream;
-}
 
 describe('messages that are arriving', () => {
   it('of a thousand streams take no more than the memory for bodies, and no place of others', async () => {
@@ -267,108 +203,6 @@ describe('the message of a request', () => {
     expect(most).toBeLessThanOrEqual(BUDGET_BYTES);
     expect(refusals.filter((reason) => reason !== 'body_budget')).toEqual([]);
     await eventually(() => expect(bodies.takenBytes).toBe(0));
-  });
-});
-
-it('a stream that is answered before its end leaves nothing at the server', async () => {
-  const streams: ServerHttp2Stream[] = [];
-  const listener = createHttp2Listener({
-    ...{ name: 'test', host: '127.0.0.1', port: 0, countRefusal: () => undefined },
-    limits: { maxConnections: 10, idleMs: 60_000, maxAgeMs: 60_000, graceMs: 1_000 },
-    onRequest(stream) {
-      streams.push(stream);
-      answerFailure(stream, { code: 14, message: 'Not now.', retryAfterSeconds: 1 }, 'req_1');
-    },
-  });
-  await listener.start();
-  cleanUps.push(() => listener.stop());
-  const stream = half(begin(await openSession(listener.address)), 3 * MIB, 60 * KIB);
-  expect((await statusOf(stream))['grpc-status']).toBe(UNAVAILABLE);
-  await eventually(() => expect(streams.map(({ destroyed }) => destroyed)).toEqual([true]));
-});
-
-describe('a connection', () => {
-  it('that is not HTTP/2, or breaks off, leaves the server as it was', async () => {
-    const { address, server } = await serve();
-    const [host, port] = server.address.split(':');
-    const socket = createConnection({ host: host!, port: Number(port) }).on('error', () => undefined);
-    socket.end('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    socket.resume();
-    await once(socket, 'close');
-    const session = await openSession(address);
-    half(begin(session, key('a')), 1_000, 10);
-    session.socket.destroy();
-    expect((await exportBytes(address, Buffer.alloc(10), { metadata: key('a') })).code).toBe('OK');
-  });
-
-  it('with a request that is not gRPC gets 415', async () => {
-    const { address } = await serve();
-    const session = await openSession(address);
-    const requests: Record<string, string>[] = [{ 'content-type': 'application/json' }, { ':method': 'PUT' }];
-    for (const headers of requests) {
-      expect(await statusOf(begin(session, headers))).toMatchObject({ ':status': 415 });
-    }
-  });
-
-  it('is the oldest of its address when there are too many, and is closed', async () => {
-    const { address, refusals } = await serve({ limits: { maxConnections: 1 } });
-    const first = await openSession(address);
-    const closed = once(first, 'close');
-    expect((await exportBytes(address, Buffer.alloc(10), { metadata: key('a') })).code).toBe('OK');
-    await closed;
-    expect(refusals).toEqual(['connection_limit']);
-  });
-
-  it('that cancels requests without end is closed', async () => {
-    const { address } = await serve();
-    const session = await openSession(address);
-    const closed = once(session, 'close');
-    const flood = setInterval(() => {
-      for (let i = 0; i < 100 && !session.destroyed && !session.closed; i += 1) {
-        begin(session, key('a')).close(constants.NGHTTP2_CANCEL);
-      }
-    }, 1);
-    await closed;
-    clearInterval(flood);
-    expect((await exportBytes(address, Buffer.alloc(10), { metadata: key('a') })).code).toBe('OK');
-  });
-
-  it('that is idle, or old, takes no more requests, and clients open another one', async () => {
-    for (const ends of [{ idleMs: 50 }, { maxAgeMs: 50 }]) {
-      const { address } = await serve({ limits: ends });
-      const session = await openSession(address);
-      await Promise.all([once(session, 'goaway'), once(session, 'close')]);
-      expect((await exportBytes(address, Buffer.alloc(10), { metadata: key('a') })).code).toBe('OK');
-    }
-  });
-
-  it('whose client is gone without a word ends with its age', async () => {
-    const { address, server } = await serve({ limits: { maxAgeMs: 50, graceMs: 50 } });
-    const [host, port] = address.split(':');
-    const socket = createConnection({ host: host!, port: Number(port), allowHalfOpen: true }).on('error', () => undefined);
-    // The beginning of HTTP/2 and empty settings, and then nothing, not even an end.
-    socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-    socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]));
-    socket.resume();
-    await once(socket, 'close');
-    await server.stop();
-  });
-
-  it('takes no more requests once the server drains, and finishes what it has', async () => {
-    const { promise: release, resolve } = Promise.withResolvers<Buffer>();
-    const { server, address } = await serve({ rpcs: new Map([[TRACE_EXPORT, () => release]]) });
-    const session = await openSession(address);
-    const stream = begin(session, key('a'));
-    const status = statusOf(stream);
-    stream.end(headOf(0));
-    const away = once(session, 'goaway');
-    await eventually(() => expect(session.state.outboundQueueSize).toBe(0));
-    server.drain?.();
-    await away;
-    const stopped = server.stop();
-    resolve(Buffer.from('done'));
-    expect((await status)['grpc-status']).toBe('0');
-    await stopped;
   });
 });
 
