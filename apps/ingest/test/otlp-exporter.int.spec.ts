@@ -74,7 +74,7 @@ describe("OpenTelemetry's exporter of traces over gRPC", () => {
     );
   });
 
-  it('is told by a status why a batch was refused, and sends it once', async () => {
+  it('reports the status of a refused batch, and sends the batch once', async () => {
     const { apiKey } = ingest.keys.issue();
     const readOnly = ingest.keys.issue('read_only').apiKey;
     const before = await requests();

@@ -57,7 +57,7 @@ describe('a connection', () => {
     expect(refusals).toEqual(['connection_limit']);
   });
 
-  it('that cancels requests without end is closed', async () => {
+  it('that cancels thousands of requests is closed', async () => {
     const { address } = await serve();
     const session = await openSession(address);
     const closed = once(session, 'close');
@@ -80,7 +80,7 @@ describe('a connection', () => {
     }
   });
 
-  it('whose client is gone without a word ends with its age', async () => {
+  it('whose client has vanished ends at its greatest age', async () => {
     const { address, server } = await serve({ limits: { maxAgeMs: 50, graceMs: 50 } });
     const [host, port] = address.split(':');
     const socket = createConnection({ host: host!, port: Number(port), allowHalfOpen: true }).on('error', () => undefined);

@@ -160,7 +160,7 @@ describe('the message of a request', () => {
     expect([bodies.takenBytes, calls.length]).toEqual([0, 0]);
   });
 
-  it('is refused with UNIMPLEMENTED if its compression is unknown, and told which are known', async () => {
+  it('is refused with UNIMPLEMENTED and a list of the known compressions if its own is unknown', async () => {
     const { address } = await serve();
     const stream = begin(await openSession(address), { ...key('a'), 'grpc-encoding': 'snappy' });
     const status = statusOf(stream);

@@ -37,8 +37,7 @@ const MAX_SESSION_MIB = 1;
 
 /**
  * A server of HTTP/2 without TLS, which the platform provides. A connection ends when it is idle or old, also one whose
- * client is gone without a word. On `drain` and `stop`, clients are asked to go elsewhere, and requests in flight
- * finish.
+ * client has vanished. On `drain` and `stop`, clients are asked to reconnect elsewhere, and requests in flight finish.
  */
 export function createHttp2Listener(options: Http2ListenerOptions): Http2Listener {
   const { name, host, port, onRequest, countRefusal } = options;
