@@ -38,7 +38,7 @@ const SERVICE_LAYERS = {
   // From the bytes of a body to the calls that it reports.
   intake: [],
   http: ['domain', 'intake', 'openapi'],
-  grpc: ['domain', 'channels', 'prices'],
+  grpc: ['domain', 'channels', 'prices', 'intake'],
   consumers: ['domain', 'store', 'evaluation'],
   evaluation: ['domain', 'store'],
   delivery: ['domain', 'store', 'channels'],

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
+import { connect, type IncomingHttpHeaders } from 'node:http2';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -142,6 +143,23 @@ describe('the standalone as a process', () => {
     expect(terminal).toContain(`Port ${port} of 127.0.0.1 is in use`);
     expect(terminal).toContain(`${variable}=`);
     expect(terminal).not.toMatch(/^ +at /m);
+  });
+
+  it('takes OTLP over gRPC on another port, and says on which, when another program has its own', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const standalone = await start({ OTLP_PORT: String(port) });
+    server.close();
+    const said = new RegExp(`Port ${port} is in use, so OTLP over gRPC is at (127\\.0\\.0\\.1:\\d+)`);
+    const [, address] = said.exec(standalone.terminal()) ?? [];
+    const session = connect(`http://${address}`);
+    const path = '/opentelemetry.proto.collector.trace.v1.TraceService/Export';
+    const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc' });
+    const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders];
+    session.close();
+    // UNAUTHENTICATED, without a key.
+    expect(headers['grpc-status']).toBe('16');
   });
 
   it('distinguishes who logs in through a proxy that it knows', async () => {

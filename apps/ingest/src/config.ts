@@ -1,11 +1,12 @@
 import { MAX_EVENTS_BODY_BYTES, MAX_EVENTS_PER_BATCH } from '@tollkeeper/contracts';
-import { hostPortField, httpServiceFields, integerField, serviceConfig } from '@tollkeeper/runtime';
+import { hostPortField, httpServiceFields, integerField, portField, serviceConfig } from '@tollkeeper/runtime';
 import { z } from 'zod';
 
 const MIB = 1024 * 1024;
 
 export const ingestConfig = serviceConfig.extend({
   ...httpServiceFields,
+  OTLP_PORT: portField().prefault('4317').describe('port for OTLP over gRPC; default 4317'),
   KEYS_GRPC: hostPortField().describe('host:port of the keys service'),
   IDENTITY_GRPC: hostPortField().describe('host:port of identity, which has the labels of agents'),
   BUDGETS_GRPC: hostPortField().describe('host:port of budgets, which has the prices of workspaces'),

@@ -11,22 +11,33 @@ import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, createTurns, systemClock, type TenantId } from '@tollkeeper/kernel';
 import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
-import { assembleService, type Component, type ServesHttp, type ServiceDeps } from '@tollkeeper/runtime';
+import {
+  assembleService,
+  type Component,
+  type ServesGrpc,
+  type ServesHttp,
+  type ServiceDeps,
+} from '@tollkeeper/runtime';
 import {
   createKeyAuthenticator,
   createKeyCheck,
   createKeyVerifier,
   createWorkspaceQuota,
+  type VerifiedKey,
   type WorkspaceQuota,
 } from '@tollkeeper/workspace-keys';
 import type { IngestConfig } from './config.ts';
 import { createEventIntake, type ReportingKey } from './domain/event.intake.ts';
 import { createEventRoutes } from './http/event.routes.ts';
+import { createOtlpRpcs } from './grpc/otlp.rpcs.ts';
+import { createReporterServer } from './grpc/reporter.server.ts';
 import { createIntakeRoutes } from './http/intake.routes.ts';
 import { createReporterAuthenticator } from './http/reporter.authenticator.ts';
 import { CALL_FATES, type CallFate, createCallIntake } from './intake/call.intake.ts';
 import { createPriceFile } from './prices/price.file.ts';
 import { createWorkspacePrices } from './prices/workspace.prices.ts';
+import { MAX_OTLP_BYTES, MAX_OTLP_RATIO } from './intake/decode.ts';
+import { createReporterErrors } from './intake/reporter.errors.ts';
 
 export interface IngestDeps extends ServiceDeps<IngestConfig> {
   /** Start it before this service and stop it afterwards. */
@@ -48,9 +59,9 @@ const LARGE_BODIES_SHARE = 1 / 8;
 
 /**
  * Accepts events as CloudEvents, and calls as OTLP or LiteLLM's callback, with a workspace key, and appends events to
- * the log. `httpUrl` is valid once started.
+ * the log. `httpUrl`, and `grpcAddress` of OTLP over gRPC, are valid once started.
  */
-export interface IngestService extends Component, ServesHttp {
+export interface IngestService extends Component, ServesGrpc, ServesHttp {
   /** Takes OTLP/JSON traces of a workspace of the same process, as `/v1/traces` does with a key. */
   reportTraces(tenantId: TenantId, body: Buffer): Promise<void>;
 }
@@ -94,14 +105,28 @@ export function createIngest(deps: IngestDeps): IngestService {
     },
     clock,
   });
+  const reporters = createReporterAuthenticator(check);
   const http = createHttpServer({
     ...deps,
     routes: [
       ...createEventRoutes({ intake, authenticator: createKeyAuthenticator(check), quotas, clock }),
-      ...createIntakeRoutes({ intake: calls, authenticator: createReporterAuthenticator(check), quotas }),
+      ...createIntakeRoutes({ intake: calls, authenticator: reporters, quotas }),
     ],
     name: 'ingest',
     bodyBudgetBytes: config.BODY_BUDGET_BYTES,
+  });
+  const errors = createReporterErrors({ overQuota: 'rate_limited' });
+  const otlp = createReporterServer<VerifiedKey>({
+    ...deps,
+    ...reporters,
+    rpcs: createOtlpRpcs({ intake: calls, errors }),
+    chargeBytes: ({ tenantId }, bytes) => quotas.bytes.charge(tenantId, bytes),
+    errors,
+    limitBytes: MAX_OTLP_BYTES,
+    maxRatio: MAX_OTLP_RATIO,
+    // One memory for all bodies, however they come.
+    bodies: http.bodies,
+    countRefusal: http.countRefusal,
   });
   const topic: Component = {
     name: 'events-topic',
@@ -112,7 +137,7 @@ export function createIngest(deps: IngestDeps): IngestService {
   // identity, only events of agents whose labels are known; without budgets, only calls with a cost, and calls of
   // workspaces whose prices are known. All other requests are answered accordingly.
   const parts = [priceFile, topic, keys, identity, budgets];
-  return Object.assign(assembleService({ name: 'ingest', logger, parts, http }), {
+  return Object.assign(assembleService({ name: 'ingest', logger, parts, grpc: otlp, http }), {
     async reportTraces(tenantId: TenantId, bytes: Buffer) {
       const key = { tenantId, keyId: undefined, labels: {} };
       const options = { agent: undefined, signal: new AbortController().signal };

@@ -81,6 +81,7 @@ export function useIngest(
       config: loadConfig(ingestConfig, {
         HOST: '127.0.0.1',
         HTTP_PORT: '0',
+        OTLP_PORT: '0',
         KEYS_GRPC: keys.address,
         IDENTITY_GRPC: keys.address,
         BUDGETS_GRPC: keys.address,
@@ -128,6 +129,7 @@ export function useIngest(
     metrics,
     post,
     url: () => service.httpUrl,
+    grpcAddress: () => service.grpcAddress,
     /** Checks an answer against the OpenAPI document. */
     expectDocumented: (path: string, status: number, body: unknown) =>
       expectMatchesOpenApi(document, { method: 'POST', path, status, body }),

@@ -1,5 +1,5 @@
 // `npm run bench:otlp`: what it costs to take OTLP, from the bytes of a body to the encoded records of the log, against
-// reading its bytes alone. One process, without HTTP and without a log.
+// reading its bytes alone. One process, without HTTP and without a log. Then a batch over HTTP and over gRPC.
 import { createTurns, provenTenantId } from '@tollkeeper/kernel';
 import { createOverrideBook, createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import { markdownTable } from '@tollkeeper/testing/markdown-table';
@@ -10,11 +10,14 @@ import { ASKED } from '../src/intake/facts.ts';
 import { decodeJson } from '../src/intake/otlp-json.ts';
 import { decodeProtobuf, type Signal } from '../src/intake/otlp-protobuf.ts';
 import { traces } from './otlp.bodies.ts';
+import { measureTransports } from './otlp.transports.ts';
 import { bodyOf, RECEIVED_MS, RECORDED } from './senders.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 7);
 const ROUND_MS = Number(process.argv[3] ?? 1_000);
 const CALLS = 10_000;
+/** The batch of OpenTelemetry's SDKs. */
+const BATCH = 512;
 const MIB = 1024 * 1024;
 const DECODERS = { protobuf: decodeProtobuf, json: decodeJson };
 
@@ -24,7 +27,7 @@ interface Body {
   encoding: Encoding;
 }
 
-const key = { tenantId: provenTenantId('ws_bench'), keyId: 'key_bench', labels: {} };
+const key = { tenantId: provenTenantId('ws_bench'), keyId: 'key_bench', role: 'developer' as const, labels: {} };
 const waits = new AbortController().signal;
 let calls = 0;
 const events = createEventIntake({
@@ -59,8 +62,8 @@ const recorded = (encoding: Encoding): Body[] =>
     return !path.endsWith('/litellm') && isJson === (encoding === 'json');
   }).map(({ file, path }) => ({ bytes: bodyOf(file), signal: path.endsWith('/logs') ? 'log' : 'span', encoding }));
 
-function manyCalls(encoding: Encoding): Body {
-  const spans = Array.from({ length: CALLS }, (_, index) => ({
+function manyCalls(encoding: Encoding, length = CALLS): Body {
+  const spans = Array.from({ length }, (_, index) => ({
     traceId: index.toString(16).padStart(32, '1'),
     spanId: index.toString(16).padStart(16, '1'),
     endNanos: BigInt(RECEIVED_MS) * 1_000_000n,
@@ -123,8 +126,15 @@ const rows = cases.map(({ name, bodies }) => {
     `${Math.round(100 * median(of.map(({ walked, taken }) => taken / walked)))} %`,
   ];
 });
+const { bytes } = manyCalls('protobuf', BATCH);
+const transports = await measureTransports(intake, key, { bytes, requests: Math.ceil(ROUND_MS / 10), rounds: ROUNDS });
 process.stdout.write(
   `Records per second of one core, medians of ${ROUNDS} interleaved rounds of ${ROUND_MS / 1000} s:\n\n` +
     `${markdownTable(['', 'records', 'bytes each', 'read alone', 'taken', 'of reading alone'], rows)}\n\n` +
+    `Processor time of a batch of ${BATCH} calls (${whole(bytes.length / 1024)} KiB), medians of the same number of rounds:\n\n` +
+    `${markdownTable(
+      ['', 'ms'],
+      transports.map(({ name, micros }) => [name, (median(micros) / 1_000).toFixed(2)]),
+    )}\n\n` +
     `${whole(calls)} events, ${whole(process.memoryUsage.rss() / MIB)} MiB resident at the end\n`,
 );

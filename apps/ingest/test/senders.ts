@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeLitellm, decodeOtlp } from '../src/intake/decode.ts';
 import type { IntakeRecord } from '../src/intake/record.ts';
+import type { TestSpan } from './otlp.bodies.ts';
 
 /** A body that a real sender has sent, and how. All prompts in it are `PROMPTTEXT`. */
 export interface RecordedBody {
@@ -32,4 +33,24 @@ export async function recordsOf({ file, path, headers }: RecordedBody): Promise<
 
 export function recorded(file: string): RecordedBody {
   return RECORDED.find((body) => body.file === file)!;
+}
+
+/** A call with a cost, unless its attributes say otherwise. */
+export function callSpan(
+  attributes: TestSpan['attributes'] = [['gen_ai.usage.cost', 0.00517]],
+  spanId = 'b7ad6b7169203331',
+  model = 'gpt-4o',
+): TestSpan {
+  return {
+    traceId: '0af7651916cd43dd8448eb211c80319c',
+    spanId,
+    endNanos: BigInt(RECEIVED_MS) * 1_000_000n,
+    attributes: [
+      ['gen_ai.operation.name', 'chat'],
+      ['gen_ai.request.model', model],
+      ['gen_ai.usage.input_tokens', 1200n],
+      ['gen_ai.usage.output_tokens', 345n],
+      ...attributes,
+    ],
+  };
 }

@@ -91,6 +91,9 @@ export const standaloneConfig = z.object({
   ENFORCER_GRPC_PORT: portField()
     .prefault('0')
     .describe('port on 127.0.0.1 for gateways that reserve over gRPC, such as 9090; default any free port'),
+  OTLP_PORT: portField()
+    .prefault('4317')
+    .describe('port on 127.0.0.1 for OTLP over gRPC; another one if it is taken; 0 for any free port; default 4317'),
   LOG_LEVEL: serviceConfig.shape.LOG_LEVEL.unwrap()
     .default('warn')
     .describe('fatal, error, warn, info, debug, trace or silent; default warn'),

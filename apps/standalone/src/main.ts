@@ -8,7 +8,7 @@ import {
   STOP_TIMEOUT_MS,
 } from '@tollkeeper/runtime';
 import { standaloneConfig } from './config.ts';
-import { requireFreePort } from './port.ts';
+import { findFreePort, requireFreePort } from './port.ts';
 import { createStandalone } from './standalone.service.ts';
 import { createTerminal, endingReadably } from './terminal.ts';
 
@@ -30,9 +30,13 @@ try {
     createLogger({ service, level: config.LOG_LEVEL, traceIds: isTraced(config), ...destination });
   await requireFreePort('OPS_PORT', '127.0.0.1', config.OPS_PORT);
   const port = await requireFreePort('PORT', config.HOST, config.PORT);
+  const otlpPort = await findFreePort(config.OTLP_PORT);
+  if (config.OTLP_PORT !== 0 && otlpPort !== config.OTLP_PORT) {
+    terminal.progress(`Port ${config.OTLP_PORT} is in use, so OTLP over gRPC is at 127.0.0.1:${otlpPort} (OTLP_PORT).`);
+  }
   const metrics = createMetrics('standalone');
   const tracing = await createTracing({ config, logger: loggerOf('standalone'), metrics });
-  const standalone = createStandalone({ config, port, loggerOf, metrics, tracing, terminal, onFatal });
+  const standalone = createStandalone({ config, port, otlpPort, loggerOf, metrics, tracing, terminal, onFatal });
   const build = () => endingReadably(standalone, end);
   await runProcess({ name: 'tollkeeper', build, logger: loggerOf('standalone'), stopTimeoutMs: STOP_TIMEOUT_MS });
 } catch (error) {

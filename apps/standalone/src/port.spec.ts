@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { requireFreePort } from './port.ts';
+import { findFreePort, requireFreePort } from './port.ts';
 
 describe('requireFreePort', () => {
   it('finds a free port for 0, and leaves it free', async () => {
@@ -22,4 +22,14 @@ describe('requireFreePort', () => {
   it('names HOST for an address that this machine does not have', async () => {
     await expect(requireFreePort('PORT', '192.0.2.1', 8080)).rejects.toThrow('Check HOST and PORT');
   });
+});
+
+it('findFreePort takes the port if it is free, and another one if it is in use or 0', async () => {
+  const free = await findFreePort(0);
+  expect(await findFreePort(free)).toBe(free);
+  const server = createServer().listen(free, '127.0.0.1');
+  await once(server, 'listening');
+  const other = await findFreePort(free);
+  expect([other === free, await findFreePort(other)]).toEqual([false, other]);
+  server.close();
 });

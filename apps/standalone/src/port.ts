@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { freePort } from '@tollkeeper/managed-process';
+import { freePort, isFree } from '@tollkeeper/managed-process';
 
 /**
  * Resolves to `port`, or to a free port for 0, after checking that it is free. The check comes before anything is
@@ -12,6 +12,11 @@ export async function requireFreePort(variable: string, host: string, port: numb
     server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, variable, host, wanted)));
     server.listen(wanted, host, () => server.close(() => resolve(wanted)));
   });
+}
+
+/** Resolves to `port` of loopback if no other program has it, else to a free one. */
+export async function findFreePort(port: number): Promise<number> {
+  return port !== 0 && (await isFree(port)) ? port : freePort();
 }
 
 function explain(error: NodeJS.ErrnoException, variable: string, host: string, port: number): Error {

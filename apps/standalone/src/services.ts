@@ -32,6 +32,8 @@ export interface ServicesOptions {
   config: StandaloneConfig;
   /** Port and public address of the gateway. */
   port: number;
+  /** Port of OTLP over gRPC. */
+  otlpPort: number;
   publicUrl: string;
   /** Called after MongoDB has started. */
   mongodbUri: () => string;
@@ -47,10 +49,10 @@ export type Services = ReturnType<typeof createServices>;
 
 /**
  * Every service of the table, in its order, as in separate processes: with real HTTP and gRPC between them on free
- * loopback ports. Only the gateway has the port for users.
+ * loopback ports. Only the gateway has the port for users, and ingest the one for OTLP over gRPC.
  */
 export function createServices(options: ServicesOptions) {
-  const { config, port, publicUrl, mongodbUri, loggerOf, tracing } = options;
+  const { config, port, otlpPort, publicUrl, mongodbUri, loggerOf, tracing } = options;
   const metrics: Metrics[] = [];
   const callerTokenSecret = randomBytes(32).toString('base64url');
 
@@ -84,6 +86,7 @@ export function createServices(options: ServicesOptions) {
       WORKSPACE_BYTES_PER_SECOND: String(config.WORKSPACE_BYTES_PER_SECOND),
       WORKSPACE_BURST_BYTES: String(config.WORKSPACE_BURST_BYTES),
       PRICES_FILE: config.PRICES_FILE,
+      OTLP_PORT: String(otlpPort),
     },
     enforcer: {
       WORKSPACE_CALLS_PER_SECOND: String(config.WORKSPACE_CALLS_PER_SECOND),

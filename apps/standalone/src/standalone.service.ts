@@ -25,6 +25,8 @@ export interface StandaloneDeps {
   config: StandaloneConfig;
   /** Port of the gateway; equals `config.PORT` unless that is 0. */
   port: number;
+  /** Port of OTLP over gRPC; equals `config.OTLP_PORT` unless that is 0 or taken. */
+  otlpPort: number;
   /** The logger of the named service. */
   loggerOf: (service: string) => Logger;
   /** Metrics of the process itself; the services have their own. */
@@ -38,12 +40,20 @@ export interface StandaloneDeps {
 
 /** All services in one process behind the gateway. After the start, the terminal has said that it is ready. */
 export function createStandalone(deps: StandaloneDeps): Component {
-  const { config, port, loggerOf, metrics, tracing, terminal, onFatal } = deps;
+  const { config, port, otlpPort, loggerOf, metrics, tracing, terminal, onFatal } = deps;
   const logger = loggerOf('standalone');
   const launchedAt = performance.now();
   const publicUrl = config.PUBLIC_URL ?? `http://localhost:${port}`;
   const mongo = createMongo({ config, onProgress: terminal.progress, onUnexpectedExit: onFatal });
-  const services = createServices({ config, port, publicUrl, mongodbUri: () => mongo.uri, loggerOf, tracing });
+  const services = createServices({
+    config,
+    port,
+    otlpPort,
+    publicUrl,
+    mongodbUri: () => mongo.uri,
+    loggerOf,
+    tracing,
+  });
   const stopping = new AbortController();
   const workspace = createWorkspace(deps, services, () => mongo.uri, stopping.signal);
   const stack = createLifecycle([mongo, ...services.inOrder, workspace], logger, {

@@ -10,25 +10,33 @@ import {
   type Tracer,
 } from '@tollkeeper/runtime';
 
-/** Measures and traces the calls of a client or a server. */
-export interface CallTelemetry {
-  /** Starts a call. Call `end` once with its status. `span` is absent while tracing is off. */
-  begin(path: string, metadata: Metadata): { span: Span | undefined; end(code: status): void };
+/** A call that is measured and traced. Call `end` once with its status. `span` is absent while tracing is off. */
+interface MeasuredCall {
+  span: Span | undefined;
+  end(code: status): void;
+}
+
+/** Measures and traces the calls of a client. */
+export interface ClientTelemetry {
+  /** Starts a call, whose metadata get its span. */
+  begin(path: string, metadata: Metadata): MeasuredCall;
 }
 
 interface TelemetryDeps {
   metrics: Metrics | undefined;
-  tracer: Tracer | undefined;
+  tracer?: Tracer | undefined;
 }
 
-/** What a server measures in addition to its calls. */
-export interface ServerTelemetry extends CallTelemetry {
+/** Measures and traces the calls that a server answers. */
+export interface ServerTelemetry {
+  /** Starts a call, whose span continues that of the carrier. */
+  begin(path: string, carrier: TraceCarrier): MeasuredCall;
   /** A request of a batch was answered with the status. */
   batched(path: string, code: status): void;
 }
 
 /** For a service that makes calls: the metadata carry its spans. */
-export function createClientTelemetry({ metrics, tracer }: TelemetryDeps): CallTelemetry {
+export function createClientTelemetry({ metrics, tracer }: TelemetryDeps): ClientTelemetry {
   const duration = metrics && durationOf(metrics, 'client', 'Time from a call to its response, including all attempts');
   return {
     begin(path, metadata) {
@@ -58,14 +66,14 @@ const SERVER_FAULTS = new Set([
   status.DATA_LOSS,
 ]);
 
-/** For a service that answers calls: its spans continue those of the metadata. */
+/** For a service that answers calls. */
 export function createServerTelemetry({ metrics, tracer }: TelemetryDeps): ServerTelemetry {
   const duration = metrics && durationOf(metrics, 'server', 'Time from a complete request to its response');
   const batched = metrics && batchedOf(metrics);
   return {
-    begin(path, metadata) {
+    begin(path, parent) {
       const stopTimer = duration?.startTimer({ method: path });
-      const span = tracer && startSpan(tracer, { ...describe(path), kind: 'server', parent: carried(metadata) });
+      const span = tracer && startSpan(tracer, { ...describe(path), kind: 'server', parent });
       return {
         span,
         end(code) {
@@ -97,7 +105,8 @@ function describe(path: string) {
   return { name: method, attributes: { 'rpc.system.name': 'grpc', 'rpc.method': method } };
 }
 
-function carried(metadata: Metadata): TraceCarrier {
+/** The trace that the metadata of a call name. */
+export function carried(metadata: Metadata): TraceCarrier {
   return { traceparent: textOf(metadata, 'traceparent'), tracestate: textOf(metadata, 'tracestate') };
 }
 

@@ -1,3 +1,5 @@
+export { createServerTelemetry } from './call.telemetry.ts';
+export * from './fair.room.ts';
 export * from './grpc-client.ts';
 export * from './grpc-server.ts';
 export * from './grpc-service.ts';

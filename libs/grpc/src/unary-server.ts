@@ -4,7 +4,7 @@ import { type Logger, withSpan } from '@tollkeeper/runtime';
 import type { z } from 'zod';
 import { createAnswerEach, requestsIn } from './batch.ts';
 import { admitCallers, admitServices, type Admit } from './call.admission.ts';
-import { type ServerTelemetry, textOf } from './call.telemetry.ts';
+import { carried, type ServerTelemetry, textOf } from './call.telemetry.ts';
 import type { GrpcService, UnaryHandler } from './grpc-service.ts';
 import { checkRequest } from './request-check.ts';
 import { toStatus } from './status.ts';
@@ -39,7 +39,7 @@ export function createImplementer(deps: UnaryServerDeps): (service: GrpcService)
     admit: Admit,
   ): handleUnaryCall<unknown, unknown> {
     return (call, callback) => {
-      const { span, end } = telemetry.begin(method, call.metadata);
+      const { span, end } = telemetry.begin(method, carried(call.metadata));
       const requestId = toRequestId(call.metadata.get(REQUEST_ID_METADATA)[0]);
       const explain = (thrown: unknown): unknown => {
         const err = deps.explain?.(thrown) ?? thrown;

@@ -3,14 +3,15 @@ import type { ExplainError } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { errorAnswer } from './error-body.ts';
+import { isProtobuf, PROTOBUF_TYPE, statusBytes } from './protobuf-status.ts';
 
 /** Answers a request that failed. `res.locals.requestId` must be set. */
 export type ErrorAnswerer = (error: unknown, req: Request, res: Response) => void;
 
 /**
- * Answers errors with the common error body. Logs those that the caller did not cause: as a warning if the answer names
- * the failure, else as an error. If an answer has started, its connection is closed, so that the client sees that it is
- * incomplete.
+ * Answers errors with the common error body, or to protobuf requests with a `google.rpc.Status`. Logs those that the
+ * caller did not cause: as a warning if the answer names the failure, else as an error. If an answer has started, its
+ * connection is closed, so that the client sees that it is incomplete.
  */
 export function createErrorAnswerer(logger: Logger, explain: ExplainError = () => undefined): ErrorAnswerer {
   return (thrown, req, res) => {
@@ -25,7 +26,10 @@ export function createErrorAnswerer(logger: Logger, explain: ExplainError = () =
       res.destroy();
       return;
     }
-    res.status(status).set(headers).json(body);
+    res.status(status).set(headers);
+    if (!isProtobuf(req.headers['content-type'])) return void res.json(body);
+    res.setHeader('content-type', PROTOBUF_TYPE);
+    res.end(statusBytes(body.error));
   };
 }
 

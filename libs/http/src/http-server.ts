@@ -17,7 +17,7 @@ import { answerStatus } from './answer-status.ts';
 import { CALLER_HEADER, CLIENT_HEADER, tokenKey, verifyCallerToken, verifyClientAddress } from './caller-token.ts';
 import type { TokenKey } from './caller-token.ts';
 import { createErrorAnswerer, handleErrors } from './error-answerer.ts';
-import { createBodyBudget, observeBodies } from './body-budget.ts';
+import { type BodyBudget, createBodyBudget, observeBodies } from './body-budget.ts';
 import { createHttpListener } from './http-listener.ts';
 import type { HttpListener } from './http-listener.ts';
 import { openApiDocument } from './openapi.ts';
@@ -53,33 +53,36 @@ export interface HttpServerOptions extends ServiceDeps<HttpServiceConfig> {
   bodyBudgetBytes?: number;
 }
 
+/** `bodies` and `countRefusal` are for servers of the same service that share its memory for bodies. */
+export type HttpServer = HttpListener & { readonly bodies: BodyBudget; readonly countRefusal: CountRefusal };
+
 /**
  * The HTTP server of a service behind the gateway.
  *
  * Checks, in this order: caller 401, role 403, content type 415, size 413, JSON 400, then parameters, query and body
  * together (400 with every problem). A known path with another method is 405 with `Allow`, an unknown one 404. Every
- * response has `X-Request-Id`; every error has the common error body. The service's own OpenAPI document is at `GET
- * /openapi.json`.
+ * response has `X-Request-Id`; every error has the common error body, or is a `google.rpc.Status` for protobuf requests.
+ * The service's own OpenAPI document is at `GET /openapi.json`.
  */
-export function createHttpServer(options: HttpServerOptions): HttpListener {
-  const { config, name, metrics } = options;
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { config, name, metrics, bodyBudgetBytes = DEFAULT_BODY_BUDGET_BYTES } = options;
   const countRefusal = createRefusalCounter(metrics);
-  const listener = createApp(options, countRefusal);
-  return createHttpListener({
+  const bodies = createBodyBudget({ budgetBytes: bodyBudgetBytes, countRefusal });
+  observeBodies(metrics, [bodies]);
+  const listener = createHttpListener({
     name: `http (${name})`,
     host: config.HOST,
     port: config.HTTP_PORT,
-    listener,
+    listener: createApp(options, bodies),
     metrics,
     countRefusal,
   });
+  return Object.assign(listener, { bodies, countRefusal });
 }
 
-function createApp(options: HttpServerOptions, countRefusal: CountRefusal): Express {
+function createApp(options: HttpServerOptions, budget: BodyBudget): Express {
   const { routes, name, config, logger, metrics, tracer } = options;
   const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, bodyBudgetBytes = DEFAULT_BODY_BUDGET_BYTES } = options;
-  const budget = createBodyBudget({ budgetBytes: bodyBudgetBytes, countRefusal });
-  observeBodies(metrics, [budget]);
   const turns = createTurns({ capacity: bodyBudgetBytes * VALUES_SHARE, ofSender: 1 });
   const key = tokenKey(config.CALLER_TOKEN_SECRET);
   // One buffer that all answers share. From a string, each answer would make a copy.
@@ -102,7 +105,8 @@ function createApp(options: HttpServerOptions, countRefusal: CountRefusal): Expr
     const expressRoute = app.route(toExpressPath(path));
     for (const route of ofPath) {
       const limitBytes = route.bodyLimitBytes ?? bodyLimitBytes;
-      expressRoute[route.method](createPipeline({ route, service: name, key, limitBytes, budget, turns }));
+      const maxRatio = route.bodyRatioLimit ?? Infinity;
+      expressRoute[route.method](createPipeline({ route, service: name, key, limitBytes, maxRatio, budget, turns }));
     }
     expressRoute.all(refuseMethod(ofPath.map(({ method }) => method)));
   }

@@ -1,7 +1,9 @@
 export * from './answer-status.ts';
+export * from './arriving-body.ts';
 export * from './body-budget.ts';
 export * from './caller-token.ts';
 export * from './error-answerer.ts';
+export { errorAnswer, type ErrorAnswer } from './error-body.ts';
 export * from './http-listener.ts';
 export * from './http-server.ts';
 export * from './merge-patch.ts';

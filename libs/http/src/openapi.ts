@@ -3,6 +3,7 @@ import { ROLES } from '@tollkeeper/kernel';
 import type { Role } from '@tollkeeper/kernel';
 import { createDocument } from 'zod-openapi';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponsesObject, oas32 } from 'zod-openapi';
+import { PROTOBUF_TYPE } from './protobuf-status.ts';
 import { bytesBody } from './route.ts';
 import type { Access, Route, SecurityScheme } from './route.ts';
 
@@ -89,7 +90,13 @@ function responses(route: Route): ZodOpenApiResponsesObject {
   });
   return {
     ...(Object.fromEntries(declared) as ZodOpenApiResponsesObject),
-    default: { description: 'Any error', content: { 'application/json': { schema: errorBodySchema } } },
+    default: {
+      description: 'Any error',
+      content: {
+        'application/json': { schema: errorBodySchema },
+        ...(PROTOBUF_TYPE in (route.bodies ?? {}) && { [PROTOBUF_TYPE]: { schema: bytesBody } }),
+      },
+    },
   };
 }
 

@@ -6,6 +6,8 @@ export type RefusalReason =
   | 'body_budget'
   /** A slow body lost its room to another one. */
   | 'body_stalled'
+  /** Too many gRPC requests wait for the check of their key, or for their bytes. */
+  | 'arrival_limit'
   /** The session, the key or the address has too many requests in flight. */
   | 'sender_limit'
   /** The address has received too many bytes of answers that need no session and no key. */

@@ -144,6 +144,8 @@ export interface RouteDefinition<
   readsBytes?: boolean;
   /** Largest body in bytes, after decompression; the server's limit unless given. */
   bodyLimitBytes?: number;
+  /** How many times larger a body over 64 KiB may become by decompression; any number unless given. */
+  bodyRatioLimit?: number;
   /**
    * Charges the caller for the bytes of the body, after decompression and before parsing. A thrown error becomes the
    * answer.
@@ -175,6 +177,7 @@ export interface Route {
   bodies: Record<string, z.ZodType> | undefined;
   readsBytes: boolean;
   bodyLimitBytes: number | undefined;
+  bodyRatioLimit: number | undefined;
   chargeBytes: ((caller: unknown, bytes: number) => void) | undefined;
   charge: ((caller: unknown, body: unknown) => void) | undefined;
   responses: ResponseSchemas;
@@ -225,6 +228,7 @@ export function defineRoute<
     query: route.query,
     bodies: route.body instanceof z.ZodType ? { 'application/json': route.body } : route.body,
     bodyLimitBytes: route.bodyLimitBytes,
+    bodyRatioLimit: route.bodyRatioLimit,
     // The pipeline passes only the output of the route's own schemas and access, so the types hold.
     chargeBytes: route.chargeBytes as Route['chargeBytes'],
     charge: route.charge as Route['charge'],

@@ -1,4 +1,5 @@
-import { gzipSync } from 'node:zlib';
+import { randomBytes } from 'node:crypto';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createMetrics } from '@tollkeeper/runtime';
 import { z } from 'zod';
@@ -7,7 +8,7 @@ import { quietServer } from './api.fixture.ts';
 
 const BINARY = 'application/x-protobuf';
 const JSON_TYPE = 'application/json';
-const LIMIT = 1_000;
+const LIMIT = 1_000_000;
 
 /** Answers with the bytes that it gets, or with how many they were. */
 const route = defineRoute({
@@ -21,6 +22,7 @@ const route = defineRoute({
   access: 'public',
   readsBytes: true,
   bodyLimitBytes: LIMIT,
+  bodyRatioLimit: 200,
   body: {
     [BINARY]: bytesBody.transform((bytes) => ({ isJson: false, bytes })),
     [JSON_TYPE]: bytesBody.transform((bytes) => ({ isJson: true, bytes })),
@@ -77,8 +79,39 @@ describe('a route that reads bytes', () => {
 
   it('refuses other content types, and more bytes than its limit after decompression', async () => {
     expect((await post(bytes, { 'content-type': 'text/plain' })).status).toBe(415);
-    const large = Buffer.from(gzipSync(Buffer.alloc(LIMIT + 1)));
+    const large = Buffer.from(gzipSync(randomBytes(LIMIT + 1)));
     expect((await post(large, { 'content-type': BINARY, 'content-encoding': 'gzip' })).status).toBe(413);
+  });
+
+  it('refuses what grows over 64 KiB and more than its ratio by decompression, and takes it as it is', async () => {
+    const compress = { gzip: gzipSync, br: brotliCompressSync };
+    for (const encoding of ['gzip', 'br'] as const) {
+      const send = (of: Buffer) =>
+        post(Buffer.from(compress[encoding](of)), { 'content-type': BINARY, 'content-encoding': encoding });
+      const refused = await send(Buffer.alloc(500_000));
+      expect([refused.status, refused.bytes.toString()]).toEqual([413, expect.stringContaining('more than 200 times')]);
+      expect((await send(Buffer.alloc(64 * 1024))).status).toBe(200);
+      // Grows 100 times.
+      expect((await send(Buffer.concat([randomBytes(5_000), Buffer.alloc(495_000)]))).status).toBe(200);
+    }
+    expect((await post(Buffer.alloc(500_000), { 'content-type': BINARY })).status).toBe(200);
+  });
+
+  it('answers errors of protobuf requests as a Status in protobuf, and others as JSON', async () => {
+    const large = Buffer.alloc(LIMIT + 1);
+    const sentence = 'The request body is too large.';
+    for (const type of [BINARY, 'Application/X-Protobuf; charset=utf-8']) {
+      expect(await post(large, { 'content-type': type })).toEqual({
+        status: 413,
+        type: BINARY,
+        bytes: Buffer.from(`\x12\x1e${sentence}`),
+      });
+    }
+    const { type, bytes } = await post(large, { 'content-type': JSON_TYPE });
+    expect([type, JSON.parse(bytes.toString())]).toEqual([
+      'application/json; charset=utf-8',
+      expect.objectContaining({ error: sentence }),
+    ]);
   });
 
   it('is in the document once, with its content types', () => {
@@ -87,7 +120,10 @@ describe('a route that reads bytes', () => {
     expect(Object.keys(paths ?? {})).toEqual(['/v1/things']);
     expect(paths?.['/v1/things']?.post).toMatchObject({
       requestBody: { required: false, content: { [BINARY]: binary, [JSON_TYPE]: binary } },
-      responses: { 200: { content: { [BINARY]: binary, [JSON_TYPE]: { schema: { type: 'object' } } } } },
+      responses: {
+        200: { content: { [BINARY]: binary, [JSON_TYPE]: { schema: { type: 'object' } } } },
+        default: { content: { [BINARY]: binary, [JSON_TYPE]: {} } },
+      },
     });
   });
 });

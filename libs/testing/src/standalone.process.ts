@@ -103,6 +103,7 @@ export function launchStandalone({
       NODE_OPTIONS: '',
       PORT: '0',
       OPS_PORT: '0',
+      OTLP_PORT: '0',
       TOLLKEEPER_DATA_DIR: dataDirectory,
       TOLLKEEPER_DEMO: 'false',
       TOLLKEEPER_OWNER_EMAIL: OWNER.email,

@@ -1,8 +1,11 @@
-/** A server of a service, by the name of its port in the manifests. Its setting is `HTTP_PORT`, and so on. */
-export type Port = 'http' | 'grpc';
+/**
+ * A server of a service, by the name of its port in the manifests. Its setting is `HTTP_PORT`, and so on. `otlp` is OTLP
+ * over gRPC, for reporters.
+ */
+export type Port = 'http' | 'grpc' | 'otlp';
 
 /** The port of each server in a container. */
-export const PORTS: Record<Port, number> = { http: 8080, grpc: 9090 };
+export const PORTS: Record<Port, number> = { http: 8080, grpc: 9090, otlp: 4317 };
 
 /**
  * A secret of the installation; docs/deployment.md says how to create it. `MONGODB_URI` and the log-in to Kafka are not

@@ -72,10 +72,11 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     internet: false,
     memoryMib: 384,
   },
-  /** Takes events from agent gateways. */
+  /** Takes events and telemetry from agent gateways. */
   ingest: {
-    serves: ['http'],
-    open: [],
+    serves: ['http', 'otlp'],
+    // Reporters send OTLP over gRPC with a workspace key, in the cluster or through an ingress.
+    open: ['otlp'],
     calls: { grpc: ['keys', 'identity', 'budgets'] },
     reads: [],
     writes: [GATEWAY_EVENTS_TOPIC],

@@ -94,9 +94,14 @@ export interface Autoscaler extends Manifest {
   };
 }
 
+interface IngressPath {
+  path: string;
+  backend: { service: { name: string; port: { name: string } } };
+}
+
 export interface Ingress extends Manifest {
   spec: {
-    rules: { host: string; http: { paths: { backend: { service: { name: string } } }[] } }[];
+    rules: { host: string; http: { paths: IngressPath[] } }[];
     tls: { hosts: string[] }[];
   };
 }

@@ -112,7 +112,8 @@ describe('docker-compose.yml', () => {
     );
     const { port } = new URL(service('gateway').environment?.['PUBLIC_URL'] ?? '');
     const open = SERVICES.flatMap((name) => TOPOLOGY[name].open.map((server) => ({ name, target: PORTS[server] })));
-    expect(published.map(({ name, target }) => ({ name, target }))).toEqual(open);
+    const byName = (one: { name: string }, other: { name: string }) => one.name.localeCompare(other.name);
+    expect(published.map(({ name, target }) => ({ name, target })).sort(byName)).toEqual(open.sort(byName));
     for (const { host_ip: address } of published) expect(address).toBe('127.0.0.1');
     expect(published).toContainEqual(expect.objectContaining({ name: 'gateway', published: port }));
   });

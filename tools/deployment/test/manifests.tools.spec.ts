@@ -22,7 +22,7 @@ const DNS_CACHED_MS = 30_000;
 const COUNTING = SERVICES.filter(
   (service) => service !== 'identity' && TOPOLOGY[service].reads.includes(GATEWAY_EVENTS_TOPIC),
 );
-const COMPONENTS_BESIDE_PRODUCTION = ['mail', 'monitoring', 'opentelemetry'];
+const COMPONENTS_BESIDE_PRODUCTION = ['ingress-otlp', 'mail', 'monitoring', 'opentelemetry'];
 const PRODUCTION_SECRETS = {
   'tollkeeper-secrets': {
     ...SAMPLE_SECRETS,
@@ -172,7 +172,7 @@ describe('each overlay', () => {
     for (const { manifests, secrets } of overlays()) {
       for (const { service, deployment, container } of deployments(manifests)) {
         const { config } = settings(service, deployment, manifests, secrets);
-        const listening = ['HTTP_PORT', 'GRPC_PORT', 'OPS_PORT'].map((variable) => config[variable]);
+        const listening = ['HTTP_PORT', 'GRPC_PORT', 'OTLP_PORT', 'OPS_PORT'].map((variable) => config[variable]);
         const open = container.ports?.map(({ containerPort }) => containerPort);
         expect(open?.sort()).toEqual(listening.filter((port) => port !== undefined).sort());
 
@@ -330,6 +330,25 @@ describe('production', () => {
     expect(ingress?.spec.rules[0]?.http.paths.map(({ backend }) => backend.service.name)).toEqual([
       'tollkeeper-gateway',
     ]);
+  });
+
+  it('takes OTLP over gRPC at the same host with a component, at the paths of its services alone', () => {
+    const [gateway, otlp] = ['tollkeeper', 'tollkeeper-otlp'].map((name) =>
+      ofKind(complete.manifests, 'Ingress').find(({ metadata }) => metadata.name === name),
+    );
+    expect(otlp?.spec.rules.map(({ host }) => host)).toEqual(gateway?.spec.rules.map(({ host }) => host));
+    expect(otlp?.spec.tls).toEqual(gateway?.spec.tls);
+    const paths = otlp?.spec.rules[0]?.http.paths ?? [];
+    expect(paths.map(({ path }) => `${path}/Export`)).toEqual([
+      '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
+      '/opentelemetry.proto.collector.logs.v1.LogsService/Export',
+      '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export',
+    ]);
+    const named = ofKind(complete.manifests, 'Service').find(({ metadata }) => metadata.name === 'tollkeeper-otlp-ingest');
+    for (const { backend } of paths) {
+      expect(backend.service.name).toBe(named?.metadata.name);
+      expect(named?.spec.ports.map(({ name }) => name)).toEqual([backend.service.port.name]);
+    }
   });
 
   it('runs a release of each service that there is', async () => {

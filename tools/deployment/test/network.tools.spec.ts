@@ -100,7 +100,7 @@ describe('the network policies', () => {
 
   it('open to everybody the ports that the table opens, and no other', () => {
     const open = ofKind(production, 'Deployment').flatMap((deployment) =>
-      [8080, 9090, 9100]
+      [...Object.values(PORTS), 9100]
         .filter((port) => isOpen(production, deployment, port))
         .map((port) => `${appOf(deployment)}:${port}`),
     );

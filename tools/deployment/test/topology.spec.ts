@@ -23,7 +23,7 @@ const PACKAGES = SERVICES.map((service) => `@tollkeeper/${service}`).sort();
 
 /** The settings of a service that correspond to entries of the table. */
 function settingsOfTable(settings: string[]): string[] {
-  const named = ['MONGODB_URI', 'KAFKA_BROKERS', 'HTTP_PORT', 'GRPC_PORT', ...INSTALLATION_SECRETS];
+  const named = ['MONGODB_URI', 'KAFKA_BROKERS', 'HTTP_PORT', 'GRPC_PORT', 'OTLP_PORT', ...INSTALLATION_SECRETS];
   const shared = Object.values(TOPOLOGY).flatMap((entry) => entry.settings);
   return settings
     .filter((name) => named.includes(name) || shared.some((each) => each === name) || /_(GRPC|HTTP)$/.test(name))

@@ -15,6 +15,9 @@ const optionalForIdentity = Object.fromEntries(
 /** Environment of `npm run fleet`. `MONGOD_BINARY` and `JAVA_HOME` are read where `mongod` and Java are located. */
 export const fleetConfig = z.object({
   PORT: portField().prefault('8080').describe('port of the API; 0 for a free one; default 8080'),
+  OTLP_PORT: portField()
+    .prefault('4317')
+    .describe('port of OTLP over gRPC; another one if it is taken; 0 for any free port; default 4317'),
   TOLLKEEPER_DATA_DIR: z
     .string()
     .default('.tollkeeper')

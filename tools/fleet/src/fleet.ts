@@ -20,6 +20,8 @@ export interface FleetOptions {
   dataDirectory: string;
   /** The gateway's port on loopback; a free one by default. */
   port?: number;
+  /** The port of OTLP over gRPC on loopback; a free one by default, and if another program has it. */
+  otlpPort?: number;
   /** A MongoDB replica set to use instead of a managed one. */
   mongodbUri?: string;
   /** Members of the managed replica set, by default 1. With 3, it survives the loss of its primary. */
@@ -53,6 +55,8 @@ export interface FleetOptions {
 export interface Fleet {
   /** The gateway's URL, such as `http://localhost:8080`. */
   readonly baseUrl: string;
+  /** `host:port` of OTLP over gRPC. */
+  readonly otlpAddress: string;
   readonly owner: { email: string; password: string };
   /** Slug of the workspace that was created at the first start. */
   readonly workspace: string;
@@ -96,6 +100,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
         `Port ${port} is in use. Stop the program that uses it, or choose another port: PORT=${port + 1} npm run fleet`,
       );
     }
+    const otlpPort = await findOtlpPort(options);
     onProgress('Building the services…');
     const bundles = join(dataDirectory, 'bundles');
     await buildBundles(bundles);
@@ -112,7 +117,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       password: options.firstOwner?.password ?? secrets.ownerPassword,
     };
     const publicUrl = `http://localhost:${port}`;
-    const replicas = await createReplicas(options, port, bundles, {
+    const replicas = await createReplicas(options, { gateway: port, otlp: otlpPort }, bundles, {
       mongodbUri: options.mongodbUri ?? mongo?.uri ?? '',
       eventLog: {
         KAFKA_BROKERS: options.kafkaBrokers ?? kafka?.brokers ?? '',
@@ -139,6 +144,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     let stopping: Promise<void> | undefined;
     return {
       baseUrl: publicUrl,
+      otlpAddress: `${LOOPBACK}:${otlpPort}`,
       owner,
       workspace: WORKSPACE,
       apiKey: key.apiKey,
@@ -153,6 +159,14 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     await stop();
     throw error;
   }
+}
+
+async function findOtlpPort({ otlpPort = 0, onProgress = () => undefined }: FleetOptions): Promise<number> {
+  if (otlpPort === 0) return freePort();
+  if (await isFree(otlpPort)) return otlpPort;
+  const other = await freePort();
+  onProgress(`Port ${otlpPort} is in use, so OTLP over gRPC is at ${LOOPBACK}:${other} (OTLP_PORT).`);
+  return other;
 }
 
 async function lock(dataDirectory: string): Promise<() => Promise<void>> {
@@ -186,7 +200,7 @@ type Ports = Record<Port | 'ops', number>;
 /** One replica of each service, not launched yet, and a function to add more. */
 async function createReplicas(
   options: FleetOptions,
-  gatewayPort: number,
+  publicPorts: { gateway: number; otlp: number },
   bundles: string,
   shared: Omit<Installation, 'hostPort'>,
 ) {
@@ -194,10 +208,11 @@ async function createReplicas(
   const ports = new Map<ServiceName, Ports>();
   for (const service of SERVICES) ports.set(service, await freePorts());
   const portsOf = (service: ServiceName) => ports.get(service) as Ports;
-  portsOf('gateway').http = gatewayPort;
+  portsOf('gateway').http = publicPorts.gateway;
+  portsOf('ingest').otlp = publicPorts.otlp;
   const hostPort = (service: ServiceName, port: Port) => `${LOOPBACK}:${portsOf(service)[port]}`;
 
-  function create(service: ServiceName, name: string, { http, grpc, ops }: Ports): Replica {
+  function create(service: ServiceName, name: string, { http, grpc, otlp, ops }: Ports): Replica {
     const replica = createReplica({
       ...{ service, name, bundle: bundleOf(service, bundles) },
       httpUrl: `http://${LOOPBACK}:${http}`,
@@ -210,6 +225,7 @@ async function createReplicas(
         HOST: LOOPBACK,
         HTTP_PORT: String(http),
         GRPC_PORT: String(grpc),
+        OTLP_PORT: String(otlp),
         OPS_PORT: String(ops),
       },
       onLine: (line) => onLine(name, line),
@@ -240,5 +256,5 @@ async function createReplicas(
 }
 
 async function freePorts(): Promise<Ports> {
-  return { http: await freePort(), grpc: await freePort(), ops: await freePort() };
+  return { http: await freePort(), grpc: await freePort(), otlp: await freePort(), ops: await freePort() };
 }

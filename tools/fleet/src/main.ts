@@ -21,6 +21,7 @@ try {
     mongoMembers: config.FLEET_MONGODB_MEMBERS,
     kafkaReplicationFactor: config.KAFKA_REPLICATION_FACTOR,
     ...(config.PORT !== 0 && { port: config.PORT }),
+    otlpPort: config.OTLP_PORT,
     ...(config.MONGODB_URI !== undefined && { mongodbUri: config.MONGODB_URI }),
     ...(config.KAFKA_BROKERS !== undefined && { kafkaBrokers: config.KAFKA_BROKERS }),
     firstOwner: { email: config.FIRST_OWNER_EMAIL, password: config.FIRST_OWNER_PASSWORD },

@@ -1,31 +1,32 @@
-import { type Authenticator, bytesBody, defineRoute, type RequestFacts, type Route } from '@tollkeeper/http';
+import { type Authenticator, bytesBody, defineRoute, type Route } from '@tollkeeper/http';
 import type { VerifiedKey, WorkspaceQuota } from '@tollkeeper/workspace-keys';
 import { z } from 'zod';
+import { agentOf } from '../intake/agent-header.ts';
 import type { CallIntake } from '../intake/call.intake.ts';
-import type { Encoding } from '../intake/decode.ts';
+import { type Encoding, MAX_OTLP_BYTES, MAX_OTLP_RATIO } from '../intake/decode.ts';
 import { jsonAnswer, type OtlpSignal, protobufAnswer } from '../intake/otlp-answer.ts';
 import type { Signal } from '../intake/otlp-protobuf.ts';
-import { createReporterErrors } from './reporter.errors.ts';
+import { createReporterErrors } from '../intake/reporter.errors.ts';
 
 const MIB = 1024 * 1024;
-/** The OTel Collector takes as much. */
-const MAX_OTLP_BYTES = 20 * MIB;
 /** 512 calls, LiteLLM's batch, have 6.8 MB without prompts. */
 const MAX_LITELLM_BYTES = 32 * MIB;
 const MAX_ERRORS = 20;
 const PROTOBUF = 'application/x-protobuf';
 const UNAUDITED = { unaudited: 'Gateways report what has happened, with a key' };
 
-const DESCRIPTION = `Takes OTLP as protobuf or JSON, also with \`Content-Encoding: gzip\`, at most 20 MiB after decompression. The
-workspace is the one of the key, in \`Authorization: Bearer KEY\`, \`Authorization: Basic base64(ANY:KEY)\` or
-\`X-Api-Key: KEY\`. The header \`X-Tollkeeper-Agent\` names the agent of all calls in the body.
+const DESCRIPTION = `Takes OTLP as protobuf or JSON, also with \`Content-Encoding: gzip\`, at most 20 MiB after decompression,
+which may make a body at most 200 times as large. The workspace is the one of the key, in \`Authorization: Bearer KEY\`,
+\`Authorization: Basic base64(ANY:KEY)\` or \`X-Api-Key: KEY\`. The header \`X-Tollkeeper-Agent\` names the agent of all
+calls in the body.
 
 Records that are calls of models count as spend, with the cost that they have, else with the price of their tokens. A
 call is known by the response id of its provider, so it counts once, however many senders report it. A call without
 tokens and cost is a \`call.unmetered\` event. A model without a price is one \`price.missing\` event a day, and its
 calls count as 0 USD. Prompts and answers are never read.
 
-After 429, 503 or no answer, send the same body again. \`partialSuccess\` has warnings, for example about calls without a price.`;
+After 429, 503 or no answer, send the same body again. Errors of protobuf requests are a \`google.rpc.Status\`.
+\`partialSuccess\` has warnings, for example about calls without a price.`;
 
 export interface IntakeRouteDeps {
   intake: CallIntake<VerifiedKey>;
@@ -93,6 +94,7 @@ function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: Intake
     readsBytes: true,
     body: { [PROTOBUF]: bodyOf('protobuf'), 'application/json': bodyOf('json') },
     bodyLimitBytes: MAX_OTLP_BYTES,
+    bodyRatioLimit: MAX_OTLP_RATIO,
     chargeBytes: ({ tenantId }, bytes) => quotas.bytes.charge(tenantId, bytes),
     responses: {
       200: {
@@ -169,9 +171,4 @@ function litellmRoute({ intake, authenticator, quotas }: IntakeRouteDeps): Route
       };
     },
   });
-}
-
-function agentOf(headers: RequestFacts['headers']): string | undefined {
-  const agent = headers['x-tollkeeper-agent'];
-  return typeof agent === 'string' && agent.trim() !== '' ? agent.trim() : undefined;
 }

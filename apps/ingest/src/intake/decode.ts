@@ -8,6 +8,11 @@ import { countCalls, type IntakeRecord, MalformedBody } from './record.ts';
 
 export type Encoding = 'protobuf' | 'json';
 
+/** Most bytes of an OTLP body, after decompression. The OTel Collector takes as much. */
+export const MAX_OTLP_BYTES = 20 * 1024 * 1024;
+/** How many times larger it may become by decompression. Real telemetry stays far below. */
+export const MAX_OTLP_RATIO = 200;
+
 const DECODERS = { protobuf: decodeProtobuf, json: decodeJson };
 const NAMES: Record<Encoding, string> = { protobuf: 'protobuf', json: 'OTLP/JSON' };
 const REQUESTS: Record<Signal, string> = { span: 'ExportTraceServiceRequest', log: 'ExportLogsServiceRequest' };

@@ -22,3 +22,34 @@ export function protobufAnswer(notices: readonly string[]): Buffer {
   writer.uint32((ERROR_MESSAGE << 3) | BYTES).string(notices.join(' '));
   return Buffer.from(writer.ldelim().finish());
 }
+
+/** What a failed request over gRPC says. */
+export interface Failure {
+  /** The status of gRPC. */
+  code: number;
+  message: string;
+  /** When to send the same again. Undefined if that would fail again. */
+  retryAfterSeconds: number | undefined;
+}
+
+const STATUS = { code: 1, message: 2, details: 3 };
+const ANY = { typeUrl: 1, value: 2 };
+const RETRY_INFO = { delay: 1 };
+const DURATION = { seconds: 1 };
+const VARINT = 0;
+
+/** A failure as a `google.rpc.Status`, with a `google.rpc.RetryInfo` if the same may be sent again. */
+export function statusMessage({ code, message, retryAfterSeconds }: Failure): Buffer {
+  const writer = protobuf.Writer.create();
+  writer.uint32((STATUS.code << 3) | VARINT).int32(code);
+  writer.uint32((STATUS.message << 3) | BYTES).string(message);
+  if (retryAfterSeconds !== undefined) {
+    writer.uint32((STATUS.details << 3) | BYTES).fork();
+    writer.uint32((ANY.typeUrl << 3) | BYTES).string('type.googleapis.com/google.rpc.RetryInfo');
+    writer.uint32((ANY.value << 3) | BYTES).fork();
+    writer.uint32((RETRY_INFO.delay << 3) | BYTES).fork();
+    writer.uint32((DURATION.seconds << 3) | VARINT).int64(retryAfterSeconds);
+    writer.ldelim().ldelim().ldelim();
+  }
+  return Buffer.from(writer.finish());
+}

@@ -12,6 +12,8 @@ export interface ReporterErrors {
   answerNow<T>(work: () => T): T;
   /** The same for the check of a key, which has a deadline of its own. */
   access<C>(authenticator: Authenticator<C>): Authenticator<C>;
+  /** The error that such a sender gets instead of `thrown`. */
+  toAnswer(thrown: unknown): AppError;
 }
 
 /** Exporters give up after 10 seconds without an answer, and do not try again then. */
@@ -31,6 +33,7 @@ export function createReporterErrors({ overQuota }: { overQuota: ErrorCode }): R
     return new AppError(overQuota, error.message, { retryAfterSeconds: error.retryAfterSeconds, cause: error });
   };
   return {
+    toAnswer,
     async answer(work) {
       const late = new AbortController();
       const { promise, reject } = Promise.withResolvers<never>();
