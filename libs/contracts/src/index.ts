@@ -18,6 +18,7 @@ export {
   type CallFlag,
   modelName,
   PRICED_BY,
+  priceId,
   providerName,
   serviceTier,
   settlementId,

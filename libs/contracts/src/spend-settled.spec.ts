@@ -19,7 +19,7 @@ const DETAILS = {
   request_id: 'call:6d291b4e',
   tokens: TOKENS,
   priced_by: 'table',
-  price_id: 'gpt-4o.input.7',
+  price_id: 'vertex_ai/claude-haiku-4-5@20251001',
   price_version: 'a1b2c3',
   sender_amount: '0.0051699999999999995',
   service_tier: 'batch',
@@ -61,7 +61,7 @@ describe('the details of a settlement', () => {
   it.each<[string, unknown[]]>([
     ['request_id', ['', 'a b', 'x'.repeat(129), 7, null]],
     ['priced_by', ['', 'me', null]],
-    ['price_id', ['', 'a b', 7]],
+    ['price_id', ['', 'a b', 'x'.repeat(129), 7]],
     ['price_version', ['', 'x'.repeat(129)]],
     ['sender_amount', ['', '-1', '1.', '.5', '1,5', 'NaN', '$1', '1'.repeat(41), '1e1000', 0.5]],
     ['service_tier', ['', 'x'.repeat(65), null]],

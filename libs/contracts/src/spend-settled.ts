@@ -1,4 +1,4 @@
-import { MAX_MICROS } from '@tollkeeper/kernel';
+import { MAX_MICROS, PRICE_ID } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { labels } from './api/labels.ts';
 import { boundedText, identifier, micros, planKey } from './api/primitives.ts';
@@ -9,6 +9,11 @@ export const settlementId = identifier.meta({
 });
 export const modelName = boundedText(128);
 export const providerName = boundedText(128);
+/** Identifies a price of the table or of a workspace. */
+export const priceId = z
+  .string()
+  .regex(PRICE_ID, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -')
+  .meta({ description: 'The price by which the amount was computed', example: 'mistral/mistral-large-latest' });
 /** A service tier of a provider, such as `batch`. */
 export const serviceTier = boundedText(64);
 export const tokens = z.int().min(0, 'must not be negative').meta({ description: 'Number of tokens' });
@@ -64,7 +69,7 @@ export const spendSettledData = z
       description:
         'Who says what the call cost: its sender, the workspace, the price table, its reservation, or nobody',
     }),
-    price_id: identifier.optional().meta({ description: 'The price by which the amount was computed' }),
+    price_id: priceId.optional(),
     price_version: identifier.optional().meta({ description: 'The version of the price table that has the price' }),
     sender_amount: z
       .string()

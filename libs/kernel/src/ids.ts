@@ -46,3 +46,6 @@ export function newId(prefix: IdPrefix): string {
 
 /** Ids that callers choose: `agent_id`, `run_id`, `event_id`, `settlement_id`. */
 export const IDENTIFIER = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** Ids of prices: those of the table are names of models, such as `mistral/mistral-large-latest`. */
+export const PRICE_ID = /^[A-Za-z0-9._:@/-]{1,128}$/;

@@ -56,6 +56,7 @@ describe('a table of prices', () => {
     ['no name', { match: [] }, 'Row 2 (gpt-4o): match: '],
     ['an empty name', { match: ['gpt-4o', ''] }, 'Row 2 (gpt-4o): match.1: '],
     ['no id', { id: undefined }, 'Row 2: id: '],
+    ['an id that no event may have', { id: 'gpt 4o' }, 'Row 2 (gpt 4o): id: must be 1 to 128 characters'],
     [
       'an end before its begin',
       { valid_from: '2026-02-03', valid_to: '2026-02-03' },

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { PRICE_ID } from '@tollkeeper/kernel';
 import { z } from 'zod';
 
 const NAME = z.string().min(1).max(128);
@@ -7,7 +8,7 @@ const MAX_MICROS_PER_MTOK = 10_000_000_000;
 
 const rowSchema = z.strictObject({
   /** Names the prices of one model: rows of a model share it. */
-  id: NAME,
+  id: z.string().regex(PRICE_ID, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -'),
   provider: NAME,
   /** The names by which gateways report the model, in any case. */
   match: z.array(NAME).min(1).max(100),

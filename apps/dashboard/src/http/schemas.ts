@@ -7,6 +7,7 @@ import {
   micros,
   planKey,
   PRICED_BY,
+  priceId,
   timestamp,
   timezone,
 } from '@tollkeeper/contracts';
@@ -286,7 +287,7 @@ export const settlementSchema = z
       .string()
       .optional()
       .meta({ description: 'Who says what the call cost', examples: [...PRICED_BY] }),
-    price_id: identifier.optional(),
+    price_id: priceId.optional(),
     price_version: identifier.optional(),
     service_tier: z.string().optional(),
     response_model: z.string().optional(),

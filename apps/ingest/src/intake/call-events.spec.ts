@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { gatewayEventSchema } from '@tollkeeper/contracts';
+import { decodeGatewayEvent, encodeGatewayEvent, gatewayEventSchema } from '@tollkeeper/contracts';
+import { provenTenantId } from '@tollkeeper/kernel';
 import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import fc from 'fast-check';
 import { eventsOf, missingPricesOf } from './call-events.ts';
@@ -114,6 +115,16 @@ describe('the settlement of a call', () => {
     expect(unpriced).toMatchObject({ amount_micros: 0, priced_by: 'none', tokens: { input: 1500, output: 345 } });
     for (const each of [data, unpriced]) expect(each).not.toHaveProperty('sender_amount');
     expect(unpriced).not.toHaveProperty('price_id');
+  });
+
+  it('can be read from the log if the name of its price has a slash', async () => {
+    const event = await eventOf({
+      ...{ 'gen_ai.request.model': 'mistral-large-latest', 'gen_ai.provider.name': 'mistral_ai' },
+      ...USAGE,
+    });
+    const record = { tenantId: provenTenantId('ws_1'), receivedAt: new Date(NOW).toISOString(), event };
+    const { data } = decodeGatewayEvent(encodeGatewayEvent(record).value).event;
+    expect(data).toMatchObject({ priced_by: 'table', price_id: 'mistral/mistral-large-latest' });
   });
 
   it('names the reservation that its sender names, and no request beside it', async () => {

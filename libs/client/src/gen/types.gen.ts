@@ -793,7 +793,7 @@ export type Settlement = {
      */
     priced_by?: string;
     /**
-     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     * The price by which the amount was computed
      */
     price_id?: string;
     /**
@@ -1041,7 +1041,7 @@ export type SettlementEvent = {
      */
     priced_by?: string;
     /**
-     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     * The price by which the amount was computed
      */
     price_id?: string;
     /**
