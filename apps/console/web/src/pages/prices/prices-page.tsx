@@ -155,7 +155,7 @@ function Action({ price, onOpen }: { price: Api.Price; onOpen: (price: Api.Price
   );
 }
 
-function Model({ price: { source, model, provider, tier, above_tokens: above, ends } }: { price: Api.Price }) {
+function Model({ price: { model, provider, tier, above_tokens: above, ends } }: { price: Api.Price }) {
   const of = [
     provider ?? words.anyProvider,
     words.tiers[tier],
@@ -165,7 +165,7 @@ function Model({ price: { source, model, provider, tier, above_tokens: above, en
   return (
     <>
       <span className={ui['name']}>{model}</span>
-      <small data-source={source}>{of.join(' · ')}</small>
+      <div className={ui['hint']}>{of.join(' · ')}</div>
     </>
   );
 }
