@@ -59,8 +59,8 @@ export interface CallIntakeDeps<Key> {
   chargeEvents: (tenantId: TenantId, more: number) => void;
   count: (fate: CallFate, calls: number) => void;
   /**
-   * The prices of a workspace, which count for calls whose senders report no cost. Rejects with `service_unavailable` if
-   * they are not known.
+   * The prices of a workspace, which count for calls whose senders report no cost. Rejects with `service_unavailable`
+   * if they are not known.
    */
   overridesOf: (tenantId: TenantId) => OverrideBook | Promise<OverrideBook>;
   /** Those for all workspaces, which count after them. */

@@ -1,4 +1,4 @@
-import type { Api } from '../../api/api.ts';
+import type { Api } from '@tollkeeper/client';
 import { editableMoney, parseMoney } from '../../format/money.ts';
 
 /** The prices that the form has, as the API names them, in its order. */
