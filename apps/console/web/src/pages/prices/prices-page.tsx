@@ -6,6 +6,7 @@ import { exactMoney } from '../../format/money.ts';
 import { exactCount } from '../../format/numbers.ts';
 import { date } from '../../format/time.ts';
 import { text } from '../../text/index.ts';
+import { prices as words } from '../../text/prices.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -15,7 +16,6 @@ import ui from '../../ui/ui.module.css';
 import { PriceDialog } from './price-dialog.tsx';
 import { PRICE_SOURCES, type PricesSearch } from './prices-search.ts';
 
-const words = text.prices;
 const PAGE = 50;
 
 /** The dialog that is open, and the price that it is about. */
