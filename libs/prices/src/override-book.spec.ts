@@ -69,9 +69,9 @@ describe("a workspace's prices", () => {
     const at = (days: number) => ({ validFromMs: START + days * DAY });
     const book = createOverrideBook([
       override('second', 'm', at(2)),
-      override('first', 'm', at(0)),
-      override('of another', 'm', { provider: 'x', ...at(3) }),
       override('corrected', 'm', at(2)),
+      override('of another', 'm', { provider: 'x', ...at(3) }),
+      override('first', 'm', at(0)),
     ]);
     const idAt = (timeMs: number) => book.price(call('m', { timeMs }))?.priceId;
     expect([idAt(START - 1), idAt(START), idAt(START + 2 * DAY - 1), idAt(START + 2 * DAY), idAt(Infinity)]).toEqual([

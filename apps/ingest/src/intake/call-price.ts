@@ -22,7 +22,7 @@ export interface PricedCall extends CallRecord {
 }
 
 /** Where prices of tokens come from: those of the workspace count before all others. */
-export interface PriceSources {
+interface PriceSources {
   overrides: OverrideBook;
   prices: PriceBook;
 }

@@ -13,7 +13,6 @@ import { limits } from './limits.ts';
 import { login } from './login.ts';
 import { members } from './members.ts';
 import { overview } from './overview.ts';
-import { prices } from './prices.ts';
 import { reset } from './reset.ts';
 import { rules } from './rules.ts';
 import { settings } from './settings.ts';
@@ -37,7 +36,6 @@ export const text = {
   login,
   members,
   overview,
-  prices,
   reset,
   rules,
   settings,

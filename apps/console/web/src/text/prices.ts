@@ -1,5 +1,6 @@
 import { counted } from './plurals.ts';
 
+/** Loaded with its page, to keep the first page small. */
 export const prices = {
   title: 'Prices',
   line: 'Used for calls that are reported with tokens but without a cost. In US dollars per million tokens.',

@@ -1,13 +1,13 @@
 import { useState } from 'react';
 import { type Api, useChange } from '../../api/api.ts';
-import { text } from '../../text/index.ts';
+import { prices } from '../../text/prices.ts';
 import { ChoiceField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { useNow } from '../../ui/now.ts';
 import { toast } from '../../ui/toasts.tsx';
 import { badFields, bodyOf, formOf, PRICE_FIELDS, type PriceField, type PriceForm } from './price-form.ts';
 
-const words = text.prices.form;
+const words = prices.form;
 const WHATS = [
   ['prices', words.whats.prices],
   ['table', words.whats.table],
@@ -28,7 +28,7 @@ export function PriceDialog({ of, onClose }: { of: Api.Price | null; onClose: ()
   const [tried, setTried] = useState(false);
   const set = useChange('PUT /api/v1/prices', ['GET /api/v1/prices']);
   const change = (part: Partial<PriceForm>) => setForm((before) => ({ ...before, ...part }));
-  const titles = { override: text.prices.changeOf, table: text.prices.setOf };
+  const titles = { override: prices.changeOf, table: prices.setOf };
   const isOwn = of?.source === 'override';
 
   async function send(): Promise<void> {
@@ -36,12 +36,12 @@ export function PriceDialog({ of, onClose }: { of: Api.Price | null; onClose: ()
     const body = bodyOf(form, of);
     if (body === null) return;
     await set.mutateAsync({ body });
-    toast(body.ends === true ? text.prices.ended(body.model) : text.prices.saved(body.model));
+    toast(body.ends === true ? prices.ended(body.model) : prices.saved(body.model));
     onClose();
   }
 
   return (
-    <FormDialog title={of === null ? text.prices.set : titles[of.source](of.model)} send={send} onClose={onClose} side>
+    <FormDialog title={of === null ? prices.set : titles[of.source](of.model)} send={send} onClose={onClose} side>
       <TextField
         label={words.model}
         hint={words.modelHint}

@@ -6,6 +6,7 @@ import { exactMoney } from '../../format/money.ts';
 import { exactCount } from '../../format/numbers.ts';
 import { date } from '../../format/time.ts';
 import { text } from '../../text/index.ts';
+import { prices as words } from '../../text/prices.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -15,7 +16,6 @@ import ui from '../../ui/ui.module.css';
 import { PriceDialog } from './price-dialog.tsx';
 import { PRICE_SOURCES, type PricesSearch } from './prices-search.ts';
 
-const words = text.prices;
 const PAGE = 50;
 
 /** The dialog that is open, and the price that it is about. */
@@ -163,7 +163,7 @@ function Action({ price, onOpen }: { price: Api.Price; onOpen: (price: Api.Price
   );
 }
 
-function Model({ price: { source, model, provider, tier, above_tokens: above, ends } }: { price: Api.Price }) {
+function Model({ price: { model, provider, tier, above_tokens: above, ends } }: { price: Api.Price }) {
   const of = [
     provider ?? words.anyProvider,
     words.tiers[tier],
@@ -173,7 +173,7 @@ function Model({ price: { source, model, provider, tier, above_tokens: above, en
   return (
     <>
       <span className={ui['name']}>{model}</span>
-      <small data-source={source}>{of.join(' · ')}</small>
+      <div className={ui['hint']}>{of.join(' · ')}</div>
     </>
   );
 }

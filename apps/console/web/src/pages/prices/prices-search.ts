@@ -1,5 +1,5 @@
 export const PRICE_SOURCES = ['override', 'table'] as const;
-export type PriceSource = (typeof PRICE_SOURCES)[number];
+type PriceSource = (typeof PRICE_SOURCES)[number];
 
 /** Which prices the page shows; those of the workspace by default. */
 export interface PricesSearch {
