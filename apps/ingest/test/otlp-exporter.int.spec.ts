@@ -22,10 +22,7 @@ interface Exported {
 }
 
 /** A call, as OpenTelemetry's own SDK ends and exports it. */
-async function exportCall(
-  headers: Record<string, string>,
-  compression: 'gzip' | 'none',
-): Promise<Exported> {
+async function exportCall(headers: Record<string, string>, compression: 'gzip' | 'none'): Promise<Exported> {
   const ended = new InMemorySpanExporter();
   const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter: ended })] });
   const span = provider.getTracer('test').startSpan('chat gpt-4o');

@@ -83,7 +83,10 @@ describe('a connection', () => {
   it('whose client has vanished ends at its greatest age', async () => {
     const { address, server } = await serve({ limits: { maxAgeMs: 50, graceMs: 50 } });
     const [host, port] = address.split(':');
-    const socket = createConnection({ host: host!, port: Number(port), allowHalfOpen: true }).on('error', () => undefined);
+    const socket = createConnection({ host: host!, port: Number(port), allowHalfOpen: true }).on(
+      'error',
+      () => undefined,
+    );
     // The beginning of HTTP/2 and empty settings, and then nothing, not even an end.
     socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
     socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]));

@@ -45,7 +45,15 @@ export function createStandalone(deps: StandaloneDeps): Component {
   const launchedAt = performance.now();
   const publicUrl = config.PUBLIC_URL ?? `http://localhost:${port}`;
   const mongo = createMongo({ config, onProgress: terminal.progress, onUnexpectedExit: onFatal });
-  const services = createServices({ config, port, otlpPort, publicUrl, mongodbUri: () => mongo.uri, loggerOf, tracing });
+  const services = createServices({
+    config,
+    port,
+    otlpPort,
+    publicUrl,
+    mongodbUri: () => mongo.uri,
+    loggerOf,
+    tracing,
+  });
   const stopping = new AbortController();
   const workspace = createWorkspace(deps, services, () => mongo.uri, stopping.signal);
   const stack = createLifecycle([mongo, ...services.inOrder, workspace], logger, {
