@@ -61,7 +61,7 @@ export type HttpServer = HttpListener & { readonly bodies: BodyBudget; readonly 
  *
  * Checks, in this order: caller 401, role 403, content type 415, size 413, JSON 400, then parameters, query and body
  * together (400 with every problem). A known path with another method is 405 with `Allow`, an unknown one 404. Every
- * response has `X-Request-Id`; every error has the common error body, or is a `google.rpc.Status` for protobuf requests.
+ * response has `X-Request-Id`; every error has the common error body, or for protobuf requests a `google.rpc.Status`.
  * The service's own OpenAPI document is at `GET /openapi.json`.
  */
 export function createHttpServer(options: HttpServerOptions): HttpServer {

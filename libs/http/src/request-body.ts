@@ -34,8 +34,8 @@ export interface BodyReaderOptions {
 
 /**
  * Makes the reader of one route's body: 415 for another content type than the route's, 413 over `limitBytes` (also
- * counted after decompression) and over `maxRatio`, 503 if the budget has no room or the body stalls while others need it, 400 if it is not
- * JSON, unless the route reads bytes. Keys that could reach a prototype count as invalid JSON.
+ * counted after decompression) and over `maxRatio`, 503 if the budget has no room or the body stalls while others need
+ * it, 400 if it is not JSON, unless the route reads bytes. Keys that could reach a prototype count as invalid JSON.
  *
  * `arrived` gets the bytes of the body before it is parsed, and may throw. Resolves to the result of `use`. The value
  * must not outlive `use`: that bounds the memory of large bodies, of which each `sender` has one at a time.

@@ -1,6 +1,6 @@
 /**
- * A server of a service, by the name of its port in the manifests. Its setting is `HTTP_PORT`, and so on. `otlp` is OTLP
- * over gRPC, for reporters.
+ * A server of a service, by the name of its port in the manifests. Its setting is `HTTP_PORT`, and so on. `otlp` is for
+ * reporters: OTLP over gRPC.
  */
 export type Port = 'http' | 'grpc' | 'otlp';
 
