@@ -5809,11 +5809,10 @@ export type ExportTracesResponses = {
      * The calls are stored durably. The answer has the encoding of the request
      */
     200: {
+        /**
+         * A warning about calls that were taken otherwise than the sender may expect
+         */
         partialSuccess?: {
-            /**
-             * Number of calls that no figure includes
-             */
-            rejectedSpans: string;
             errorMessage: string;
         };
     };
@@ -5842,11 +5841,10 @@ export type ExportLogsResponses = {
      * The calls are stored durably. The answer has the encoding of the request
      */
     200: {
+        /**
+         * A warning about calls that were taken otherwise than the sender may expect
+         */
         partialSuccess?: {
-            /**
-             * Number of calls that no figure includes
-             */
-            rejectedLogRecords: string;
             errorMessage: string;
         };
     };
@@ -5875,11 +5873,10 @@ export type ExportMetricsResponses = {
      * The calls are stored durably. The answer has the encoding of the request
      */
     200: {
+        /**
+         * A warning about calls that were taken otherwise than the sender may expect
+         */
         partialSuccess?: {
-            /**
-             * Number of calls that no figure includes
-             */
-            rejectedDataPoints: string;
             errorMessage: string;
         };
     };
@@ -5913,11 +5910,11 @@ export type ReportLitellmCallsResponses = {
          */
         accepted: number;
         /**
-         * Number of objects that no figure includes
+         * Number of objects that cannot be read
          */
         dropped: number;
         /**
-         * Sentences about dropped calls, and how to avoid them
+         * Sentences about calls that were taken otherwise than the sender may expect
          */
         notices: Array<string>;
         /**
