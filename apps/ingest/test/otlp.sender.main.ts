@@ -41,10 +41,12 @@ const POSTS: Record<Transport, (sending: Sending) => Post> = {
   },
 };
 
-process.on('message', async (sending: Sending) => {
+process.on('message', (sending: Sending) => void send(sending));
+
+async function send(sending: Sending): Promise<void> {
   const post = POSTS[sending.transport](sending);
   process.send?.('ready');
   for (let i = 0; i < sending.requests; i += 1) await post();
   post.close?.();
   process.send?.('sent');
-});
+}

@@ -344,7 +344,9 @@ describe('production', () => {
       '/opentelemetry.proto.collector.logs.v1.LogsService/Export',
       '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export',
     ]);
-    const named = ofKind(complete.manifests, 'Service').find(({ metadata }) => metadata.name === 'tollkeeper-otlp-ingest');
+    const named = ofKind(complete.manifests, 'Service').find(
+      ({ metadata }) => metadata.name === 'tollkeeper-otlp-ingest',
+    );
     for (const { backend } of paths) {
       expect(backend.service.name).toBe(named?.metadata.name);
       expect(named?.spec.ports.map(({ name }) => name)).toEqual([backend.service.port.name]);

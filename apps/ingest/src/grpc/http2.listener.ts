@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
@@ -67,7 +68,7 @@ export function createHttp2Listener(options: Http2ListenerOptions): Http2Listene
     sessions.add(session);
     const retire = () => retireSession(session, graceMs);
     session.setTimeout(idleMs, retire);
-    const old = setTimeout(retire, maxAgeMs * (1 + AGE_JITTER * Math.random())).unref();
+    const old = setTimeout(retire, maxAgeMs + randomInt(Math.ceil(maxAgeMs * AGE_JITTER))).unref();
     session.once('close', () => {
       clearTimeout(old);
       sessions.delete(session);

@@ -3,7 +3,6 @@ import { createFairRoom, createServerTelemetry } from '@tollkeeper/grpc';
 import { type ArrivedBody, type BodyBudget, type CountRefusal, type RequestFacts, requestIdOf } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import { type Logger, type ServiceDeps, withSpan } from '@tollkeeper/runtime';
-import type { IngestConfig } from '../config.ts';
 import type { ReporterErrors } from '../intake/reporter.errors.ts';
 import { type ConnectionLimits, createHttp2Listener, type Http2Listener } from './http2.listener.ts';
 import { readMessage } from './message.reader.ts';
@@ -19,7 +18,7 @@ export interface ReporterCall<Caller> extends RequestFacts {
 /** Answers the message of a request with another one. Rejects with `AppError`s. */
 export type ReporterRpc<Caller> = (call: ReporterCall<Caller>) => Promise<Buffer>;
 
-export interface ReporterServerOptions<Caller> extends ServiceDeps<Pick<IngestConfig, 'HOST' | 'OTLP_PORT'>> {
+export interface ReporterServerOptions<Caller> extends ServiceDeps<{ HOST: string; OTLP_PORT: number }> {
   /** By path, such as `/opentelemetry.proto.collector.trace.v1.TraceService/Export`. */
   rpcs: ReadonlyMap<string, ReporterRpc<Caller>>;
   authenticate: (request: RequestFacts) => Promise<Caller>;
