@@ -16,8 +16,10 @@ import {
   createKeyCheck,
   createKeyVerifier,
   createWorkspaceQuota,
+  type VerifiedKey,
   type WorkspaceQuota,
 } from '@tollkeeper/workspace-keys';
+import { createReportKeeper } from './clients/report.keeper.ts';
 import type { IngestConfig } from './config.ts';
 import { createEventIntake } from './domain/event.intake.ts';
 import { createEventRoutes } from './http/event.routes.ts';
@@ -71,10 +73,11 @@ export function createIngest(deps: IngestDeps): IngestService {
     },
   };
   const check = createKeyCheck({ verify: createKeyVerifier(keys, now), action: 'post events', quota });
-  const calls = createCallIntake({
+  const calls = createCallIntake<VerifiedKey>({
     accept: intake.accept,
     chargeEvents: quotas.events.charge,
     count: createCallCounter(deps),
+    show: createReportKeeper({ keys, clock, now, logger }),
     prices: createPriceBook(readBundledTable()),
     turns: {
       small: createTurns(SMALL_BODIES),

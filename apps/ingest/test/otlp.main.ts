@@ -24,7 +24,12 @@ interface Body {
   encoding: Encoding;
 }
 
-const key = { tenantId: provenTenantId('ws_bench'), keyId: 'key_bench', labels: {} };
+const key = {
+  tenantId: provenTenantId('ws_bench'),
+  keyId: 'key_bench',
+  labels: {},
+  watched: process.argv[4] === 'watched',
+};
 const waits = new AbortController().signal;
 let calls = 0;
 const events = createEventIntake({
@@ -37,6 +42,7 @@ const intake = createCallIntake<typeof key>({
   accept: events.accept,
   chargeEvents: () => undefined,
   count: () => undefined,
+  show: () => undefined,
   prices: createPriceBook(readBundledTable()),
   turns: {
     small: createTurns({ capacity: MIB, ofSender: 8 }),
@@ -98,7 +104,7 @@ const whole = (value: number) => Math.round(value).toLocaleString('en-US');
 const perSecond = async (of: (typeof cases)[number]) => {
   const recordsOf = new Map(of.bodies.map((body) => [body, walk(body)]));
   const take = async (body: Body) => {
-    await intake.takeOtlp(key, body, { agent: undefined, signal: waits });
+    await intake.takeOtlp(key, body, { path: '/v1/traces', agent: undefined, signal: waits });
     return recordsOf.get(body)!;
   };
   return { walked: await rateOf(of.bodies, walk), taken: await rateOf(of.bodies, take) };

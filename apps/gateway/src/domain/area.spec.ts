@@ -50,6 +50,7 @@ describe('the areas', () => {
       ['channels', 'notifier', 'admin/admin', [], MIB, false],
       ['alerts', 'alerts', 'admin/admin', [], MIB, false],
       ['keys', 'keys', 'owner/owner', [], MIB, false],
+      ['intake-reports', 'keys', 'member/member', [], MIB, false],
       ['events', 'ingest', 'key', ['authorization', ...ofEvent], 5 * MIB, false],
       ['otlp', 'ingest', 'key', ['authorization', 'x-api-key', 'x-tollkeeper-agent'], 20 * MIB, false],
       ['otlp-below-api', 'ingest', 'key', ['authorization', 'x-api-key', 'x-tollkeeper-agent'], 20 * MIB, false],

@@ -34,6 +34,11 @@ export interface IntakeRouteDeps {
   quotas: { bytes: WorkspaceQuota };
 }
 
+interface EncodedBody {
+  encoding: Encoding;
+  bytes: Buffer;
+}
+
 interface SignalRoute {
   path: string;
   otherPaths: readonly string[];
@@ -83,6 +88,18 @@ export function createIntakeRoutes(deps: IntakeRouteDeps): Route[] {
 function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: IntakeRouteDeps): Route {
   const { records, ...route } = SIGNALS[signal];
   const errors = createReporterErrors({ overQuota: 'rate_limited' });
+  const { path } = route;
+  const noticesOf = async (caller: VerifiedKey, body: EncodedBody, headers: RequestFacts['headers']) => {
+    if (records === undefined) {
+      intake.dropMetrics(caller, { path });
+      return [];
+    }
+    const agent = agentOf(headers);
+    const { notices } = await errors.answer((signal) =>
+      intake.takeOtlp(caller, { ...body, signal: records }, { path, agent, signal }),
+    );
+    return notices;
+  };
   const bodyOf = (encoding: Encoding) => bytesBody.transform((bytes) => ({ encoding, bytes }));
   return defineRoute({
     ...route,
@@ -107,12 +124,7 @@ function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: Intake
       },
     },
     handler: async ({ caller, body: { encoding, bytes }, headers }) => {
-      const { notices } =
-        records === undefined
-          ? { notices: [] }
-          : await errors.answer((signal) =>
-              intake.takeOtlp(caller, { bytes, signal: records, encoding }, { agent: agentOf(headers), signal }),
-            );
+      const notices = await noticesOf(caller, { encoding, bytes }, headers);
       switch (encoding) {
         case 'protobuf':
           return { status: 200, headers: { 'content-type': PROTOBUF }, bytes: protobufAnswer(notices) };
@@ -123,6 +135,7 @@ function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: Intake
   });
 }
 
+const LITELLM_PATH = '/api/v1/intake/litellm';
 const LITELLM_DESCRIPTION = `Takes what LiteLLM's \`generic_api\` callback sends: a JSON array, one object, or an object a line, at most 32 MiB. The key
 and the agent are sent as for OTLP. Objects that cannot be read are listed, and the others are taken.
 
@@ -133,7 +146,7 @@ function litellmRoute({ intake, authenticator, quotas }: IntakeRouteDeps): Route
   return defineRoute({
     method: 'post',
     audit: UNAUDITED,
-    path: '/api/v1/intake/litellm',
+    path: LITELLM_PATH,
     operationId: 'reportLitellmCalls',
     tag: 'Events',
     summary: "Report calls by LiteLLM's callback",
@@ -160,7 +173,7 @@ function litellmRoute({ intake, authenticator, quotas }: IntakeRouteDeps): Route
     },
     handler: async ({ caller, body, headers }) => {
       const taken = await errors.answer((signal) =>
-        intake.takeLitellm(caller, body, { agent: agentOf(headers), signal }),
+        intake.takeLitellm(caller, body, { path: LITELLM_PATH, agent: agentOf(headers), signal }),
       );
       const { accepted, notices, unreadable } = taken;
       return {

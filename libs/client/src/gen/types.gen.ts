@@ -2085,6 +2085,69 @@ export type CreatedWorkspaceKey = {
     api_key: string;
 };
 
+export type IntakeReport = {
+    id: string;
+    received_at: string;
+    /**
+     * The workspace key that it came with
+     */
+    key_id: string;
+    path: string;
+    /**
+     * Number of spans, log entries or objects
+     */
+    records: number;
+    /**
+     * Number of these that are calls
+     */
+    calls: number;
+    /**
+     * The first two calls
+     */
+    first_calls: Array<ReportedCall>;
+    /**
+     * Why the other records are no calls
+     */
+    not_calls: Array<{
+        reason: string;
+        records: number;
+    }>;
+    /**
+     * Why nothing was taken; null if it was taken
+     */
+    refusal: string | null;
+};
+
+export type ReportedCall = {
+    /**
+     * `settled`: it counts with its amount, unless an earlier report of the call counts. `unpriced`: it counts as 0 USD, because it has tokens, but neither a cost nor a known price. `no_usage`, `client_gone`: it has neither tokens nor a cost. `failed`: it failed, and cost nothing
+     */
+    outcome: 'settled' | 'unpriced' | 'no_usage' | 'client_gone' | 'failed';
+    agent_id: string;
+    /**
+     * Null if no cost and no price is known
+     */
+    amount_micros: number | null;
+    /**
+     * The sender said what the call cost, or the table of prices did
+     */
+    priced_by: 'sender' | 'table' | null;
+    facts: Array<{
+        /**
+         * What was read
+         */
+        fact: string;
+        /**
+         * Where it was read
+         */
+        name: string;
+        /**
+         * At most 128 characters
+         */
+        value: string;
+    }>;
+};
+
 export type DeniedCall = {
     decision: 'denied';
     denial: BudgetDenial;
@@ -5301,6 +5364,33 @@ export type RevokeWorkspaceKeyResponses = {
 
 export type RevokeWorkspaceKeyResponse = RevokeWorkspaceKeyResponses[keyof RevokeWorkspaceKeyResponses];
 
+export type ListIntakeReportsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/intake-reports';
+};
+
+export type ListIntakeReportsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListIntakeReportsError = ListIntakeReportsErrors[keyof ListIntakeReportsErrors];
+
+export type ListIntakeReportsResponses = {
+    /**
+     * The reports
+     */
+    200: {
+        items: Array<IntakeReport>;
+    };
+};
+
+export type ListIntakeReportsResponse = ListIntakeReportsResponses[keyof ListIntakeReportsResponses];
+
 export type PostEventsData = {
     /**
      * A CloudEvents 1.0 event in JSON; extension attributes are taken and ignored
@@ -5809,11 +5899,10 @@ export type ExportTracesResponses = {
      * The calls are stored durably. The answer has the encoding of the request
      */
     200: {
+        /**
+         * A warning about calls that were taken otherwise than the sender may expect
+         */
         partialSuccess?: {
-            /**
-             * Number of calls that no figure includes
-             */
-            rejectedSpans: string;
             errorMessage: string;
         };
     };
@@ -5842,11 +5931,10 @@ export type ExportLogsResponses = {
      * The calls are stored durably. The answer has the encoding of the request
      */
     200: {
+        /**
+         * A warning about calls that were taken otherwise than the sender may expect
+         */
         partialSuccess?: {
-            /**
-             * Number of calls that no figure includes
-             */
-            rejectedLogRecords: string;
             errorMessage: string;
         };
     };
@@ -5875,11 +5963,10 @@ export type ExportMetricsResponses = {
      * The calls are stored durably. The answer has the encoding of the request
      */
     200: {
+        /**
+         * A warning about calls that were taken otherwise than the sender may expect
+         */
         partialSuccess?: {
-            /**
-             * Number of calls that no figure includes
-             */
-            rejectedDataPoints: string;
             errorMessage: string;
         };
     };
@@ -5913,11 +6000,11 @@ export type ReportLitellmCallsResponses = {
          */
         accepted: number;
         /**
-         * Number of objects that no figure includes
+         * Number of objects that cannot be read
          */
         dropped: number;
         /**
-         * Sentences about dropped calls, and how to avoid them
+         * Sentences about calls that were taken otherwise than the sender may expect
          */
         notices: Array<string>;
         /**
