@@ -25,6 +25,8 @@ const PAGES = [
   ['/alerts', 'Alerts'],
   ['/rules', 'Rules'],
   ['/channels', 'Channels'],
+  ['/connect', 'Connect a gateway'],
+  ['/connect?sender=envoy', 'Connect a gateway'],
   ['/keys', 'Keys'],
   ['/members', 'Members'],
   ['/audit', 'Audit log'],
@@ -74,7 +76,18 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
 
     it('is found in the menu by its name', async () => {
       const { page } = await console.open(look, '');
-      for (const name of ['Spend', 'Agents', 'Blocked', 'Budgets', 'Limits', 'Alerts', 'Rules', 'Channels', 'Keys']) {
+      for (const name of [
+        'Spend',
+        'Agents',
+        'Blocked',
+        'Budgets',
+        'Limits',
+        'Alerts',
+        'Rules',
+        'Channels',
+        'Connect',
+        'Keys',
+      ]) {
         if (look.size === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
         await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click();
         await page.getByRole('heading', { level: 1, name }).waitFor();

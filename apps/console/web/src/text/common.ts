@@ -17,6 +17,7 @@ export const common = {
     rules: 'Rules',
     channels: 'Channels',
     workspace: 'Workspace',
+    connect: 'Connect',
     keys: 'Keys',
     members: 'Members',
     audit: 'Audit log',
