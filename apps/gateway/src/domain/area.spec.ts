@@ -81,6 +81,7 @@ describe('the areas', () => {
       'channels',
       'alerts',
       'keys',
+      'intake-reports',
       'limit-reservations',
       'limits',
       'audit',
