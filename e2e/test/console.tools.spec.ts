@@ -6,6 +6,7 @@ import { describeConsoleAlerting } from '../src/suites/console/alerting.suite.ts
 import { describeConsoleAudit } from '../src/suites/console/audit.suite.ts';
 import { describeConsoleBlocked } from '../src/suites/console/blocked.suite.ts';
 import { describeConsoleBudgets } from '../src/suites/console/budgets.suite.ts';
+import { describeConsoleConnect } from '../src/suites/console/connect.suite.ts';
 import { describeConsoleDialogs } from '../src/suites/console/dialogs.suite.ts';
 import { describeEveryPage } from '../src/suites/console/every-page.suite.ts';
 import { describeConsoleLongList } from '../src/suites/console/long-list.suite.ts';
@@ -30,6 +31,7 @@ describe('the console, in a browser', () => {
   describeConsoleAlerting(stage, console);
   describeConsolePeople(stage, console);
   describeConsolePrices(stage, console);
+  describeConsoleConnect(stage, console);
   describeConsoleAudit(console);
   describeConsoleTooManyLogIns(console);
 });

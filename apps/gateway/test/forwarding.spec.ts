@@ -52,6 +52,7 @@ describe('what a service gets', () => {
     channels: ['x-tollkeeper-caller'],
     alerts: ['x-tollkeeper-caller'],
     keys: ['x-tollkeeper-caller'],
+    'intake-reports': ['x-tollkeeper-caller'],
     events: ['authorization', ...Object.keys(OF_EVENT)],
     otlp: ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
     'otlp-below-api': ['authorization', 'x-api-key', 'x-tollkeeper-agent'],

@@ -26,6 +26,7 @@ import {
   type VerifiedKey,
   type WorkspaceQuota,
 } from '@tollkeeper/workspace-keys';
+import { createReportKeeper } from './clients/report.keeper.ts';
 import type { IngestConfig } from './config.ts';
 import { createEventIntake, type ReportingKey } from './domain/event.intake.ts';
 import { createEventRoutes } from './http/event.routes.ts';
@@ -93,10 +94,11 @@ export function createIngest(deps: IngestDeps): IngestService {
   const check = createKeyCheck({ verify: createKeyVerifier(keys, now), action: 'post events', quota });
   const priceFile = createPriceFile({ file: config.PRICES_FILE, logger, onRead: createPriceFileGauge(deps) });
   const table = createPriceBook(readBundledTable());
-  const calls = createCallIntake<ReportingKey>({
+  const calls = createCallIntake<ReportingKey & { watched: boolean }>({
     accept: intake.accept,
     chargeEvents: quotas.events.charge,
     count: createCallCounter(deps),
+    show: createReportKeeper({ keys, clock, now, logger }),
     ...createWorkspacePrices({ budgets, deadlineMs: PRICES_DEADLINE_MS, logger, now }),
     prices: { price: (call) => priceFile.price(call) ?? table.price(call) },
     turns: {
@@ -139,8 +141,8 @@ export function createIngest(deps: IngestDeps): IngestService {
   const parts = [priceFile, topic, keys, identity, budgets];
   return Object.assign(assembleService({ name: 'ingest', logger, parts, grpc: otlp, http }), {
     async reportTraces(tenantId: TenantId, bytes: Buffer) {
-      const key = { tenantId, keyId: undefined, labels: {} };
-      const options = { agent: undefined, signal: new AbortController().signal };
+      const key = { tenantId, keyId: undefined, labels: {}, watched: false };
+      const options = { path: '/v1/traces', agent: undefined, signal: new AbortController().signal };
       await calls.takeOtlp(key, { bytes, signal: 'span', encoding: 'json' }, options);
     },
   });

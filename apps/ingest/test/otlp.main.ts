@@ -27,7 +27,13 @@ interface Body {
   encoding: Encoding;
 }
 
-const key = { tenantId: provenTenantId('ws_bench'), keyId: 'key_bench', role: 'developer' as const, labels: {} };
+const key = {
+  tenantId: provenTenantId('ws_bench'),
+  keyId: 'key_bench',
+  role: 'developer' as const,
+  labels: {},
+  watched: process.argv[4] === 'watched',
+};
 const waits = new AbortController().signal;
 let calls = 0;
 const events = createEventIntake({
@@ -41,6 +47,7 @@ const intake = createCallIntake<typeof key>({
   chargeEvents: () => undefined,
   count: () => undefined,
   overridesOf: () => createOverrideBook([]),
+  show: () => undefined,
   prices: createPriceBook(readBundledTable()),
   turns: {
     small: createTurns({ capacity: MIB, ofSender: 8 }),
@@ -102,7 +109,7 @@ const whole = (value: number) => Math.round(value).toLocaleString('en-US');
 const perSecond = async (of: (typeof cases)[number]) => {
   const recordsOf = new Map(of.bodies.map((body) => [body, walk(body)]));
   const take = async (body: Body) => {
-    await intake.takeOtlp(key, body, { agent: undefined, signal: waits });
+    await intake.takeOtlp(key, body, { path: '/v1/traces', agent: undefined, signal: waits });
     return recordsOf.get(body)!;
   };
   return { walked: await rateOf(of.bodies, walk), taken: await rateOf(of.bodies, take) };

@@ -7,9 +7,12 @@ import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
 import type { KeysConfig } from './config.ts';
 import { createKeyUseRecorder, type KeyUseRecorder } from './domain/key-use.recorder.ts';
 import { createKeyUseCases, type KeyUseCases } from './domain/key.use-cases.ts';
+import { createReportUseCases } from './domain/report.ts';
 import { createKeysHandlers } from './grpc/keys.handlers.ts';
 import { createKeyRoutes } from './http/key.routes.ts';
+import { createReportRoutes } from './http/report.routes.ts';
 import { createKeyStore } from './store/key.store.ts';
+import { createReportStore } from './store/report.store.ts';
 
 export type KeysDeps = DataServiceDeps<KeysConfig>;
 
@@ -35,13 +38,14 @@ export function createKeys(deps: KeysDeps): KeysService {
     },
     clock,
   });
+  const reports = createReportUseCases({ store: createReportStore(connection), clock });
   const http = createHttpServer({
     ...base,
-    routes: createKeyRoutes(useCases),
+    routes: [...createKeyRoutes(useCases), ...createReportRoutes(reports)],
   });
   const grpc = createGrpcServer({
     ...base,
-    services: [createKeysHandlers(useCases)],
+    services: [createKeysHandlers(useCases, reports)],
   });
   // The servers stop first and the connection last, so that the final key uses are stored.
   return Object.assign(assembleService({ ...base, parts: [mongo, trail.outbox, flusher], grpc, http }), {

@@ -16,6 +16,8 @@ import supertest, { type Response } from 'supertest';
 import { createKeys, keysConfig, type KeysService } from '../src/index.ts';
 
 export const KEYS_PATH = '/api/v1/management/workspace-keys';
+const REPORTS_PATH = '/api/v1/intake-reports';
+
 export interface CallOptions {
   tenantId?: TenantId;
   role?: Role;
@@ -102,6 +104,11 @@ export function useKeys(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
     setLabels: (tenantId: TenantId, keyId: string, labels: unknown) =>
       call('patch', `${KEYS_PATH}/${keyId}`, { tenantId, body: { labels } }),
     verify: (keyId: string, keySha256: Buffer) => client.verifyKey({ keyId, keySha256 }),
+    keep: (report: Parameters<typeof client.keepReport>[0]) => client.keepReport(report),
+    async reports(tenantId: TenantId, role: Role = 'member') {
+      const { body } = await call('get', REPORTS_PATH, { tenantId, role });
+      return (body as { items: Record<string, unknown>[] }).items;
+    },
     useCases: () => service.useCases,
     ready: () => service.ready?.(),
     async restart() {

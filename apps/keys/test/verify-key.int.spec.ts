@@ -18,7 +18,12 @@ describe('VerifyKey', () => {
     const tenantId = newTenant();
     const { api_key: apiKey } = await keys.create(tenantId, 'k', 'read_only');
 
-    expect(await keys.verify(...parsed(apiKey))).toEqual({ tenantId, role: 'KEY_ROLE_READ_ONLY', labels: {} });
+    expect(await keys.verify(...parsed(apiKey))).toEqual({
+      tenantId,
+      role: 'KEY_ROLE_READ_ONLY',
+      labels: {},
+      watched: false,
+    });
   });
 
   it('answers the labels of the key, and changed ones from then on', async () => {
@@ -42,7 +47,7 @@ describe('VerifyKey', () => {
       .collection<{ _id: string; [field: string]: unknown }>('workspace_keys')
       .insertOne({ _id: id, ...stored, lastUsedAt: null, revokedAt: null });
 
-    expect(await keys.verify(id, sha256)).toEqual({ tenantId, role: 'KEY_ROLE_DEVELOPER', labels: {} });
+    expect(await keys.verify(id, sha256)).toMatchObject({ tenantId, role: 'KEY_ROLE_DEVELOPER', labels: {} });
     expect(await keys.list(tenantId)).toEqual([expect.objectContaining({ id, labels: {} })]);
     expect((await keys.setLabels(tenantId, id, { team: 'growth' })).status).toBe(200);
     expect((await keys.verify(id, sha256)).labels).toEqual({ team: 'growth' });

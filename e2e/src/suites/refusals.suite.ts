@@ -48,6 +48,7 @@ const CALLS: (ApiRequest & { role?: 'member' | 'admin' | 'owner' })[] = [
   { method: 'POST', path: KEYS_PATH, body: { name: 'x', role: 'admin' }, role: 'owner' },
   { method: 'PATCH', path: `${KEYS_PATH}/key_1`, body: { labels: {} }, role: 'owner' },
   { method: 'POST', path: `${KEYS_PATH}/key_1:revoke`, role: 'owner' },
+  { path: '/api/v1/intake-reports', role: 'member' },
   { path: '/api/v1/alerts/rules', role: 'admin' },
   { method: 'POST', path: '/api/v1/alerts/channels', body: {}, role: 'admin' },
 ];

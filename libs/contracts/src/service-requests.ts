@@ -32,6 +32,19 @@ const sha256 = z
   .refine((bytes) => bytes.length === SHA256_BYTES, `must be a SHA-256 of ${SHA256_BYTES} bytes`);
 const keyId = z.string().regex(/^[0-9A-Za-z]{16}$/, 'must be 16 characters of A-Z a-z 0-9');
 
+/** Bounds of what is kept of a report, in characters and entries. */
+export const MAX_REPORT_TEXT = 128;
+export const MAX_REFUSAL = 500;
+export const MAX_REPORT_CALLS = 2;
+export const MAX_REPORT_REASONS = 10;
+const MAX_REPORT_FACTS = 64;
+/** What became of a call that a report has. */
+export const REPORT_OUTCOMES = ['settled', 'unpriced', 'no_usage', 'client_gone', 'failed'] as const;
+/** Who said what a reported call cost, as in `spend.settled`. */
+export const REPORT_PRICED_BY = ['sender', 'override', 'table'] as const;
+const reportText = z.string().max(MAX_REPORT_TEXT, `must be at most ${MAX_REPORT_TEXT} characters`);
+const factName = z.string().regex(/^[a-z][a-z0-9_]{0,31}$/, 'must be 1 to 32 of a-z 0-9 _, and begin with a letter');
+
 const amountMicros = z.number('must be given').pipe(micros);
 /** Epoch milliseconds. */
 const time = z
@@ -115,7 +128,41 @@ export const identityRequests = {
 };
 
 /** The requests to keys over gRPC, by RPC. */
-export const keysRequests = { verifyKey: z.object({ keyId, keySha256: sha256 }) };
+export const keysRequests = {
+  verifyKey: z.object({ keyId, keySha256: sha256 }),
+  keepReport: z.object({
+    tenantId,
+    reportId: identifier,
+    keyId,
+    receivedMs: time,
+    path: z.string().max(MAX_REPORT_TEXT),
+    records: z.int().min(0),
+    calls: z.int().min(0),
+    firstCalls: z
+      .array(
+        z.object({
+          outcome: z.enum(REPORT_OUTCOMES),
+          agentId: identifier,
+          amountMicros: micros.optional(),
+          pricedBy: z.enum([...REPORT_PRICED_BY, '']),
+          facts: z
+            .array(z.object({ fact: factName, name: reportText, value: reportText }))
+            .max(MAX_REPORT_FACTS, `must have at most ${MAX_REPORT_FACTS} facts`),
+        }),
+      )
+      .max(MAX_REPORT_CALLS, `must have at most ${MAX_REPORT_CALLS} calls`),
+    notCalls: z
+      .array(z.object({ reason: reportText, records: z.int().min(1) }))
+      .max(MAX_REPORT_REASONS, `must have at most ${MAX_REPORT_REASONS} reasons`),
+    refusal: z.string().max(MAX_REFUSAL),
+  }),
+};
+
+/** What was understood of a report, and not where it came from. */
+export type ReportContent = Omit<
+  z.output<(typeof keysRequests)['keepReport']>,
+  'tenantId' | 'reportId' | 'keyId' | 'receivedMs' | 'path'
+>;
 
 /** The requests to the notifier over gRPC, by RPC. */
 export const notifierRequests = { findChannels: z.object({ tenantId, channelIds }) };

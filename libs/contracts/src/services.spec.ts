@@ -23,7 +23,7 @@ describe('services', () => {
     ];
     expect(Object.keys(enforcerService)).toEqual([...one, ...batches]);
     expect(Object.keys(identityService)).toEqual(['ResolveSession', 'GetWorkspace', 'GetAgents', 'RegisterAgents']);
-    expect(Object.keys(keysService)).toEqual(['VerifyKey']);
+    expect(Object.keys(keysService)).toEqual(['VerifyKey', 'KeepReport']);
     expect(Object.keys(limitsService)).toEqual(['ListBudgetsByRisk']);
     expect(Object.keys(notifierService)).toEqual(['FindChannels']);
   });

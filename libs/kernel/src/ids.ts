@@ -19,7 +19,8 @@ export type IdPrefix =
   | 'evt'
   | 'run'
   | 'stl'
-  | 'aud';
+  | 'aud'
+  | 'rep';
 
 /** `length` uniformly random characters of `0-9 A-Z a-z`. */
 export function randomBase62(length: number): string {

@@ -10,20 +10,28 @@ import {
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
 import { AppError, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
 
+type Requests = { [Name in keyof typeof keysRequests]: (typeof keysRequests)[Name]['_output'] };
+
 /** A stand-in for keys that answers from a table: `service` implements the contract, for `createPeers`. */
 export function createKeysStandIn() {
   const keys = new Map<string, { keyId: string; tenantId: TenantId; role: KeyRole; labels: Labels }>();
   const state = { during: () => {} };
+  const watched = new Set<TenantId>();
+  const reports: Requests['keepReport'][] = [];
   let calls = 0;
 
-  const handlers: UnaryHandlers<KeysServiceDefinition> = {
+  const handlers: UnaryHandlers<KeysServiceDefinition, Requests> = {
     async verifyKey({ keySha256 }) {
       calls += 1;
       state.during();
       const key = keys.get(keySha256.toString('hex'));
       if (key === undefined) throw new AppError('not_found', 'This workspace key is not valid.');
       const { tenantId, role, labels } = key;
-      return { tenantId, role: toWireKeyRole(role), labels };
+      return { tenantId, role: toWireKeyRole(role), labels, watched: watched.has(tenantId) };
+    },
+    async keepReport(report) {
+      reports.push(report);
+      return {};
     },
   };
 
@@ -31,6 +39,10 @@ export function createKeysStandIn() {
     service: grpcService(keysService, keysRequests, handlers),
     /** `during` runs while VerifyKey is answered. */
     state,
+    /** Somebody waits to see the reports of the workspace. */
+    watch: (tenantId: TenantId) => watched.add(tenantId),
+    /** The reports that KeepReport was called with, in order. */
+    reports,
     /** How often VerifyKey was called. */
     calls: () => calls,
     /** Creates a valid key that pins these labels. */

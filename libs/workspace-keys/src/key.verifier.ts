@@ -34,8 +34,8 @@ export function createKeyVerifier(client: GrpcClient<KeysServiceDefinition>, now
 async function ask(client: GrpcClient<KeysServiceDefinition>, key: KeyToVerify): Promise<VerifiedKey | null> {
   const { keyId, sha256, requestId } = key;
   try {
-    const { tenantId, role, labels } = await client.verifyKey({ keyId, keySha256: sha256 }, { requestId });
-    return { keyId, tenantId: provenTenantId(tenantId), role: fromWireKeyRole(role), labels };
+    const { tenantId, role, labels, watched } = await client.verifyKey({ keyId, keySha256: sha256 }, { requestId });
+    return { keyId, tenantId: provenTenantId(tenantId), role: fromWireKeyRole(role), labels, watched };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.code === 'not_found') return null;

@@ -8,6 +8,8 @@ export interface VerifiedKey {
   role: KeyRole;
   /** The labels of every call that is made with the key. */
   labels: Labels;
+  /** Whether somebody waits to see what the workspace reports. */
+  watched: boolean;
 }
 
 export interface KeyToVerify {

@@ -23,6 +23,7 @@ import { parseAuditSearch } from './pages/audit/audit-search.ts';
 import { parseBlockedSearch } from './pages/blocked/blocked-search.ts';
 import { parseChartSearch } from './pages/budgets/chart-search.ts';
 import { parseBudgetsSearch } from './pages/budgets/budgets-search.ts';
+import { parseConnectSearch } from './pages/connect/connect-search.ts';
 import { parseLimitsSearch } from './pages/limits/limits-search.ts';
 import { parsePricesSearch } from './pages/prices/prices-search.ts';
 import { parseSpendSearch } from './pages/spend/spend-search.ts';
@@ -209,6 +210,12 @@ const pages = [
     getParentRoute: inWorkspace,
     path: 'keys',
     component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'connect',
+    validateSearch: parseConnectSearch,
+    component: lazyRouteComponent(() => import('./pages/connect/connect-page.tsx'), 'ConnectPage'),
   }),
   createRoute({
     getParentRoute: inWorkspace,

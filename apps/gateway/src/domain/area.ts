@@ -159,6 +159,7 @@ export const AREAS: readonly Area[] = [
   { ...DEFAULTS, name: 'channels', path: '/api/v1/alerts/channels', upstream: 'notifier', access: admins },
   { ...DEFAULTS, name: 'alerts', path: '/api/v1/alerts', upstream: 'alerts', access: admins },
   { ...DEFAULTS, name: 'keys', path: '/api/v1/management/workspace-keys', upstream: 'keys', access: owners },
+  { ...DEFAULTS, name: 'intake-reports', path: '/api/v1/intake-reports', upstream: 'keys', access: anyMember },
   {
     ...DEFAULTS,
     name: 'events',

@@ -7,25 +7,35 @@ import { agentOf } from '../intake/agent-header.ts';
 import type { ReporterRpc } from './reporter.server.ts';
 
 export interface OtlpRpcsDeps {
-  intake: Pick<CallIntake<VerifiedKey>, 'takeOtlp'>;
+  intake: Pick<CallIntake<VerifiedKey>, 'takeOtlp' | 'dropMetrics'>;
   errors: ReporterErrors;
 }
 
 const COLLECTOR = '/opentelemetry.proto.collector';
+const TRACES = `${COLLECTOR}.trace.v1.TraceService/Export`;
+const LOGS = `${COLLECTOR}.logs.v1.LogsService/Export`;
+const METRICS = `${COLLECTOR}.metrics.v1.MetricsService/Export`;
 
 /** The services of OTLP, as over HTTP: metrics count nothing. */
 export function createOtlpRpcs({ intake, errors }: OtlpRpcsDeps): ReadonlyMap<string, ReporterRpc<VerifiedKey>> {
   const take =
-    (records: Signal): ReporterRpc<VerifiedKey> =>
+    (path: string, records: Signal): ReporterRpc<VerifiedKey> =>
     async ({ caller, bytes, headers }) => {
+      const agent = agentOf(headers);
       const { notices } = await errors.answer((signal) =>
-        intake.takeOtlp(caller, { bytes, signal: records, encoding: 'protobuf' }, { agent: agentOf(headers), signal }),
+        intake.takeOtlp(caller, { bytes, signal: records, encoding: 'protobuf' }, { path, agent, signal }),
       );
       return protobufAnswer(notices);
     };
   return new Map<string, ReporterRpc<VerifiedKey>>([
-    [`${COLLECTOR}.trace.v1.TraceService/Export`, take('span')],
-    [`${COLLECTOR}.logs.v1.LogsService/Export`, take('log')],
-    [`${COLLECTOR}.metrics.v1.MetricsService/Export`, async () => protobufAnswer([])],
+    [TRACES, take(TRACES, 'span')],
+    [LOGS, take(LOGS, 'log')],
+    [
+      METRICS,
+      async ({ caller }) => {
+        intake.dropMetrics(caller, { path: METRICS });
+        return protobufAnswer([]);
+      },
+    ],
   ]);
 }

@@ -1,4 +1,4 @@
-import { type Authenticator, bytesBody, defineRoute, type Route } from '@tollkeeper/http';
+import { type Authenticator, bytesBody, defineRoute, type RequestFacts, type Route } from '@tollkeeper/http';
 import type { VerifiedKey, WorkspaceQuota } from '@tollkeeper/workspace-keys';
 import { z } from 'zod';
 import { agentOf } from '../intake/agent-header.ts';
@@ -33,6 +33,11 @@ export interface IntakeRouteDeps {
   /** Also checks the quotas. */
   authenticator: Authenticator<VerifiedKey>;
   quotas: { bytes: WorkspaceQuota };
+}
+
+interface EncodedBody {
+  encoding: Encoding;
+  bytes: Buffer;
 }
 
 interface SignalRoute {
@@ -84,6 +89,18 @@ export function createIntakeRoutes(deps: IntakeRouteDeps): Route[] {
 function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: IntakeRouteDeps): Route {
   const { records, ...route } = SIGNALS[signal];
   const errors = createReporterErrors({ overQuota: 'rate_limited' });
+  const { path } = route;
+  const noticesOf = async (caller: VerifiedKey, body: EncodedBody, headers: RequestFacts['headers']) => {
+    if (records === undefined) {
+      intake.dropMetrics(caller, { path });
+      return [];
+    }
+    const agent = agentOf(headers);
+    const { notices } = await errors.answer((signal) =>
+      intake.takeOtlp(caller, { ...body, signal: records }, { path, agent, signal }),
+    );
+    return notices;
+  };
   const bodyOf = (encoding: Encoding) => bytesBody.transform((bytes) => ({ encoding, bytes }));
   return defineRoute({
     ...route,
@@ -109,12 +126,7 @@ function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: Intake
       },
     },
     handler: async ({ caller, body: { encoding, bytes }, headers }) => {
-      const { notices } =
-        records === undefined
-          ? { notices: [] }
-          : await errors.answer((signal) =>
-              intake.takeOtlp(caller, { bytes, signal: records, encoding }, { agent: agentOf(headers), signal }),
-            );
+      const notices = await noticesOf(caller, { encoding, bytes }, headers);
       switch (encoding) {
         case 'protobuf':
           return { status: 200, headers: { 'content-type': PROTOBUF }, bytes: protobufAnswer(notices) };
@@ -125,6 +137,7 @@ function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: Intake
   });
 }
 
+const LITELLM_PATH = '/api/v1/intake/litellm';
 const LITELLM_DESCRIPTION = `Takes what LiteLLM's \`generic_api\` callback sends: a JSON array, one object, or an object a line, at most 32 MiB. The key
 and the agent are sent as for OTLP. Objects that cannot be read are listed, and the others are taken.
 
@@ -135,7 +148,7 @@ function litellmRoute({ intake, authenticator, quotas }: IntakeRouteDeps): Route
   return defineRoute({
     method: 'post',
     audit: UNAUDITED,
-    path: '/api/v1/intake/litellm',
+    path: LITELLM_PATH,
     operationId: 'reportLitellmCalls',
     tag: 'Events',
     summary: "Report calls by LiteLLM's callback",
@@ -162,7 +175,7 @@ function litellmRoute({ intake, authenticator, quotas }: IntakeRouteDeps): Route
     },
     handler: async ({ caller, body, headers }) => {
       const taken = await errors.answer((signal) =>
-        intake.takeLitellm(caller, body, { agent: agentOf(headers), signal }),
+        intake.takeLitellm(caller, body, { path: LITELLM_PATH, agent: agentOf(headers), signal }),
       );
       const { accepted, notices, unreadable } = taken;
       return {

@@ -1,6 +1,7 @@
 import type { CallFlag, Labels } from '@tollkeeper/contracts';
 import type { TokenKinds } from '@tollkeeper/prices';
 import type { CallIdentity } from './identity.ts';
+import type { NamedFact } from './read-facts.ts';
 import type { SenderCost } from './usd.ts';
 
 /** Who made a call, for what, and when. */
@@ -44,6 +45,8 @@ export interface GuardBlock extends CallOrigin {
 /** What the records of a body say. */
 export interface Reading {
   calls: readonly CallRecord[];
+  /** Of the first calls, as many as are explained: what was read, and by which names. */
+  facts: readonly (readonly NamedFact[])[];
   blocks: readonly GuardBlock[];
   /** Number of records that are no calls, by the reason. */
   notCalls: ReadonlyMap<string, number>;

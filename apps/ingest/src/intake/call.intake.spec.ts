@@ -6,8 +6,8 @@ import { eventually } from '@tollkeeper/testing';
 import { errorOf, traces } from '../../test/otlp.bodies.ts';
 import { createCallIntake } from './call.intake.ts';
 
-const KEY = { tenantId: provenTenantId('ws_1') };
-const OTHER = { tenantId: provenTenantId('ws_2') };
+const KEY = { tenantId: provenTenantId('ws_1'), watched: false };
+const OTHER = { tenantId: provenTenantId('ws_2'), watched: false };
 
 /** A body with one call, and more than 64 KiB if it is large. */
 function body(settlementId: string, { large = false } = {}) {
@@ -42,6 +42,7 @@ function setUp() {
     chargeEvents: () => undefined,
     count: () => undefined,
     overridesOf: () => createOverrideBook([]),
+    show: () => undefined,
     prices: createPriceBook({ rows: [], version: 'empty' }),
     turns: {
       small: createTurns({ capacity: 1024 * 1024, ofSender: 8 }),
@@ -50,7 +51,7 @@ function setUp() {
     clock: () => 1_764_150_000_000,
   });
   const take = (key: typeof KEY, of: ReturnType<typeof body>, signal = new AbortController().signal) =>
-    intake.takeOtlp(key, of, { agent: undefined, signal });
+    intake.takeOtlp(key, of, { path: '/v1/traces', agent: undefined, signal });
   return { take, release, arrived };
 }
 

@@ -1,13 +1,14 @@
-import { type GatewayEvent, MAX_EVENTS_PER_BATCH } from '@tollkeeper/contracts';
+import { type GatewayEvent, MAX_EVENTS_PER_BATCH, MAX_REPORT_CALLS, type ReportContent } from '@tollkeeper/contracts';
 import { type Clock, mapInSlices, type TenantId, type Turns } from '@tollkeeper/kernel';
 import { createOverrideBook, type OverrideBook, type PriceBook } from '@tollkeeper/prices';
 import { eventsOf, missingPricesOf } from './call-events.ts';
-import { isUnpriced, needsPrice, type PricedCall, withPrice } from './call-price.ts';
+import { needsPrice, type PricedCall, withPrice } from './call-price.ts';
 import type { GuardBlock } from './call-record.ts';
 import { readCalls } from './calls.ts';
 import { decodeLitellm, decodeOtlp, type Encoding } from './decode.ts';
 import type { Signal } from './otlp-protobuf.ts';
 import type { IntakeRecord } from './record.ts';
+import { METRICS_REPORT, outcomeOf, refusedReport, reportOf } from './report.ts';
 
 /**
  * What became of a reported call. `unpriced`: it has tokens, but neither a cost nor a known price. `blocked`: by a
@@ -33,6 +34,8 @@ interface OtlpBody {
 }
 
 interface TakeOptions {
+  /** The path that the body was posted to. */
+  path: string;
   /** The agent that the request names for all of its calls. */
   agent: string | undefined;
   /** Aborted when nobody waits any more: what has not begun is not done. */
@@ -44,7 +47,12 @@ export interface CallIntake<Key> {
   takeOtlp(key: Key, body: OtlpBody, options: TakeOptions): Promise<Taken>;
   /** The objects of LiteLLM's `generic_api` callback. */
   takeLitellm(key: Key, bytes: Buffer, options: TakeOptions): Promise<Taken>;
+  /** Metrics count nothing. Whoever watches sees why. */
+  dropMetrics(key: Key, options: Pick<TakeOptions, 'path'>): void;
 }
+
+/** Calls of a report whose facts people see. */
+const EXPLAINED = MAX_REPORT_CALLS;
 
 /** Most models without a price in memory. A forgotten one is reported again, and readers know it by its id. */
 const MAX_REPORTED = 10_000;
@@ -52,12 +60,20 @@ const NO_OVERRIDES = createOverrideBook([]);
 /** Bodies up to this size never wait for larger ones. */
 const SMALL_BYTES = 64 * 1024;
 
+interface ReporterKey {
+  tenantId: TenantId;
+  /** Whether somebody waits to see what was understood. */
+  watched: boolean;
+}
+
 export interface CallIntakeDeps<Key> {
   /** As the intake of events: resolves when they are durable. */
   accept: (key: Key, events: readonly GatewayEvent[]) => Promise<void>;
   /** Charges a workspace for further events of an admitted request. Throws `rate_limited`. */
   chargeEvents: (tenantId: TenantId, more: number) => void;
   count: (fate: CallFate, calls: number) => void;
+  /** Shows people what was understood of a body. Called only while somebody watches the workspace; does not wait. */
+  show: (key: Key, path: string, report: ReportContent) => void;
   /**
    * The prices of a workspace, which count for calls whose senders report no cost. Rejects with `service_unavailable`
    * if they are not known.
@@ -70,14 +86,16 @@ export interface CallIntakeDeps<Key> {
   clock: Clock;
 }
 
-export function createCallIntake<Key extends { tenantId: TenantId }>(deps: CallIntakeDeps<Key>): CallIntake<Key> {
-  const { accept, chargeEvents, count, overridesOf, prices, turns, clock } = deps;
+export function createCallIntake<Key extends ReporterKey>(deps: CallIntakeDeps<Key>): CallIntake<Key> {
+  const { accept, chargeEvents, count, show, overridesOf, prices, turns, clock } = deps;
   /** Workspaces and the ids of their models without a price. Every call would report them. */
   const reported = new Set<string>();
 
-  async function take(key: Key, records: readonly IntakeRecord[], { agent, signal }: TakeOptions): Promise<Taken> {
+  async function take(key: Key, records: readonly IntakeRecord[], options: TakeOptions): Promise<Taken> {
+    const { path, agent, signal } = options;
     const receivedMs = clock();
-    const reading = await readCalls(records, { receivedMs, agent, signal });
+    const explained = key.watched ? EXPLAINED : 0;
+    const reading = await readCalls(records, { receivedMs, agent, explained, signal });
     // Bodies with the cost of every call need no prices, so they are taken also if those are not known.
     const overrides = reading.calls.some(needsPrice) ? await overridesOf(key.tenantId) : NO_OVERRIDES;
     const calls = await mapInSlices(reading.calls, (call) => withPrice(call, { overrides, prices }));
@@ -95,6 +113,7 @@ export function createCallIntake<Key extends { tenantId: TenantId }>(deps: CallI
     for (const event of missing) reported.add(nameOf(event));
     const fates = fatesOf(calls, reading.blocks);
     for (const [fate, number] of fates) count(fate, number);
+    if (key.watched) show(key, path, reportOf(records.length, reading, calls));
     const unpriced = fates.get('unpriced') ?? 0;
     return {
       accepted: ofCalls.length,
@@ -103,8 +122,18 @@ export function createCallIntake<Key extends { tenantId: TenantId }>(deps: CallI
     };
   }
 
-  function inTurn(key: Key, { length }: Buffer, { signal }: TakeOptions, work: () => Promise<Taken>): Promise<Taken> {
-    return turns[length > SMALL_BYTES ? 'large' : 'small'].run(key.tenantId, length, work, signal);
+  async function inTurn(
+    key: Key,
+    { length }: Buffer,
+    { path, signal }: TakeOptions,
+    work: () => Promise<Taken>,
+  ): Promise<Taken> {
+    try {
+      return await turns[length > SMALL_BYTES ? 'large' : 'small'].run(key.tenantId, length, work, signal);
+    } catch (error) {
+      if (key.watched) show(key, path, refusedReport(error));
+      throw error;
+    }
   }
 
   return {
@@ -117,27 +146,18 @@ export function createCallIntake<Key extends { tenantId: TenantId }>(deps: CallI
         const { records, unreadable } = await decodeLitellm(bytes, options.signal);
         return { ...(await take(key, records, options)), unreadable };
       }),
+    dropMetrics(key, { path }) {
+      if (key.watched) show(key, path, METRICS_REPORT);
+    },
   };
 }
 
 function fatesOf(calls: readonly PricedCall[], blocks: readonly GuardBlock[]): ReadonlyMap<CallFate, number> {
   const fates = new Map<CallFate, number>();
   const add = (fate: CallFate) => fates.set(fate, (fates.get(fate) ?? 0) + 1);
-  for (const call of calls) add(fateOf(call));
+  for (const call of calls) add(outcomeOf(call));
   if (blocks.length > 0) fates.set('blocked', blocks.length);
   return fates;
-}
-
-function fateOf(call: PricedCall): CallFate {
-  const { outcome } = call;
-  switch (outcome) {
-    case 'spent':
-      return isUnpriced(call) ? 'unpriced' : 'settled';
-    case 'failed':
-    case 'no_usage':
-    case 'client_gone':
-      return outcome;
-  }
 }
 
 function unpricedNotice(calls: number): string {

@@ -5,13 +5,15 @@ import { type Candidate, candidateOf, findRepetition, isInUsd } from './call-tre
 import { eachInSlices } from './each-in-slices.ts';
 import { guardsThatBlocked } from './guard-blocks.ts';
 import { digest, identityOf } from './identity.ts';
-import { type FoundFacts, factsOf, notACallBecause } from './read-facts.ts';
+import { type FoundFacts, factsOf, type NamedFact, namedFactsOf, notACallBecause } from './read-facts.ts';
 import { countBlocks, countCalls, type IntakeRecord } from './record.ts';
-import { createSpanTree } from './span-tree.ts';
+import { createSpanTree, type SpanTree } from './span-tree.ts';
 
 export interface ReadingOptions extends OriginOptions {
   /** Names of guards that are Tollkeeper's own: it knows what they deny. */
   ownGuards?: readonly string[];
+  /** Number of calls whose facts are answered as well, with the names that they came from; none by default. */
+  explained?: number;
   signal?: AbortSignal | undefined;
 }
 
@@ -29,7 +31,7 @@ const UNSAMPLED = 'th:0';
  * blocks, and with the reason of `signal`.
  */
 export async function readCalls(records: readonly IntakeRecord[], options: ReadingOptions): Promise<Reading> {
-  const { ownGuards = OWN_GUARDS, signal } = options;
+  const { ownGuards = OWN_GUARDS, explained = 0, signal } = options;
   const tree = createSpanTree();
   const countedCalls = countCalls();
   const countedBlocks = countBlocks();
@@ -46,23 +48,34 @@ export async function readCalls(records: readonly IntakeRecord[], options: Readi
   await eachInSlices(records, sortOut, signal);
   const { repeated, costs } = await findRepetition(candidates, tree, signal);
   const calls: CallRecord[] = [];
+  const facts: NamedFact[][] = [];
   const blocks: GuardBlock[] = [];
   const notices = createNotices();
   const take = (record: IntakeRecord): void => {
     const candidate = candidates.get(record);
     const isCall = candidate !== undefined && !repeated.has(record);
-    if (isCall) calls.push(callOf({ ...candidate, cost: candidate.cost ?? costs.get(record) }, options, notices));
-    else if (candidate !== undefined) noteNoCall('a call inside it has its usage');
-    const facts = candidate?.facts ?? factsOf(record, tree);
-    for (const guard of guardsThatBlocked(facts, { isCall })) {
+    if (isCall) {
+      calls.push(callOf({ ...candidate, cost: candidate.cost ?? costs.get(record) }, options, notices));
+      if (facts.length < explained) facts.push(explain(record, tree, options));
+    } else if (candidate !== undefined) noteNoCall('a call inside it has its usage');
+    const found = candidate?.facts ?? factsOf(record, tree);
+    for (const guard of guardsThatBlocked(found, { isCall })) {
       if (ownGuards.includes(guard)) continue;
       countedBlocks.add();
       const call = callAround(record, candidates, tree.ancestors(record));
-      blocks.push(blockOf(guard, call ?? { record, facts }, options));
+      blocks.push(blockOf(guard, call ?? { record, facts: found }, options));
     }
   };
   await eachInSlices(records, take, signal);
-  return { calls, blocks, notCalls, notices: notices.sentences() };
+  return { calls, facts, blocks, notCalls, notices: notices.sentences() };
+}
+
+/** The facts of a call by their names. The agent that the request names wins, whatever its attributes say. */
+function explain(record: IntakeRecord, tree: SpanTree, { agent }: OriginOptions): NamedFact[] {
+  const facts = [...namedFactsOf(record, tree)];
+  if (agent === undefined) return facts;
+  const named = { fact: 'agent', name: 'header X-Tollkeeper-Agent', value: agent };
+  return [...facts.filter(({ fact }) => fact !== named.fact), named];
 }
 
 function callOf({ record, facts, usage, cost }: Candidate, options: ReadingOptions, notices: Notices): CallRecord {

@@ -53,6 +53,50 @@ function inheritedValue<T>(sources: readonly Source<T>[], record: IntakeRecord, 
   return undefined;
 }
 
+/** A fact as it was read. */
+export interface NamedFact {
+  /** In snake_case, as in the API. */
+  fact: string;
+  /** The name that its value came from. */
+  name: string;
+  value: unknown;
+}
+
+/** All facts of a record by the table, with the names that they came from. */
+export function* namedFactsOf(record: IntakeRecord, tree: SpanTree): Generator<NamedFact> {
+  for (const [fact, { sources }] of Object.entries<Fact<unknown>>(FACTS)) {
+    for (let index = 0; index < sources.length; index += 1) {
+      const value = valueAt(index, sources, record, tree);
+      if (value === undefined) continue;
+      yield { fact: toSnakeCase(fact), name: nameOf(index, sources, record, tree), value };
+      break;
+    }
+  }
+}
+
+/** The name of the source that has a value. */
+function nameOf(index: number, sources: readonly Source<unknown>[], record: IntakeRecord, tree: SpanTree): string {
+  const { place, name = '' } = sources[index]!;
+  switch (place) {
+    case 'record':
+      return name;
+    case 'resource':
+      return `resource ${name}`;
+    case 'inherited': {
+      const isAround = ({ attributes }: IntakeRecord) =>
+        sources.slice(0, index).find((source) => readFrom(source, attributes) !== undefined)?.name;
+      return `${tree
+        .ancestors(record)
+        .map(isAround)
+        .find((found) => found !== undefined)} of a span around it`;
+    }
+  }
+}
+
+function toSnakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
 function readFrom<T>({ name, read }: Source<T>, attributes: Attributes): T | undefined {
   const value = name === undefined ? undefined : attributes.get(name);
   return value === undefined ? undefined : read(value, attributes);

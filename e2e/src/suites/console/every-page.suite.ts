@@ -27,6 +27,8 @@ const PAGES = [
   ['/channels', 'Channels'],
   ['/prices', 'Prices'],
   ['/prices?source=table&find=gpt-4o', 'Prices'],
+  ['/connect', 'Connect a gateway'],
+  ['/connect?sender=envoy', 'Connect a gateway'],
   ['/keys', 'Keys'],
   ['/members', 'Members'],
   ['/audit', 'Audit log'],
@@ -76,7 +78,18 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
 
     it('is found in the menu by its name', async () => {
       const { page } = await console.open(look, '');
-      for (const name of ['Spend', 'Agents', 'Blocked', 'Budgets', 'Limits', 'Alerts', 'Rules', 'Channels', 'Keys']) {
+      for (const name of [
+        'Spend',
+        'Agents',
+        'Blocked',
+        'Budgets',
+        'Limits',
+        'Alerts',
+        'Rules',
+        'Channels',
+        'Connect',
+        'Keys',
+      ]) {
         if (look.size === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
         await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click();
         await page.getByRole('heading', { level: 1, name }).waitFor();

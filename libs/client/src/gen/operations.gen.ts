@@ -88,6 +88,7 @@ export interface Operations {
   'POST /api/v1/management/workspace-keys': { data: Api.CreateWorkspaceKeyData; responses: Api.CreateWorkspaceKeyResponses };
   'PATCH /api/v1/management/workspace-keys/{id}': { data: Api.UpdateWorkspaceKeyData; responses: Api.UpdateWorkspaceKeyResponses };
   'POST /api/v1/management/workspace-keys/{id}:revoke': { data: Api.RevokeWorkspaceKeyData; responses: Api.RevokeWorkspaceKeyResponses };
+  'GET /api/v1/intake-reports': { data: Api.ListIntakeReportsData; responses: Api.ListIntakeReportsResponses };
   'POST /api/v1/events': { data: Api.PostEventsData; responses: Api.PostEventsResponses };
   'POST /v1/traces': { data: Api.ExportTracesData; responses: Api.ExportTracesResponses };
   'POST /v1/logs': { data: Api.ExportLogsData; responses: Api.ExportLogsResponses };

@@ -2185,6 +2185,69 @@ export type CreatedWorkspaceKey = {
     api_key: string;
 };
 
+export type IntakeReport = {
+    id: string;
+    received_at: string;
+    /**
+     * The workspace key that it came with
+     */
+    key_id: string;
+    path: string;
+    /**
+     * Number of spans, log entries or objects
+     */
+    records: number;
+    /**
+     * Number of these that are calls
+     */
+    calls: number;
+    /**
+     * The first two calls
+     */
+    first_calls: Array<ReportedCall>;
+    /**
+     * Why the other records are no calls
+     */
+    not_calls: Array<{
+        reason: string;
+        records: number;
+    }>;
+    /**
+     * Why nothing was taken; null if it was taken
+     */
+    refusal: string | null;
+};
+
+export type ReportedCall = {
+    /**
+     * `settled`: it counts with its amount, unless an earlier report of the call counts. `unpriced`: it counts as 0 USD, because it has tokens, but neither a cost nor a known price. `no_usage`, `client_gone`: it has neither tokens nor a cost. `failed`: it failed, and cost nothing
+     */
+    outcome: 'settled' | 'unpriced' | 'no_usage' | 'client_gone' | 'failed';
+    agent_id: string;
+    /**
+     * Null if no cost and no price is known
+     */
+    amount_micros: number | null;
+    /**
+     * Who said what the call cost: the sender, a price of the workspace (`override`), or the table of prices
+     */
+    priced_by: 'sender' | 'override' | 'table' | null;
+    facts: Array<{
+        /**
+         * What was read
+         */
+        fact: string;
+        /**
+         * Where it was read
+         */
+        name: string;
+        /**
+         * At most 128 characters
+         */
+        value: string;
+    }>;
+};
+
 export type DeniedCall = {
     decision: 'denied';
     denial: BudgetDenial;
@@ -5562,6 +5625,33 @@ export type RevokeWorkspaceKeyResponses = {
 };
 
 export type RevokeWorkspaceKeyResponse = RevokeWorkspaceKeyResponses[keyof RevokeWorkspaceKeyResponses];
+
+export type ListIntakeReportsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/intake-reports';
+};
+
+export type ListIntakeReportsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListIntakeReportsError = ListIntakeReportsErrors[keyof ListIntakeReportsErrors];
+
+export type ListIntakeReportsResponses = {
+    /**
+     * The reports
+     */
+    200: {
+        items: Array<IntakeReport>;
+    };
+};
+
+export type ListIntakeReportsResponse = ListIntakeReportsResponses[keyof ListIntakeReportsResponses];
 
 export type PostEventsData = {
     /**

@@ -20,6 +20,8 @@ export { TollkeeperError, TollkeeperUnavailable };
 export const LIVE_MS = 5_000;
 /** That of figures of whole days. */
 const HOUR_MS = 3_600_000;
+/** That of what people wait for. */
+const SOON_MS = 2_000;
 
 /** Slug of the page's workspace; undefined outside of one. */
 export const WorkspaceSlug = createContext<string | undefined>(undefined);
@@ -62,8 +64,8 @@ type Reads = Extract<keyof Operations, `GET ${string}` | 'POST /api/v1/dashboard
 type Changes = Exclude<keyof Operations, Reads>;
 
 export interface ReadOptions {
-  /** Refetches while the page is visible: every few seconds, or every hour. */
-  live?: boolean | 'hourly';
+  /** Refetches while the page is visible: every few seconds, every two seconds (`soon`), or every hour. */
+  live?: boolean | 'soon' | 'hourly';
   enabled?: boolean;
   /** While another subject loads, the last answer stays. The caller shows that it is old (`isPlaceholderData`). */
   keepsLast?: boolean;
@@ -80,7 +82,7 @@ export function useRead<O extends Reads>(
 ): UseQueryResult<ApiAnswer<O>, Error> {
   const workspace = useContext(WorkspaceSlug);
   const queryKey = [workspace, operation, input];
-  const everyMs = live === 'hourly' ? HOUR_MS : LIVE_MS;
+  const everyMs = live === 'hourly' ? HOUR_MS : live === 'soon' ? SOON_MS : LIVE_MS;
   return useQuery<ApiAnswer<O>, Error>({
     queryKey,
     queryFn: ({ signal }) => callApi(workspace, operation, { ...input, signal }),

@@ -18,6 +18,7 @@ export const common = {
     channels: 'Channels',
     workspace: 'Workspace',
     prices: 'Prices',
+    connect: 'Connect',
     keys: 'Keys',
     members: 'Members',
     audit: 'Audit log',

@@ -7,7 +7,6 @@ import { channels } from './channels.ts';
 import { common } from './common.ts';
 import { firstRun } from './first-run.ts';
 import { invitation } from './invitation.ts';
-import { keys } from './keys.ts';
 import { labels } from './labels.ts';
 import { limits } from './limits.ts';
 import { login } from './login.ts';
@@ -19,7 +18,10 @@ import { settings } from './settings.ts';
 import { spend } from './spend.ts';
 import { sso } from './sso.ts';
 
-/** All texts of the pages, one file per page. Texts with figures are functions. */
+/**
+ * Texts of the pages, one file per page. Texts with figures are functions. Those of pages that people rarely open, such
+ * as keys, are not here, so that the first page does not load them.
+ */
 export const text = {
   agents,
   alerts,
@@ -30,7 +32,6 @@ export const text = {
   common,
   firstRun,
   invitation,
-  keys,
   labels,
   limits,
   login,

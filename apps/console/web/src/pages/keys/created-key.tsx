@@ -1,5 +1,5 @@
 import { type Api, useRead } from '../../api/api.ts';
-import { text } from '../../text/index.ts';
+import { keys } from '../../text/keys.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
@@ -7,14 +7,14 @@ import { Tag } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
 import { firstEvent } from './first-event.ts';
 
-const words = text.keys.created;
+const words = keys.created;
 
 /** Shows a new key, this once, with a command to try it. */
 export function CreatedKey({ created, onClose }: { created: Api.CreatedWorkspaceKey; onClose: () => void }) {
   const mayReport = created.role !== 'read_only';
   const command = firstEvent(location.origin, created.api_key);
-  const keys = useRead('GET /api/v1/management/workspace-keys', {}, { live: mayReport });
-  const isUsed = keys.data?.items.some(({ id, last_used_at }) => id === created.id && last_used_at !== null) ?? false;
+  const read = useRead('GET /api/v1/management/workspace-keys', {}, { live: mayReport });
+  const isUsed = read.data?.items.some(({ id, last_used_at }) => id === created.id && last_used_at !== null) ?? false;
   return (
     <Dialog title={words.title(created.name)} stays onClose={onClose}>
       <div className={ui['stack']}>

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { type Api, useChange, useRead } from '../../api/api.ts';
 import { useMay } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
+import { keys as words } from '../../text/keys.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -13,7 +14,6 @@ import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { NewKeyDialog } from './new-key-dialog.tsx';
 
-const words = text.keys;
 const READS = ['GET /api/v1/management/workspace-keys'] as const;
 
 export function KeysPage() {

@@ -1,12 +1,11 @@
 import { useState } from 'react';
 import { type Api, useChange } from '../../api/api.ts';
-import { text } from '../../text/index.ts';
+import { keys as words } from '../../text/keys.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { LabelsField, useLabels } from '../../ui/labels.tsx';
 import { CreatedKey } from './created-key.tsx';
 
-const words = text.keys;
 const ROLES = ['developer', 'read_only', 'admin'] as const;
 
 /** Creates a key, and shows it this once. */

@@ -27,7 +27,7 @@ function Steps({ children }: { children: ReactNode }) {
   const reads = [keys, agents, limits, rules, budget];
   const steps = [
     { step: 'key', to: '/w/$slug/keys', done: some(keys.data?.items.filter(isActive)) },
-    { step: 'event', to: '/w/$slug/keys', done: some(agents.data?.items) },
+    { step: 'event', to: '/w/$slug/connect', done: some(agents.data?.items) },
     {
       step: 'budget',
       to: '/w/$slug/budgets',
@@ -60,7 +60,7 @@ function Steps({ children }: { children: ReactNode }) {
 
 interface Step {
   step: keyof typeof words.steps;
-  to: '/w/$slug/keys' | '/w/$slug/budgets' | '/w/$slug/rules';
+  to: '/w/$slug/keys' | '/w/$slug/connect' | '/w/$slug/budgets' | '/w/$slug/rules';
   done: boolean;
 }
 

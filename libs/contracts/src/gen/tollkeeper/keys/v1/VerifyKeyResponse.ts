@@ -12,6 +12,10 @@ export interface VerifyKeyResponse {
    * The labels that the key pins to every call; at most 10.
    */
   'labels'?: ({[key: string]: string});
+  /**
+   * Whether somebody waits to see the reports of the workspace: then callers send them by KeepReport.
+   */
+  'watched'?: (boolean);
 }
 
 export interface VerifyKeyResponse__Output {
@@ -24,4 +28,8 @@ export interface VerifyKeyResponse__Output {
    * The labels that the key pins to every call; at most 10.
    */
   'labels': ({[key: string]: string});
+  /**
+   * Whether somebody waits to see the reports of the workspace: then callers send them by KeepReport.
+   */
+  'watched': (boolean);
 }

@@ -1,0 +1,362 @@
+import { logReport, spanReport, TRIAL, TRIAL_AGENT } from '../pages/connect/trial.ts';
+import { conventional, otel, python, type Sender } from './sender.ts';
+
+const ENVIRONMENT = 'Environment';
+const CONFIG_YAML = 'config.yaml';
+const SAMPLED = 'Turn sampling off: Tollkeeper counts what it gets, and never scales it up.';
+const ASK_FOR_USAGE = 'For streamed answers, ask the provider for usage (stream_options: include_usage).';
+const ONE_PLACE =
+  'Report each call at one place, the gateway or the agent. These reports have no response id, so both would count.';
+
+/** What Envoy's access log has of a call, and where it finds it. */
+const ENVOY_ATTRIBUTES = [
+  ['gen_ai.operation.name', 'chat'],
+  ['gen_ai.agent.name', '%REQ(X-AGENT)%'],
+  ['gen_ai.conversation.id', '%REQ(X-RUN)%'],
+  ['gen_ai.request.model', '%DYNAMIC_METADATA(tollkeeper:model)%'],
+  ['gen_ai.response.model', '%DYNAMIC_METADATA(tollkeeper:response_model)%'],
+  ['gen_ai.response.id', '%DYNAMIC_METADATA(tollkeeper:response_id)%'],
+  ['gen_ai.usage.input_tokens', '%DYNAMIC_METADATA(tollkeeper:input_tokens)%'],
+  ['gen_ai.usage.output_tokens', '%DYNAMIC_METADATA(tollkeeper:output_tokens)%'],
+  ['gen_ai.usage.cache_read.input_tokens', '%DYNAMIC_METADATA(tollkeeper:cached_tokens)%'],
+  ['tollkeeper.call_id', '%REQ(X-REQUEST-ID)%'],
+  ['http.response.status_code', '%RESPONSE_CODE%'],
+  ['envoy.response_flags', '%RESPONSE_FLAGS%'],
+] as const;
+
+/** The senders in the order of their tabs. A new one is a row here. */
+export const SENDERS: readonly Sender[] = [
+  {
+    id: 'litellm',
+    name: 'LiteLLM callback',
+    settings: ({ url, key }) => [
+      {
+        place: CONFIG_YAML,
+        text: [
+          'litellm_settings:',
+          "  callbacks: ['tollkeeper']",
+          'callback_settings:',
+          '  tollkeeper:',
+          '    callback_type: generic_api',
+          `    endpoint: ${url}/api/v1/intake/litellm`,
+          '    headers: { x-api-key: os.environ/TOLLKEEPER_KEY }',
+          '    event_types: [llm_api_success, llm_api_failure]',
+          '    log_format: ndjson',
+          '    max_retries: 8',
+          '    retry_delay: 1',
+        ].join('\n'),
+      },
+      { place: ENVIRONMENT, text: `TOLLKEEPER_KEY=${key}` },
+    ],
+    notes: [
+      'For LiteLLM 1.106 and later. It sends a batch every 5 seconds.',
+      'Keep max_retries: without it, LiteLLM drops a batch that it could not send.',
+    ],
+    withoutCalls: 'Keep llm_api_success in event_types.',
+    trial: ({ responseId, callId }) => ({
+      path: '/api/v1/intake/litellm',
+      body: {
+        id: responseId,
+        litellm_call_id: callId,
+        status: 'success',
+        custom_llm_provider: TRIAL.provider,
+        model: `${TRIAL.provider}/${TRIAL.model}`,
+        response_cost: TRIAL.usd,
+        prompt_tokens: TRIAL.input,
+        completion_tokens: TRIAL.output,
+        endTime: Date.now() / 1_000,
+      },
+    }),
+  },
+  {
+    id: 'litellm-otel',
+    name: 'LiteLLM OpenTelemetry',
+    settings: ({ url, key }) => [
+      { place: CONFIG_YAML, text: "litellm_settings:\n  callbacks: ['otel']" },
+      {
+        place: ENVIRONMENT,
+        text: [
+          'LITELLM_OTEL_V2=true',
+          'OTEL_EXPORTER=otlp_http',
+          `OTEL_ENDPOINT=${url}`,
+          `OTEL_HEADERS="authorization=Bearer ${key}"`,
+        ].join('\n'),
+      },
+      { place: 'Shell', text: 'pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http' },
+    ],
+    notes: ['LITELLM_OTEL_V2 is required. Without it, spans of successful calls have no model, tokens or cost.'],
+    withoutCalls: 'Set LITELLM_OTEL_V2=true, and restart LiteLLM.',
+    trial: (call) =>
+      spanReport(call, {
+        scope: 'litellm',
+        attributes: {
+          ...conventional(call),
+          'litellm.call_id': call.callId,
+          'litellm.provider.model': `${TRIAL.provider}/${TRIAL.model}`,
+          'litellm.cost.total': TRIAL.usd,
+        },
+      }),
+  },
+  {
+    id: 'collector',
+    name: 'OpenTelemetry Collector',
+    settings: ({ url, key }) => [
+      {
+        place: CONFIG_YAML,
+        text: [
+          'exporters:',
+          '  otlphttp/tollkeeper:',
+          `    endpoint: ${url}`,
+          '    headers:',
+          `      authorization: 'Bearer ${key}'`,
+          'service:',
+          '  pipelines:',
+          '    traces:',
+          '      receivers: [otlp]',
+          '      processors: [batch]',
+          '      exporters: [otlphttp/tollkeeper]',
+        ].join('\n'),
+      },
+    ],
+    notes: [
+      'Add the exporter to the pipelines that you have, for traces and, if agents report calls by logs, for logs.',
+      SAMPLED,
+    ],
+    withoutCalls: 'Check that no processor removes attributes whose names begin with gen_ai or llm.',
+    trial: (call) => spanReport(call, { scope: 'tollkeeper.trial', attributes: conventional(call) }),
+  },
+  {
+    id: 'vercel',
+    name: 'Vercel AI SDK',
+    settings: (access) => [
+      { place: ENVIRONMENT, text: otel(access) },
+      {
+        place: 'AI SDK 7, once at the start',
+        text: [
+          "import { OpenTelemetry } from '@ai-sdk/otel';",
+          "import { registerTelemetry } from 'ai';",
+          '',
+          'registerTelemetry(new OpenTelemetry());',
+        ].join('\n'),
+      },
+      {
+        place: 'AI SDK 5, in each call',
+        text: "experimental_telemetry: { isEnabled: true, functionId: 'my-agent' }",
+      },
+    ],
+    notes: [
+      'The program needs an OpenTelemetry SDK that exports traces, such as NodeSDK of @opentelemetry/sdk-node.',
+      'In AI SDK 7, experimental_telemetry alone reports nothing.',
+    ],
+    withoutCalls: 'Register OpenTelemetry (AI SDK 7), or set isEnabled in each call (AI SDK 5).',
+    trial: (call) => spanReport(call, { scope: 'gen_ai', attributes: conventional(call) }),
+  },
+  {
+    id: 'openai-agents',
+    name: 'OpenAI Agents SDK / OpenInference',
+    settings: (access) => [
+      {
+        place: 'Shell',
+        text: 'pip install openinference-instrumentation-openai-agents opentelemetry-exporter-otlp-proto-http',
+      },
+      { place: ENVIRONMENT, text: otel(access) },
+      python('openinference.instrumentation.openai_agents', 'OpenAIAgentsInstrumentor'),
+    ],
+    notes: ['Other instrumentations of OpenInference need the same settings.', ASK_FOR_USAGE],
+    withoutCalls: 'Spans of agents, chains and tools are no calls. Instrument the client of the model as well.',
+    trial: (call) =>
+      spanReport(call, {
+        scope: 'openinference.instrumentation.openai_agents',
+        attributes: {
+          'openinference.span.kind': 'LLM',
+          'llm.system': TRIAL.provider,
+          'llm.model_name': TRIAL.model,
+          'llm.token_count.prompt': TRIAL.input,
+          'llm.token_count.completion': TRIAL.output,
+        },
+      }),
+  },
+  {
+    id: 'openllmetry',
+    name: 'OpenLLMetry',
+    settings: (access) => [
+      {
+        place: 'Shell',
+        text: 'pip install opentelemetry-instrumentation-openai opentelemetry-exporter-otlp-proto-http',
+      },
+      { place: ENVIRONMENT, text: otel(access) },
+      python('opentelemetry.instrumentation.openai', 'OpenAIInstrumentor'),
+    ],
+    notes: [ASK_FOR_USAGE, SAMPLED],
+    withoutCalls: ASK_FOR_USAGE,
+    trial: (call) =>
+      spanReport(call, { scope: 'opentelemetry.instrumentation.openai.v1', attributes: conventional(call) }),
+  },
+  {
+    id: 'langfuse',
+    name: 'Langfuse SDK',
+    settings: ({ url, key }) => [
+      {
+        place: ENVIRONMENT,
+        text: [`LANGFUSE_BASE_URL=${url}`, 'LANGFUSE_PUBLIC_KEY=any', `LANGFUSE_SECRET_KEY=${key}`].join('\n'),
+      },
+    ],
+    notes: ['These settings send to Tollkeeper instead of Langfuse. To send to both, use an OpenTelemetry Collector.'],
+    withoutCalls: 'Only observations of the types generation and embedding are calls.',
+    trial: (call) =>
+      spanReport(call, {
+        path: '/api/public/otel/v1/traces',
+        scope: 'langfuse-sdk',
+        attributes: {
+          'langfuse.observation.type': 'generation',
+          'langfuse.observation.model.name': TRIAL.model,
+          'langfuse.observation.usage_details': JSON.stringify({
+            prompt_tokens: TRIAL.input,
+            completion_tokens: TRIAL.output,
+          }),
+        },
+      }),
+  },
+  {
+    id: 'claude-code',
+    name: 'Claude Code',
+    settings: ({ url, key }) => [
+      {
+        place: ENVIRONMENT,
+        text: [
+          'CLAUDE_CODE_ENABLE_TELEMETRY=1',
+          'OTEL_LOGS_EXPORTER=otlp',
+          'OTEL_METRICS_EXPORTER=none',
+          'OTEL_EXPORTER_OTLP_PROTOCOL=http/json',
+          `OTEL_EXPORTER_OTLP_ENDPOINT=${url}`,
+          `OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer ${key}"`,
+          'OTEL_RESOURCE_ATTRIBUTES=team.id=my-team',
+        ].join('\n'),
+      },
+    ],
+    notes: ['The last line is optional. It labels all calls with a team.', ONE_PLACE],
+    withoutCalls: 'Set OTEL_LOGS_EXPORTER=otlp. Metrics and spans of Claude Code count nothing.',
+    trial: (call) =>
+      logReport(call, {
+        scope: 'com.anthropic.claude_code.events',
+        attributes: {
+          'event.name': 'api_request',
+          'event.timestamp': call.at,
+          'event.sequence': 1,
+          'session.id': call.callId,
+          'prompt.id': call.callId,
+          model: 'claude-haiku-4-5',
+          input_tokens: TRIAL.input,
+          output_tokens: TRIAL.output,
+          cost_usd_micros: 32,
+        },
+      }),
+  },
+  {
+    id: 'codex',
+    name: 'Codex',
+    settings: ({ url, key }) => [
+      {
+        place: '~/.codex/config.toml',
+        text: [
+          '[otel]',
+          `exporter = { otlp-http = { endpoint = "${url}/v1/logs", protocol = "json", headers = { authorization = "Bearer ${key}" } } }`,
+        ].join('\n'),
+      },
+    ],
+    notes: [ONE_PLACE],
+    withoutCalls: 'Only log entries about a completed response with its tokens are calls. Finish one turn.',
+    trial: (call) =>
+      logReport(call, {
+        scope: 'codex_otel.log_only',
+        attributes: {
+          'event.name': 'codex.sse_event',
+          'event.kind': 'response.completed',
+          'event.timestamp': call.at,
+          'conversation.id': call.callId,
+          model: 'gpt-5-mini',
+          input_token_count: TRIAL.input,
+          output_token_count: TRIAL.output,
+        },
+      }),
+  },
+  {
+    id: 'envoy',
+    name: 'Envoy access log',
+    settings: ({ url, key }) => [
+      {
+        place: 'http_connection_manager',
+        text: [
+          'access_log:',
+          '- name: envoy.access_loggers.open_telemetry',
+          '  typed_config:',
+          "    '@type': type.googleapis.com/envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig",
+          '    log_name: tollkeeper',
+          '    http_service:',
+          `      http_uri: { uri: '${url}/v1/logs', cluster: tollkeeper_http, timeout: 10s }`,
+          `      request_headers_to_add: [{ header: { key: authorization, value: 'Bearer ${key}' } }]`,
+          '    attributes:',
+          '      values:',
+          ...ENVOY_ATTRIBUTES.map(([name, value]) => `      - { key: ${name}, value: { string_value: '${value}' } }`),
+        ].join('\n'),
+      },
+    ],
+    notes: [
+      'Envoy 1.40 and later. The filters json_to_metadata and sse_to_metadata write model and usage to the metadata namespace tollkeeper.',
+      'The cluster tollkeeper_http has the address of Tollkeeper.',
+    ],
+    withoutCalls: 'Keep the attribute gen_ai.operation.name: it says that a request is a call of a model.',
+    trial: (call) =>
+      logReport(call, {
+        scope: '',
+        attributes: {
+          'gen_ai.operation.name': 'chat',
+          'gen_ai.agent.name': TRIAL_AGENT,
+          'gen_ai.response.model': TRIAL.model,
+          'gen_ai.response.id': call.responseId,
+          // Envoy writes all values as text.
+          'gen_ai.usage.input_tokens': String(TRIAL.input),
+          'gen_ai.usage.output_tokens': String(TRIAL.output),
+          'tollkeeper.call_id': call.callId,
+          'http.response.status_code': '200',
+          'envoy.response_flags': '-',
+        },
+      }),
+  },
+  {
+    id: 'curl',
+    name: 'curl',
+    settings: ({ url, key }) => [
+      {
+        place: 'Shell',
+        text: [
+          `curl ${url}/v1/traces \\`,
+          `  -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -H 'X-Tollkeeper-Agent: my-agent' \\`,
+          `  -d '{"resourceSpans": [{"scopeSpans": [{"spans": [{"endTimeUnixNano": "'$(date +%s)000000000'", "attributes": [`,
+          ...Object.entries({
+            'gen_ai.operation.name': 'chat',
+            'gen_ai.provider.name': TRIAL.provider,
+            'gen_ai.response.model': TRIAL.model,
+            'gen_ai.usage.input_tokens': TRIAL.input,
+            'gen_ai.usage.output_tokens': TRIAL.output,
+          }).map(([name, value]) =>
+            typeof value === 'number'
+              ? `        {"key": "${name}", "value": {"intValue": "${value}"}},`
+              : `        {"key": "${name}", "value": {"stringValue": "${value}"}},`,
+          ),
+          `        {"key": "tollkeeper.settlement_id", "value": {"stringValue": "curl-'$(date +%s)'"}}]}]}]}]}'`,
+        ].join('\n'),
+      },
+    ],
+    notes: [
+      'Programs of your own can report like this, as OTLP/JSON. A settlement id counts once.',
+      'If you know the amount, add gen_ai.usage.cost in USD as a doubleValue.',
+    ],
+    withoutCalls: 'Keep the attribute gen_ai.operation.name: it says that the span is a call of a model.',
+    trial: (call) =>
+      spanReport(call, {
+        scope: '',
+        attributes: { ...conventional(call), 'tollkeeper.settlement_id': `trial-${call.callId}` },
+      }),
+  },
+];
