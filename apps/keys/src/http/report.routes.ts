@@ -18,13 +18,10 @@ const reportedCall = z
     outcome,
     agent_id: z.string(),
     amount_micros: micros.nullable().meta({ description: 'Null if no cost and no price is known' }),
-    priced_by: z
-      .enum(REPORT_PRICED_BY)
-      .nullable()
-      .meta({
-        description:
-          'Who said what the call cost: the sender, a price of the workspace (`override`), or the table of prices',
-      }),
+    priced_by: z.enum(REPORT_PRICED_BY).nullable().meta({
+      description:
+        'Who said what the call cost: the sender, a price of the workspace (`override`), or the table of prices',
+    }),
     facts: z.array(
       z.object({
         fact: z.string().meta({ description: 'What was read', example: 'input_tokens' }),

@@ -82,8 +82,8 @@ export async function sendTrial({ path, body }: TrialReport, key: string): Promi
     method: 'POST',
     credentials: 'omit',
     headers: {
-      authorization: `Bearer ${key}`,
       'content-type': 'application/json',
+      'x-api-key': key,
       'x-tollkeeper-agent': TRIAL_AGENT,
     },
     body: JSON.stringify(body),
