@@ -65,8 +65,11 @@ export type SumOf<Type extends KnownEventType> = {
 const NAMES = Object.keys(MEASURES) as (keyof Tally)[];
 const SUMS = combinedAs('sum');
 const LARGEST = combinedAs('max');
-/** The fields of events that measures add up. */
-export const AMOUNTS: readonly EventAmount[] = [...new Set(NAMES.flatMap((name) => amountOf(MEASURES[name]) ?? []))];
+/** The fields of events by which {@link tallyOf} counts them. */
+export const TALLIED_FIELDS: readonly string[] = [
+  ...new Set(NAMES.flatMap((name) => amountOf(MEASURES[name]) ?? [])),
+  'priced_by',
+];
 const NOTHING = Object.fromEntries(NAMES.map((name) => [name, 0])) as Tally;
 
 function combinedAs(combine: Measure['combine']): (keyof Tally)[] {

@@ -3,14 +3,14 @@ import { SPEND_SETTLED, type DashboardEvent } from '../../domain/event.ts';
 import type { Grouping } from '../../domain/breakdown.ts';
 import type { ReadPlan } from '../../domain/read-plan.ts';
 import type { ReadMeter } from '../../domain/reads.ts';
-import { AMOUNTS, holdTally, tallyOf, type Tally } from '../../domain/tally.ts';
+import { holdTally, TALLIED_FIELDS, tallyOf, type Tally } from '../../domain/tally.ts';
 import type { TallyStore } from '../../domain/tallies.ts';
 import { labelIn } from '../../domain/tracked-labels.ts';
 import { labelField } from './chunk.codec.ts';
 import type { ChunkStore } from './chunk.store.ts';
 
 /** The fields that all tallies need. */
-const FIELDS = ['agent_id', 'model', 'plan_key', ...AMOUNTS];
+const FIELDS = ['agent_id', 'model', 'plan_key', ...TALLIED_FIELDS];
 
 /** Which events to read: those of one agent, or all of the workspace with one more field. */
 interface Source {
