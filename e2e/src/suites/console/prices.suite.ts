@@ -22,7 +22,7 @@ export function describeConsolePrices(stage: Stage, console: ReturnType<typeof u
       await page.getByText('No prices set').waitFor();
       await page.getByRole('button', { name: 'Release' }).press('Enter');
       await page.getByLabel('Find').fill('gpt-4o-mini');
-      await page.getByRole('button', { name: 'Set the price of gpt-4o-mini', exact: true }).first().press('Enter');
+      await page.getByRole('button', { name: 'Set price of gpt-4o-mini', exact: true }).first().press('Enter');
       const dialog = page.getByRole('dialog');
       expect(await dialog.getByLabel('Input', { exact: true }).inputValue()).toBe('0.15');
       await dialog.getByLabel('Input', { exact: true }).fill('0.1234567');

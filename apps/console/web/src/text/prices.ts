@@ -7,7 +7,7 @@ export const prices = {
   set: 'Set price',
   change: 'Change',
   changeOf: (model: string) => `Change the price of ${model}`,
-  setOf: (model: string) => `Set the price of ${model}`,
+  setOf: (model: string) => `Set price of ${model}`,
   unpriced: (calls: number) =>
     `${counted(calls, { one: 'call has no price today and counts', other: 'calls have no price today and count' })} as ` +
     '$0.00. Set the prices of their models, or let the gateway report the cost.',
