@@ -244,7 +244,10 @@ export function addTo(sum: Account, account: Readonly<Account>): void {
   sum.reported = Math.max(sum.reported, account.reported);
 }
 
-/** Saturating addition, so that sums of amounts stay exact integers. */
+/**
+ * Saturating addition, so that sums of amounts stay exact integers. A correction takes away what its settlement added,
+ * and never more than there is: an account that had no room for a settlement does not have it.
+ */
 function add(sum: number, micros: number): number {
-  return Math.min(sum + micros, Number.MAX_SAFE_INTEGER);
+  return Math.min(Math.max(0, sum + micros), Number.MAX_SAFE_INTEGER);
 }

@@ -1,16 +1,16 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import { SPEND_SETTLED, type DashboardEvent } from '../../domain/event.ts';
+import { isSpend, type DashboardEvent } from '../../domain/event.ts';
 import type { Grouping } from '../../domain/breakdown.ts';
 import type { ReadPlan } from '../../domain/read-plan.ts';
 import type { ReadMeter } from '../../domain/reads.ts';
-import { AMOUNTS, holdTally, tallyOf, type Tally } from '../../domain/tally.ts';
+import { TALLIED_FIELDS, holdTally, tallyOf, type Tally } from '../../domain/tally.ts';
 import type { TallyStore } from '../../domain/tallies.ts';
 import { labelIn } from '../../domain/tracked-labels.ts';
 import { labelField } from './chunk.codec.ts';
 import type { ChunkStore } from './chunk.store.ts';
 
 /** The fields that all tallies need. */
-const FIELDS = ['agent_id', 'model', 'plan_key', ...AMOUNTS];
+const FIELDS = ['agent_id', 'model', 'plan_key', ...TALLIED_FIELDS];
 
 /** Which events to read: those of one agent, or all of the workspace with one more field. */
 interface Source {
@@ -67,12 +67,12 @@ export function createChunkTallies(chunks: Pick<ChunkStore, 'eventsIn'>): TallyS
     },
     tallyAgents: (tenantId, plan, meter) => grouped(tenantId, plan, {}, meter, ({ data }) => data.agent_id),
     tallyModels: (tenantId, agentId, plan, meter) =>
-      grouped(tenantId, plan, { agentId }, meter, ({ type, data }) =>
-        type === SPEND_SETTLED ? (data.model ?? null) : undefined,
+      grouped(tenantId, plan, { agentId }, meter, (event) =>
+        isSpend(event) ? (event.data.model ?? null) : undefined,
       ),
     divideSpend: (tenantId, by, plan, add, meter) =>
       readEach(tenantId, plan, { ...(by.by === 'label' && { label: by.name }) }, meter, (event, span) => {
-        if (event.type === SPEND_SETTLED) add(groupOf(event, by) ?? null, span, tallyOf(event));
+        if (isSpend(event)) add(groupOf(event, by) ?? null, span, tallyOf(event));
       }),
   };
 }
