@@ -9,7 +9,7 @@ const HOUSE = { model: 'house-1', valid_from: '2026-01-01T00:00:00.000Z' };
 
 interface Spend {
   metrics: { total_micros: number; unique_settlements: number };
-  missing_prices: number;
+  unpriced: { calls: number };
 }
 
 export function describePrices(target: TargetOf): void {
@@ -36,7 +36,7 @@ export function describePrices(target: TargetOf): void {
         expect(await spend()).toMatchObject({
           // 2.5000075 USD, rounded half up, nothing, and the price of gpt-4o in the release.
           metrics: { total_micros: 2_500_008 + 2_500_000, unique_settlements: 3 },
-          missing_prices: 0,
+          unpriced: { calls: 0 },
         }),
       );
     });
@@ -44,7 +44,7 @@ export function describePrices(target: TargetOf): void {
     it('count within seconds for a model without any', async () => {
       const { metrics: before } = await spend();
       await report('house-2', 1_000_000);
-      await eventually(async () => expect((await spend()).missing_prices).toBe(1));
+      await eventually(async () => expect((await spend()).unpriced).toEqual({ calls: 1 }));
       await set({ ...HOUSE, model: 'House-2', output_micros_per_million: 1, input_micros_per_million: 7 });
       await eventually(async () => {
         await report('house-2', 1_000_000);

@@ -43,7 +43,7 @@ describe('the check of a workspace key', () => {
     async (role) => {
       const labels = { env: 'prod' };
       const { apiKey, tenantId, keyId } = issued.issue(role, labels);
-      expect(await withKey(apiKey)).toEqual({ keyId, tenantId, role, labels });
+      expect(await withKey(apiKey)).toEqual({ keyId, tenantId, role, labels, watched: false });
       expect(admitted.at(-1)).toBe(tenantId);
     },
   );
