@@ -69,7 +69,8 @@ export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsume
   });
 }
 
-function spendOf({ tenantId, keyId = null, event }: GatewayEventRecord): Item | undefined {
+function spendOf(record: GatewayEventRecord): Item | undefined {
+  const { tenantId, keyId = null, event } = record;
   if (!isSpendSettled(event) && !isSpendRepriced(event)) return undefined;
   const { settlement_id: settlementId, agent_id: agentId, plan_key: planKey = null } = event.data;
   const { model = null, provider = null, labels = {} } = event.data;

@@ -1,0 +1,3 @@
+export * from './overrides.ts';
+export * from './price.file.ts';
+export * from './workspace.prices.ts';
