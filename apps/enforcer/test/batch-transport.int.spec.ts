@@ -33,7 +33,7 @@ const reserveRequest = { requestId: 'req-1', agentId: 'agent-1', runId: 'run-1',
 describe('a gateway that asks for many at once', () => {
   it('is answered each as if it had come alone, in their order', async () => {
     const { apiKey, tenantId, keyId } = issued.issue();
-    const key = { tenantId, keyId, role: 'developer', labels: {} };
+    const key = { tenantId, keyId, role: 'developer', labels: {}, watched: false };
     const rest = { planKey: null, ttlSeconds: 600, model: null, provider: null, labels: {} };
     const requests = ['req-1', 'req-2'].map((requestId) => ({ ...reserveRequest, requestId }));
     const response = { decision: 'allowed', allowed: { reservation: heldMessage }, limits: [rowMessage] };

@@ -62,7 +62,7 @@ describe('a gateway with a workspace key', () => {
       limits: [rowMessage],
     });
     const request = { ...reserveRequest, planKey: null, ttlSeconds: 600, model: null, provider: null, labels: {} };
-    const key = { tenantId, keyId, role: 'developer', labels: { env: 'prod' } };
+    const key = { tenantId, keyId, role: 'developer', labels: { env: 'prod' }, watched: false };
     const asked = ['reserve', key, request, { dryRun: false }];
     expect(ports.asked).toEqual([asked, asked]);
   });

@@ -41,6 +41,7 @@ describe('what a service gets', () => {
     auth: ['cookie', 'x-tollkeeper-caller', 'x-tollkeeper-client'],
     budgets: ['x-tollkeeper-caller'],
     'budget-list': ['x-tollkeeper-caller'],
+    prices: ['x-tollkeeper-caller'],
     workspaces: ['x-tollkeeper-caller'],
     workspace: ['x-tollkeeper-caller'],
     invitation: ['x-tollkeeper-caller', 'x-tollkeeper-client'],
