@@ -44,6 +44,9 @@ export interface EventData {
   from_priced_by?: string;
   /** Of a correction: when it was made, epoch milliseconds. */
   corrected_ms?: number;
+  response_model?: string;
+  request_model?: string;
+  service_tier?: string;
   price_id?: string;
   price_version?: string;
   /** The names of the labels by which roll-ups count a settlement and its corrections, joined by commas. */
