@@ -5,7 +5,10 @@ import { type Metering, withFill, withMeters, withoutMeters } from './metering.t
 
 /** What was spent and reserved in a period, in USD micros: of a workspace, an agent, a plan, or a value of a budget. */
 export interface Account {
-  /** Settled spend. */
+  /**
+   * Settled spend. Negative while a correction was posted and its settlement, which came before the meter, is not filled
+   * in.
+   */
   posted: number;
   /** Held by open reservations. */
   held: number;
@@ -216,7 +219,8 @@ function end(ledger: Ledger, id: string, also: (account: Account, hold: Hold) =>
 function post(ledger: Ledger, to: Posting, cause: OverspendCause, micros: number): void {
   change(ledger, to, (account) => {
     account.posted = add(account.posted, micros);
-    account.overspend[cause] = add(account.overspend[cause], micros);
+    // What a correction takes away may have been covered by a hold.
+    account.overspend[cause] = add(account.overspend[cause], Math.max(0, micros));
   });
 }
 
@@ -244,10 +248,7 @@ export function addTo(sum: Account, account: Readonly<Account>): void {
   sum.reported = Math.max(sum.reported, account.reported);
 }
 
-/**
- * Saturating addition, so that sums of amounts stay exact integers. A correction takes away what its settlement added,
- * and never more than there is: an account that had no room for a settlement does not have it.
- */
+/** Saturating addition, so that sums of amounts stay exact integers. */
 function add(sum: number, micros: number): number {
-  return Math.min(Math.max(0, sum + micros), Number.MAX_SAFE_INTEGER);
+  return Math.min(sum + micros, Number.MAX_SAFE_INTEGER);
 }
