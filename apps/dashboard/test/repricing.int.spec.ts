@@ -66,7 +66,10 @@ describe('pricing calls again', () => {
       by_budget: [{ name: 'bud_house', ...both }],
     });
     await dashboard.caughtUp();
-    expect(await spendIn(tenantId, WINDOW)).toMatchObject({ metrics: { total_micros: 2_500_007 }, unpriced: { calls: 2 } });
+    expect(await spendIn(tenantId, WINDOW)).toMatchObject({
+      metrics: { total_micros: 2_500_007 },
+      unpriced: { calls: 2 },
+    });
   });
 
   it('corrects all figures by the difference, at both ends of windows, and no number of calls', async () => {

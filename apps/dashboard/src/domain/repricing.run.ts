@@ -63,7 +63,9 @@ export async function startRun(deps: RepricingDeps, job: RepricingJob): Promise<
     const receivedAt = new Date(clock()).toISOString();
     for (let at = 0; at < changes.length; at += APPEND) {
       const part = changes.slice(at, at + APPEND);
-      await append(await mapInSlices(part, (change) => encodeGatewayEvent({ ...correctionOf(change, made), receivedAt })));
+      await append(
+        await mapInSlices(part, (change) => encodeGatewayEvent({ ...correctionOf(change, made), receivedAt })),
+      );
     }
   }
 

@@ -14,7 +14,9 @@ export interface RepricingWorker {
 }
 
 /** Works on jobs of all workspaces, in turns. Each replica has one: a job goes on where its process has ended. */
-export function createRepricingWorker(deps: RepricingDeps & { store: RepricingStore; logger: Logger }): RepricingWorker {
+export function createRepricingWorker(
+  deps: RepricingDeps & { store: RepricingStore; logger: Logger },
+): RepricingWorker {
   const { store, logger, clock } = deps;
   const owner = randomUUID();
 
@@ -43,11 +45,9 @@ export function createRepricingWorker(deps: RepricingDeps & { store: RepricingSt
         if (hasFailed) logger.error(ids, 'pricing calls again has failed');
         else logger.warn(ids, 'pricing calls again waits; it is tried again');
         const failed = { ...last, failures, problem: problemOf(err) };
-        await store.save(
-          owner,
-          hasFailed ? { ...failed, state: 'failed', finishedAt: new Date(clock()) } : failed,
-          { isOver: true },
-        );
+        await store.save(owner, hasFailed ? { ...failed, state: 'failed', finishedAt: new Date(clock()) } : failed, {
+          isOver: true,
+        });
       }
       return true;
     },

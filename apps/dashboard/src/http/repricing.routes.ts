@@ -112,7 +112,11 @@ export function createRepricingRoutes(deps: RepricingRouteDeps): Route[] {
           ),
         ]);
         const terms = { ...span, models: asked.models ?? null, dryRun: asked.dry_run };
-        const job = await store.create(tenantId, { ...terms, timezone, overrides, expected: counted!.settlements }, cause);
+        const job = await store.create(
+          tenantId,
+          { ...terms, timezone, overrides, expected: counted!.settlements },
+          cause,
+        );
         deps.onCreated();
         return { status: 202, body: toBody(job) };
       },

@@ -41,7 +41,10 @@ function correct(correction: Correction, now: number, budgets?: ActiveBudgets): 
       const { grant } = found;
       if (counted !== null) {
         const posting = counted.op === 'post' ? postingOf(counted) : null;
-        return { ops: [], answer: { outcome: 'duplicate', posting, settled: { seq: context.seqOf(key)!, micros, grant } } };
+        return {
+          ops: [],
+          answer: { outcome: 'duplicate', posting, settled: { seq: context.seqOf(key)!, micros, grant } },
+        };
       }
       if (correctedAt < now - KEEP_MS) return { ops: [], answer: { outcome: 'too_old', posting: null, settled: null } };
       const call: CallFacts = grant ?? correction;
@@ -50,7 +53,7 @@ function correct(correction: Correction, now: number, budgets?: ActiveBudgets): 
       const limits = budgets?.limitsFor(budgetedCall(call), time) ?? [];
       const { accounts, opened } = placesOf(ledger, limits, time, { timezone, now });
       // The accounts of a day that is not kept are gone.
-      const day = grant?.day ?? findDay(ledger, time)?.start ?? time;
+      const day = findDay(ledger, time)?.start ?? time;
       const posting = postingOf({ day, agentId: call.agentId, planKey: call.planKey ?? null, accounts });
       const op: Op = { op: 'post', settlementId: idOf(correction), ...posting, micros };
       applyOp(ledger, op);
@@ -68,11 +71,7 @@ function idOf({ settlementId, correctedAt }: Correction): string {
 }
 
 /** The reservation that the settlement settled, while the journal has it. Its spend counts for the time of the grant. */
-function findGrant(
-  settlementId: string,
-  ledger: Ledger,
-  context: Context,
-): { grant: Hold | null } | { needs: Needs } {
+function findGrant(settlementId: string, ledger: Ledger, context: Context): { grant: Hold | null } | { needs: Needs } {
   const key = keys.settlement(settlementId);
   const settlement = context.find(key);
   if (settlement === undefined) return { needs: { keys: [key] } };

@@ -67,9 +67,7 @@ export function createChunkTallies(chunks: Pick<ChunkStore, 'eventsIn'>): TallyS
     },
     tallyAgents: (tenantId, plan, meter) => grouped(tenantId, plan, {}, meter, ({ data }) => data.agent_id),
     tallyModels: (tenantId, agentId, plan, meter) =>
-      grouped(tenantId, plan, { agentId }, meter, (event) =>
-        isSpend(event) ? (event.data.model ?? null) : undefined,
-      ),
+      grouped(tenantId, plan, { agentId }, meter, (event) => (isSpend(event) ? (event.data.model ?? null) : undefined)),
     divideSpend: (tenantId, by, plan, add, meter) =>
       readEach(tenantId, plan, { ...(by.by === 'label' && { label: by.name }) }, meter, (event, span) => {
         if (isSpend(event)) add(groupOf(event, by) ?? null, span, tallyOf(event));
