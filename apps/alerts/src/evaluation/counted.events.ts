@@ -17,8 +17,8 @@ export interface CountedEventsDeps {
 }
 
 /**
- * The events of a batch that a rule may count: never those that Tollkeeper writes about earlier ones. Only those are decoded, since they are few. The key of a record is its
- * workspace.
+ * The events of a batch that a rule may count: never those that Tollkeeper writes about earlier events. Only these are
+ * decoded, since they are few. The key of a record is its workspace.
  */
 export async function countedEvents(
   batch: RecordBatch,

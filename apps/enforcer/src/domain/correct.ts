@@ -70,7 +70,7 @@ function idOf({ settlementId, correctedAt }: Correction): string {
   return `${settlementId}@${correctedAt}`;
 }
 
-/** The reservation that the settlement settled, while the journal has it. Its spend counts for the time of the grant. */
+/** The reservation of the settlement, while the journal has it. Its spend counts for the time of the grant. */
 function findGrant(settlementId: string, ledger: Ledger, context: Context): { grant: Hold | null } | { needs: Needs } {
   const key = keys.settlement(settlementId);
   const settlement = context.find(key);

@@ -6,8 +6,8 @@ import { type Metering, withFill, withMeters, withoutMeters } from './metering.t
 /** What was spent and reserved in a period, in USD micros: of a workspace, an agent, a plan, or a value of a budget. */
 export interface Account {
   /**
-   * Settled spend. Negative while a correction was posted and its settlement, which came before the meter, is not filled
-   * in.
+   * Settled spend. Negative while a correction was posted, and its settlement, which came before the meter, was not
+   * filled in.
    */
   posted: number;
   /** Held by open reservations. */

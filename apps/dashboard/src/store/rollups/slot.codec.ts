@@ -12,7 +12,8 @@ import type { ByteReader, ByteWriter } from '../bytes.ts';
  * unless it is nothing. A release that does not know the page takes it for a slot of no time: it skips it, and copies
  * it when it adds to others.
  *
- * A tally without a measure has 0 of it. A sum is never less: a correction that finds no settlement adds nothing. So a new measure may be appended, on a new page, but none may ever be moved.
+ * A tally without a measure has 0 of it. A sum is never less: a correction that finds no settlement adds nothing. So a
+ * new measure may be appended, on a new page, but none may ever be moved.
  */
 const NAMES = Object.keys(MEASURES) as (keyof Tally)[];
 const IS_TIME = NAMES.map((name) => MEASURES[name].of === 'time');

@@ -21,7 +21,7 @@ export interface Settlement {
   'keyId'?: (string);
   'labels'?: ({[key: string]: string});
   /**
-   * In USD micros, 0 to 9007199254740991. That of a correction is what it adds to the settlement, which may be negative.
+   * In USD micros, 0 to 9007199254740991. That of a correction is what it adds, and may be negative.
    */
   'amountMicros'?: (number | string | Long);
   /**
@@ -29,7 +29,7 @@ export interface Settlement {
    */
   'reservationId'?: (string);
   /**
-   * When the correction was made, in epoch milliseconds; absent in a settlement. A settlement has at most one of a time.
+   * When the correction was made, in epoch milliseconds; absent in a settlement, which has one of a time at most.
    */
   'correctedAt'?: (number | string | Long);
   '_planKey'?: "planKey";
@@ -59,7 +59,7 @@ export interface Settlement__Output {
   'keyId'?: (string);
   'labels': ({[key: string]: string});
   /**
-   * In USD micros, 0 to 9007199254740991. That of a correction is what it adds to the settlement, which may be negative.
+   * In USD micros, 0 to 9007199254740991. That of a correction is what it adds, and may be negative.
    */
   'amountMicros': (number);
   /**
@@ -67,7 +67,7 @@ export interface Settlement__Output {
    */
   'reservationId'?: (string);
   /**
-   * When the correction was made, in epoch milliseconds; absent in a settlement. A settlement has at most one of a time.
+   * When the correction was made, in epoch milliseconds; absent in a settlement, which has one of a time at most.
    */
   'correctedAt'?: (number);
   '_planKey'?: "planKey";
