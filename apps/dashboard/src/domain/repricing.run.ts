@@ -9,6 +9,7 @@ import { SPEND_REPRICED, type DashboardEvent } from './event.ts';
 import type { Reads } from './reads.ts';
 import { addChange, type Change, changeOf, correctionOf, type RepricingJob } from './repricing.ts';
 import type { SettlementReader } from './settlement.list.ts';
+import type { SettlementPage, SettlementPlace } from './settlement.page.ts';
 
 /** Settlements of a page. Each page is one step of the job: after a crash, it is done again or not at all. */
 const PAGE = 4_000;
@@ -39,7 +40,7 @@ export interface RepricingRun {
 
 /**
  * Takes up a job where it is. Its corrections go through the log like all spend, so figures and limits change exactly
- * once, in every service. A page begins when the corrections of the one before are counted: so a job of a million calls
+ * once, in every service. Those of a page wait until those of the page before are counted: so a job of a million calls
  * delays the events of other workspaces by those of a page at most.
  */
 export async function startRun(deps: RepricingDeps, job: RepricingJob): Promise<RepricingRun> {
@@ -61,6 +62,7 @@ export async function startRun(deps: RepricingDeps, job: RepricingJob): Promise<
   async function correct(changes: readonly Change[]): Promise<void> {
     const made = { id: job.id, correctedAt: job.createdAt.getTime() };
     const receivedAt = new Date(clock()).toISOString();
+    await caughtUp(tenantId, AbortSignal.timeout(PAGE_MS));
     for (let at = 0; at < changes.length; at += APPEND) {
       const part = changes.slice(at, at + APPEND);
       await append(
@@ -69,22 +71,32 @@ export async function startRun(deps: RepricingDeps, job: RepricingJob): Promise<
     }
   }
 
+  function read(from: SettlementPlace): Promise<SettlementPage> {
+    const signal = AbortSignal.timeout(PAGE_MS);
+    return reads.run({ tenantId, kind: 'repricing', signal }, (meter) =>
+      reader.settlementsFrom(tenantId, from, job.to, meter, PAGE),
+    );
+  }
+
+  // Those of earlier jobs are still on their way.
+  await caughtUp(tenantId, AbortSignal.timeout(PAGE_MS));
+  /** It is read while the corrections of the page before are counted, which concern none of its settlements. */
+  let page: Promise<SettlementPage> | undefined;
+
   return {
     async nextPage() {
-      const signal = AbortSignal.timeout(PAGE_MS);
-      // The amounts of the page have no corrections that are still on their way.
-      await caughtUp(tenantId, signal);
-      const { settlements: found, next } = await reads.run({ tenantId, kind: 'repricing', signal }, (meter) =>
-        reader.settlementsFrom(tenantId, place, job.to, meter, PAGE),
-      );
+      const { settlements: found, next } = await (page ?? read(place));
       const settlements = withCorrections(found.filter((event) => !isOwn(event)));
       const changes = await mapInSlices(settlements, (each) => (isWanted(each) ? changeOf(each, sources) : undefined));
       const changed = changes.filter((change) => change !== undefined);
+      page = next === null ? undefined : read(next);
+      // Awaited with the next page.
+      page?.catch(() => undefined);
       if (!dryRun) await correct(changed);
       sums = structuredClone(sums);
       sums.read += settlements.length;
       for (const change of changed) addChange(sums, change, groupsOf(change.settlement));
-      if (next === null && !dryRun) await caughtUp(tenantId, signal);
+      if (next === null && !dryRun) await caughtUp(tenantId, AbortSignal.timeout(PAGE_MS));
       place = next ?? { time: job.to, after: '' };
       const isDone = next === null;
       return {
