@@ -1,8 +1,19 @@
-import { budgetsService, identityService, limitsService } from '@tollkeeper/contracts';
-import { createConsumerGroup } from '@tollkeeper/event-log';
+import { createAuditTrail } from '@tollkeeper/audit-trail';
+import { budgetsService, GATEWAY_EVENTS_TOPIC, identityService, limitsService } from '@tollkeeper/contracts';
+import { createConsumerGroup, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
-import { assembleService, type Component, inBackground, type ServesGrpc, type ServesHttp } from '@tollkeeper/runtime';
+import type { TenantId } from '@tollkeeper/kernel';
+import { createPriceFile, readOverrides } from '@tollkeeper/price-sources';
+import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
+import {
+  assembleService,
+  type Component,
+  createLoop,
+  inBackground,
+  type ServesGrpc,
+  type ServesHttp,
+} from '@tollkeeper/runtime';
 import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
 import { createBudgetList } from './clients/budget-list.client.ts';
 import { createBudgetsClient } from './clients/budgets.client.ts';
@@ -13,6 +24,7 @@ import type { DashboardConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
 import { createBudgetPreviews } from './domain/budget.previews.ts';
 import { createReads } from './domain/reads.ts';
+import { createRepricingWorker } from './domain/repricing.worker.ts';
 import { createSettlementList } from './domain/settlement.list.ts';
 import { createTallies } from './domain/tallies.ts';
 import { createDashboardHandlers } from './grpc/dashboard.handlers.ts';
@@ -20,11 +32,19 @@ import { createAgentsRoutes } from './http/agents.routes.ts';
 import { createBlockedRoutes } from './http/blocked.routes.ts';
 import { createMediansRoute } from './http/medians.routes.ts';
 import { createPreviewRoutes } from './http/preview.routes.ts';
+import { createRepricingRoutes } from './http/repricing.routes.ts';
 import { createSelection } from './http/selection.ts';
 import { createSpendRoutes } from './http/spend.routes.ts';
 import { createWindowOf } from './http/window.ts';
+import { createRepricingStore } from './store/repricing.store.ts';
 import { rollupSeconds } from './store/rollups/rollup.collection.ts';
 import { createStores } from './store/stores.ts';
+
+/** How often a process looks for jobs that others left. */
+const REPRICING_EVERY_MS = 2_000;
+const PRICES_DEADLINE_MS = 5_000;
+/** Takes some megabytes, and few processes ever need it. */
+const table = memoized(() => createPriceBook(readBundledTable()));
 
 export type DashboardDeps = DataServiceDeps<DashboardConfig>;
 
@@ -65,6 +85,25 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const previews = createBudgetPreviews({
     ...{ reads, tallies, clock, reader: stores.settlements, retentionSeconds: config.RETENTION_SECONDS },
   });
+  const trail = createAuditTrail(base);
+  observeOutboxes(base, [trail.outbox]);
+  const priceFile = createPriceFile({ file: config.PRICES_FILE, logger, onRead: () => undefined });
+  const overridesOf = (tenantId: TenantId) => readOverrides(budgetsPeer, tenantId, { deadlineMs: PRICES_DEADLINE_MS });
+  const repricings = createRepricingStore(connection, trail, clock);
+  const repricer = createRepricingWorker({
+    ...{ store: repricings, reader: stores.settlements, reads, budgetList, overridesOf, logger, clock },
+    prices: { price: (call) => priceFile.price(call) ?? table().price(call) },
+    append: (records) => base.eventLog.append(GATEWAY_EVENTS_TOPIC, records),
+    caughtUp: consumer.caughtUp,
+  });
+  const repricing = createLoop({
+    name: 'repricing',
+    intervalMs: REPRICING_EVERY_MS,
+    logger,
+    async work() {
+      while (repricing.running && (await repricer.work(() => !repricing.running)));
+    },
+  });
   const http = createHttpServer({
     ...base,
     routes: [
@@ -72,6 +111,11 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
       ...createAgentsRoutes({ reads, tallies, events, budgets, directory, windowOf }),
       ...createBlockedRoutes({ reads, tallies, events, windowOf, selection }),
       ...createPreviewRoutes({ previews, directory }),
+      ...createRepricingRoutes({
+        ...{ store: repricings, reads, tallies, directory, clock, retentionSeconds: config.RETENTION_SECONDS },
+        countOverrides: async (tenantId) => (await overridesOf(tenantId)).length,
+        onCreated: repricing.wake,
+      }),
       createMediansRoute({ reads, tallies, budgetList, directory, trackedLabels, clock }),
     ],
   });
@@ -80,7 +124,12 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   // answers contain the events counted so far. So the service stays ready in both cases.
   const peers = [identity, budgetsPeer, enforcer];
   const counting = inBackground(consumer, logger);
-  const parts = [mongo, ...peers, counting];
+  const parts = [mongo, ...peers, counting, trail.outbox, priceFile, repricing];
   const grpc = createGrpcServer({ ...base, services: [createDashboardHandlers({ settlements })] });
   return Object.assign(assembleService({ ...base, parts, grpc, http }), { lag: consumer.lag });
+}
+
+function memoized<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }

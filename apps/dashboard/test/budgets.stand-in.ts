@@ -5,9 +5,13 @@ import {
   type BudgetsServiceDefinition,
 } from '@tollkeeper/contracts';
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
-import { AppError, type TenantId } from '@tollkeeper/kernel';
+import type { TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { createPeers } from '@tollkeeper/testing';
+
+type PriceMessage = NonNullable<
+  Awaited<ReturnType<UnaryHandlers<BudgetsServiceDefinition>['listPrices']>>['prices']
+>[number];
 
 /** A stand-in for budgets that answers from a table. */
 export function createBudgetsStandIn(logger: Logger) {
@@ -15,6 +19,7 @@ export function createBudgetsStandIn(logger: Logger) {
   const agents = new Map<string, number>();
   const plans = new Map<string, string[]>();
   const active = new Map<string, BudgetMessage[]>();
+  const prices = new Map<string, PriceMessage[]>();
   let calls = 0;
 
   const handlers: UnaryHandlers<BudgetsServiceDefinition> = {
@@ -42,7 +47,7 @@ export function createBudgetsStandIn(logger: Logger) {
       };
     },
     listActiveBudgets: async ({ tenantId }) => ({ budgets: active.get(tenantId) ?? [] }),
-    listPrices: () => Promise.reject(new AppError('internal', 'Not a call of the dashboard')),
+    listPrices: async ({ tenantId }) => ({ prices: prices.get(tenantId) ?? [] }),
   };
 
   return Object.assign(createPeers(logger, [grpcService(budgetsService, budgetsRequests, handlers)]), {
@@ -51,6 +56,7 @@ export function createBudgetsStandIn(logger: Logger) {
     setWorkspace: (tenantId: TenantId, micros: number) => workspaces.set(tenantId, micros),
     setPlans: (tenantId: TenantId, planKeys: string[]) => plans.set(tenantId, planKeys),
     setActive: (tenantId: TenantId, budgets: BudgetMessage[]) => active.set(tenantId, budgets),
+    setPrices: (tenantId: TenantId, set: PriceMessage[]) => prices.set(tenantId, set),
     setAgent: (tenantId: TenantId, agentId: string, micros: number) => agents.set(`${tenantId}/${agentId}`, micros),
   });
 }

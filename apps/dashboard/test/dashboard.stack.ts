@@ -12,7 +12,7 @@ import {
 import { createConfiguredEventLog, type EventLog, type ReadRecord, type RecordBatch } from '@tollkeeper/event-log';
 import { createGrpcClient, type GrpcClient, grpcService } from '@tollkeeper/grpc';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
-import { AppError, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import { AppError, newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
 import { createMetrics, loadConfig, type Metrics } from '@tollkeeper/runtime';
 import {
   CALLER_TOKEN_SECRET,
@@ -99,15 +99,21 @@ export function useDashboard(mongo: TestMongo) {
     await eventLog.stop();
   }
 
-  async function send(tenantId: TenantId, method: 'get' | 'post', path: string, body?: object): Promise<Response> {
-    const caller = { userId: 'user_1', tenantId, role: 'member' } as const;
-    const token = await signCallerToken(CALLER_TOKEN_SECRET, 'dashboard', caller);
-    const fullPath = `/api/v1/dashboard${path}`;
-    const request = supertest(service.httpUrl)[method](fullPath).set(CALLER_HEADER, token);
+  async function sendAs(
+    { tenantId, role }: { tenantId: TenantId; role: Role },
+    method: 'get' | 'post',
+    path: string,
+    body?: object,
+  ): Promise<Response> {
+    const token = await signCallerToken(CALLER_TOKEN_SECRET, 'dashboard', { userId: 'user_1', tenantId, role });
+    const request = supertest(service.httpUrl)[method](path).set(CALLER_HEADER, token);
     const response = await (body === undefined ? request : request.send(body));
-    expectMatchesOpenApi(document, { method, path: fullPath, status: response.status, body: response.body });
+    expectMatchesOpenApi(document, { method, path, status: response.status, body: response.body });
     return response;
   }
+
+  const send = (tenantId: TenantId, method: 'get' | 'post', path: string, body?: object) =>
+    sendAs({ tenantId, role: 'member' }, method, `/api/v1/dashboard${path}`, body);
 
   const appendValues = (values: { key: string; value: Buffer }[]) => eventLog.append(GATEWAY_EVENTS_TOPIC, values);
 
@@ -157,6 +163,7 @@ export function useDashboard(mongo: TestMongo) {
     budgets,
     get: (tenantId: TenantId, path: string) => send(tenantId, 'get', path),
     post: (tenantId: TenantId, path: string, body: object) => send(tenantId, 'post', path, body),
+    sendAs,
     enforcer,
     appendValues,
     caughtUp,

@@ -29,6 +29,16 @@ export function referenceOf(arrivals: DashboardEvent[]): (tenantId: TenantId, sp
     const settles = event.type === 'spend.settled';
     if (ids.has(id) || (settles && settlements.has(settlement))) continue;
     ids.add(id);
+    if (event.type === 'spend.repriced') {
+      const index = counted.findIndex(
+        ({ tenantId, type, data }) =>
+          tenantId === event.tenantId && type === 'spend.settled' && data.settlement_id === event.data.settlement_id,
+      );
+      const { to_micros, priced_by } = event.data;
+      const settled = counted[index]!;
+      counted[index] = { ...settled, data: { ...settled.data, amount_micros: to_micros!, priced_by: priced_by! } };
+      continue;
+    }
     if (settles) settlements.add(settlement);
     counted.push(event);
   }

@@ -5,7 +5,15 @@ import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
 import { useMongo } from '@tollkeeper/testing';
 import fc from 'fast-check';
 import type { Dimension, Grouping } from '../src/domain/breakdown.ts';
-import { BLOCKED_TYPES, type DashboardEvent, type EventAmount, NOBODY, SPEND_SETTLED } from '../src/domain/event.ts';
+import {
+  BLOCKED_TYPES,
+  type DashboardEvent,
+  type EventAmount,
+  NOBODY,
+  SPEND_REPRICED,
+  SPEND_SETTLED,
+  withoutDuplicates,
+} from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
 import { seriesOf } from '../src/domain/series.ts';
 import { createTallies, sumTallies, WHOLE_WORKSPACE } from '../src/domain/tallies.ts';
@@ -105,6 +113,21 @@ const event: fc.Arbitrary<DashboardEvent> = fc
     return withTracked({ ...rest, data }, TRACKED);
   });
 
+/** Two corrections of each fifth settlement that counts, up and down, the first of them twice. */
+function correctionsOf(reported: DashboardEvent[]): DashboardEvent[] {
+  const counted = withoutDuplicates(reported, new Set()).filter(({ type }) => type === SPEND_SETTLED);
+  return counted.flatMap((settlement, index): DashboardEvent[] => {
+    if (index % 5 > 0) return [];
+    const { amount_micros: before = 0, priced_by: said = 'table', ...facts } = settlement.data;
+    const correction = (from_micros: number, to_micros: number, from_priced_by: string, nth: number) => ({
+      ...{ ...settlement, source: 'dashboard', eventId: `c${index}-${nth}`, type: SPEND_REPRICED },
+      data: { ...facts, from_micros, to_micros, from_priced_by, priced_by: 'override', corrected_ms: nth },
+    });
+    const first = correction(before, index, said, 1);
+    return [first, correction(index, Math.floor(before / 2), 'override', 2), first];
+  });
+}
+
 describe('tallies over roll-ups', () => {
   const mongo = useMongo();
   const stores = createStores(mongo.connection, CENTURY_SECONDS);
@@ -112,7 +135,8 @@ describe('tallies over roll-ups', () => {
   const tallies = createTallies(stores);
 
   // Ids repeat within and across batches, with other times and amounts, and many events are late.
-  const sample = [...fc.sample(event, { numRuns: 6000, seed: 20261121 }), ...wideEvents()];
+  const reported = [...fc.sample(event, { numRuns: 6000, seed: 20261121 }), ...wideEvents()];
+  const sample = [...reported, ...correctionsOf(reported)];
   const reference = referenceOf(sample);
 
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { provenTenantId } from '@tollkeeper/kernel';
 import { addPage, findFill } from '../src/domain/fill.page.ts';
-import { post } from '../src/domain/settle.ts';
+import { postAny } from '../src/domain/correct.ts';
 import type { WorkspaceLedger } from '../src/ledger/workspace.ledger.ts';
 import { withNewestBudgets } from '../src/domain/newest.budgets.ts';
 import type { BudgetSource } from '../src/domain/peers.ts';
@@ -21,7 +21,14 @@ export class HistoryDashboard {
 
   /** Keeps no requests, as the dashboard. */
   add({ requestId: _, ...spend }: Spend): void {
-    if (!this.events.has(spend.settlementId)) this.events.set(spend.settlementId, spend);
+    const key = `${spend.settlementId} ${spend.correctedAt ?? ''}`;
+    if (!this.events.has(key)) this.events.set(key, spend);
+  }
+
+  /** A settlement that may be corrected; undefined without any. */
+  any(): Spend | undefined {
+    const settlements = [...this.events.values()].filter(({ correctedAt }) => correctedAt === undefined);
+    return settlements[this.next(Math.max(1, settlements.length))];
   }
 
   /** A call of a gateway: its event is in the log before its op is in the journal. */
@@ -54,11 +61,11 @@ export class HistoryDashboard {
       for (let times = 1 + (this.next(4) === 0 ? 1 : 0); times > 0; times -= 1) {
         const replica = anyReplica();
         await withNewestBudgets(budgets, TENANT, async (active) => {
-          const posted = await Promise.all(rows.map((row) => replica.submit(post(toReported(row), now, active))));
+          const posted = await Promise.all(rows.map((row) => replica.submit(postAny(toReported(row), now, active))));
           const spend = rows.map((row, index) => ({ ...toReported(row), settled: posted[index]!.settled }));
           return replica.submit(addPage({ fill, seq }, { spend, cursor, readUntil: fill.from }, active));
         });
-        for (const row of rows) this.reference.post(row, active.all);
+        for (const row of rows) this.reference.take(row, active.all);
       }
     }
     this.reference.meters.fill(active.all);

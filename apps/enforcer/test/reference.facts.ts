@@ -22,6 +22,18 @@ export type Fact = { now: number } & (
       call: BudgetedCall;
       at: number;
     }
+  /** The amount of a settlement is corrected by `micros`. */
+  | {
+      kind: 'corrected';
+      settlementId: string;
+      correctedAt: number;
+      micros: number;
+      day: number;
+      agentId: string;
+      planKey: string | null;
+      call: BudgetedCall;
+      at: number;
+    }
   /** Spend that is older than three days: nothing is posted. */
   | { kind: 'too old'; settlementId: string; micros: number; call: BudgetedCall; at: number }
 );

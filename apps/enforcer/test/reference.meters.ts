@@ -34,7 +34,8 @@ export class ReferenceMeters {
   /** What a meter counts in a period, and the start of the period or step with the oldest amount of it. */
   count({ meter, period }: ActiveBudget, value: string, current: Span) {
     const metered = this.metered.get(meter);
-    const counted = { posted: 0, held: 0, open: 0, oldest: current.start };
+    const counted = { posted: 0, held: 0, open: 0 };
+    const byStart = new Map<number, number>();
     for (const [index, fact] of this.history.facts.entries()) {
       if (metered === undefined || !('call' in fact)) continue;
       const start = this.history.periods.placeIn(period, fact.at, current);
@@ -46,16 +47,17 @@ export class ReferenceMeters {
       counted.posted += seen.posted;
       counted.held += seen.held;
       counted.open += seen.open;
-      if (seen.posted + seen.held > 0) counted.oldest = Math.min(counted.oldest, start);
+      byStart.set(start, (byStart.get(start) ?? 0) + seen.posted + seen.held);
     }
-    return counted;
+    const used = [...byStart].flatMap(([start, micros]) => (micros > 0 ? [start] : []));
+    return { ...counted, oldest: Math.min(current.start, ...used) };
   }
 
   /** What a meter counts of a fact; null if nothing of it. Earlier facts count only once they have been filled in. */
   private seenBy({ begun, held, from, filled }: Metered, fact: FactWithCall, index: number) {
     const isFill = filled !== null && index < filled && fact.at >= from;
     if (fact.kind === 'too old') return isFill ? { posted: fact.micros, held: 0, open: 0 } : null;
-    if (fact.kind === 'unreserved') {
+    if (fact.kind === 'unreserved' || fact.kind === 'corrected') {
       return index >= begun || isFill ? { posted: fact.micros, held: 0, open: 0 } : null;
     }
     const settled = this.history.of('settled').find(({ id, counted }) => id === fact.id && !counted);

@@ -19,8 +19,9 @@ export interface Counted {
   overspend: Record<OverspendCause, number>;
 }
 
-/** The data of an event `spend.settled`. */
+/** The data of an event `spend.settled`, or of `spend.repriced` if it has a time of correction. */
 export interface Spend {
+  correctedAt?: number;
   settlementId: string;
   reservationId: string | null;
   requestId?: string | undefined;
@@ -111,7 +112,7 @@ export class Reference implements History {
     return this.countFacts((fact) => fact.day === day && countsIn(fact.kind === 'granted' ? fact.request : fact, name));
   }
 
-  private countFacts(isCounted: (fact: FactOf<'granted' | 'unreserved'>) => boolean): Counted {
+  private countFacts(isCounted: (fact: FactOf<'granted' | 'unreserved' | 'corrected'>) => boolean): Counted {
     const overspend = { above_hold: 0, late: 0, unreserved: 0 };
     const counted = { posted: 0, held: 0, open: 0, released: 0, expired: 0, within: 0, overspend };
     for (const grant of this.of('granted').filter(isCounted)) {
@@ -133,6 +134,11 @@ export class Reference implements History {
     for (const spend of this.of('unreserved').filter(isCounted)) {
       counted.posted += spend.micros;
       overspend.unreserved += spend.micros;
+    }
+    for (const { micros } of this.of('corrected').filter(isCounted)) {
+      counted.posted += micros;
+      if (micros > 0) overspend.unreserved += micros;
+      else counted.within += micros;
     }
     return counted;
   }
@@ -286,14 +292,42 @@ export class Reference implements History {
     }
     if (before !== undefined) return 'duplicate';
     if (day === undefined) {
-      const isKnown = this.of('too old').some((fact) => fact.settlementId === settlementId);
-      if (!isKnown) this.facts.push({ kind: 'too old', now: this.now, settlementId, micros, call, at });
-      return 'too_old';
+      return this.tooOld(spend);
     }
     this.periods.enter(budgetsOf(all, call, at), at, day.timezone, this.now);
     const fact = { now: this.now, settlementId, micros, day: day.start, agentId, planKey, call, at } as const;
     this.facts.push({ kind: 'unreserved', ...fact });
     return 'unreserved';
+  }
+
+  private tooOld({ settlementId, micros, call, at }: Spend) {
+    const isKnown = this.of('too old').some((fact) => fact.settlementId === settlementId);
+    if (!isKnown) this.facts.push({ kind: 'too old', now: this.now, settlementId, micros, call, at });
+    return 'too_old';
+  }
+
+  /** Posts or corrects. */
+  take(spend: Spend, all: readonly ActiveBudget[]) {
+    const { correctedAt } = spend;
+    return correctedAt === undefined ? this.post(spend, all) : this.correct({ ...spend, correctedAt }, all);
+  }
+
+  private correct(spend: Spend & { correctedAt: number }, all: readonly ActiveBudget[]) {
+    const { settlementId, correctedAt, micros } = spend;
+    const isSame = (fact: FactOf<'corrected'>) =>
+      fact.settlementId === settlementId && fact.correctedAt === correctedAt;
+    if (this.of('corrected').some(isSame)) return 'duplicate';
+    if (correctedAt < this.now - 3 * 86_400_000)
+      return this.tooOld({ ...spend, settlementId: `${settlementId}@${correctedAt}` });
+    const settled = this.of('settled').find((fact) => fact.settlementId === settlementId && !fact.counted);
+    const grant = settled && this.of('granted').find(({ id }) => id === settled.id);
+    const { call, at } = grant ?? spend;
+    const { agentId, planKey } = grant?.request ?? spend;
+    const day = grant?.day ?? this.days.find(({ start, end }) => start <= at && at < end)?.start ?? at;
+    this.periods.enter(budgetsOf(all, call, at), at, this.dayOf(this.now).timezone, this.now);
+    const fact = { now: this.now, settlementId, correctedAt, micros, day, agentId, planKey, call, at } as const;
+    this.facts.push({ kind: 'corrected', ...fact });
+    return 'corrected';
   }
 
   /** Reports the unreported thresholds of the running day, and of the running periods of budgets. */
@@ -344,7 +378,15 @@ function rowOf(
   { posted: spentMicros, held: heldMicros }: Counted,
 ): LimitRow {
   const remainingMicros = Math.max(0, bound - spentMicros - heldMicros);
-  return { ...limit, period, spentMicros, heldMicros, remainingMicros, resetsAt, state: 'exact' };
+  return {
+    ...limit,
+    period,
+    spentMicros: Math.max(0, spentMicros),
+    heldMicros,
+    remainingMicros,
+    resetsAt,
+    state: 'exact',
+  };
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();

@@ -42,6 +42,7 @@ describe('what a service gets', () => {
     budgets: ['x-tollkeeper-caller'],
     'budget-list': ['x-tollkeeper-caller'],
     prices: ['x-tollkeeper-caller'],
+    repricing: ['x-tollkeeper-caller'],
     workspaces: ['x-tollkeeper-caller'],
     workspace: ['x-tollkeeper-caller'],
     invitation: ['x-tollkeeper-caller', 'x-tollkeeper-client'],

@@ -10,6 +10,7 @@ import { type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, createTurns, systemClock, type TenantId } from '@tollkeeper/kernel';
+import { createPriceFile, createWorkspacePrices } from '@tollkeeper/price-sources';
 import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import {
   assembleService,
@@ -35,8 +36,6 @@ import { createReporterServer } from './grpc/reporter.server.ts';
 import { createIntakeRoutes } from './http/intake.routes.ts';
 import { createReporterAuthenticator } from './http/reporter.authenticator.ts';
 import { CALL_FATES, type CallFate, createCallIntake } from './intake/call.intake.ts';
-import { createPriceFile } from './prices/price.file.ts';
-import { createWorkspacePrices } from './prices/workspace.prices.ts';
 import { MAX_OTLP_BYTES, MAX_OTLP_RATIO } from './intake/decode.ts';
 import { createReporterErrors } from './intake/reporter.errors.ts';
 

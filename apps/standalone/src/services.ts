@@ -88,6 +88,7 @@ export function createServices(options: ServicesOptions) {
       PRICES_FILE: config.PRICES_FILE,
       OTLP_PORT: String(otlpPort),
     },
+    dashboard: { PRICES_FILE: config.PRICES_FILE },
     enforcer: {
       WORKSPACE_CALLS_PER_SECOND: String(config.WORKSPACE_CALLS_PER_SECOND),
       WORKSPACE_BURST_CALLS: String(config.WORKSPACE_BURST_CALLS),

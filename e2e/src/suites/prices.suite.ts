@@ -66,5 +66,39 @@ export function describePrices(target: TargetOf): void {
         expect(audit.items).toHaveLength(3);
       });
     });
+
+    it('that are set later correct figures and the spend of running budgets, once calls are priced again', async () => {
+      const other = await newWorkspace(owner);
+      const at = { path: other.path(`/workspaces/${other.id}/budgets/workspace`) };
+      await owner.expect({ ...at, method: 'PUT', body: { daily_budget_usd_micros: 100_000_000 } });
+      await reportCall(target(), other.apiKey, { model: 'house-1', inputTokens: 2_000_000 });
+      const total = async () =>
+        (await owner.expect<Spend>({ path: other.path('/dashboard/spend?range=1m') })).metrics.total_micros;
+      const limit = async () => {
+        const { items } = await owner.expect<{ items: { spent_micros: number }[] }>({ path: other.path('/limits') });
+        return items[0]!.spent_micros;
+      };
+      const span = { from: new Date(Date.now() - 3_600_000).toISOString(), to: new Date().toISOString() };
+      for (const [micros, spent] of [
+        [2_500_000, 5_000_000],
+        [1_000_000, 2_000_000],
+      ] as const) {
+        const body = { ...HOUSE, input_micros_per_million: micros };
+        await owner.expect({ method: 'PUT', path: other.path('/prices'), body });
+        const path = other.path('/prices:reprice');
+        const { id } = await owner.expect<{ id: string }>({ method: 'POST', path, body: span });
+        await eventually(async () =>
+          expect(await owner.expect({ path: `${path}/jobs/${id}` })).toMatchObject({ state: 'done', calls: 1 }),
+        );
+        expect(await total()).toBe(spent);
+        await eventually(async () => expect(await limit()).toBe(spent));
+      }
+      const member = await newMember(target(), owner, other, 'member');
+      expect((await member.call({ method: 'POST', path: other.path('/prices:reprice'), body: span })).status).toBe(403);
+      await eventually(async () => {
+        const path = other.path('/audit?action=repricing.create');
+        expect((await owner.expect<{ items: unknown[] }>({ path })).items).toHaveLength(2);
+      });
+    });
   });
 }

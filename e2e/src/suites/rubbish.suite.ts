@@ -123,6 +123,8 @@ export function describeRubbish(target: TargetOf): void {
       ['POST', 'alerts/rules'],
       ['POST', 'alerts/channels'],
       ['POST', 'budgets'],
+      ['PUT', 'prices'],
+      ['POST', 'prices:reprice'],
       ['POST', 'dashboard/budget-preview'],
       ['PUT', '/api/v1/workspaces/TENANT/budgets/workspace'],
       ['PUT', '/api/v1/workspaces/TENANT/budgets/agents/agent-a'],

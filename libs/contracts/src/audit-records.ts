@@ -25,6 +25,7 @@ export const AUDIT_ACTIONS = [
   'plan.update',
   'plan.delete',
   'price.set',
+  'repricing.create',
   'key.create',
   'key.update',
   'key.revoke',

@@ -9,9 +9,11 @@ import {
   type KnownEventType,
   otherData,
   otherEventSchema,
+  type OwnEventType,
   priceMissingData,
 } from './event-schemas.ts';
 import type { GatewayEvent } from './events.ts';
+import { spendRepricedData } from './spend-repriced.ts';
 import { spendSettledData, tokenKinds } from './spend-settled.ts';
 import { formatPath } from './validation.ts';
 
@@ -84,8 +86,9 @@ export const gatewayEventRecords = {
   ),
   'call.unmetered': recordOf(z.literal('call.unmetered'), z.object({ ...callUnmeteredData.shape, labels })),
   'price.missing': recordOf(z.literal('price.missing'), z.object(priceMissingData.shape)),
+  'spend.repriced': recordOf(z.literal('spend.repriced'), spendRepricedData),
   other: recordOf(z.string().min(1), otherData),
-} satisfies Record<KnownEventType | 'other', z.ZodType>;
+} satisfies Record<KnownEventType | OwnEventType | 'other', z.ZodType>;
 
 /** The reader's schemas: a newer producer may have further scopes, kinds of tokens, flags and so on. */
 export const readEventRecords = {
@@ -149,7 +152,7 @@ type Json = { event?: { type?: unknown } | null } | null;
 function schemaOf(input: Json) {
   const type = input?.event?.type;
   const known = typeof type === 'string' && Object.hasOwn(readEventRecords, type);
-  return readEventRecords[known ? (type as KnownEventType) : 'other'];
+  return readEventRecords[known ? (type as KnownEventType | OwnEventType) : 'other'];
 }
 
 function parseJson(value: Buffer): Json {

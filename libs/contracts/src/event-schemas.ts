@@ -142,6 +142,17 @@ export const knownEventSchemas = {
   'price.missing': cloudEvent(z.literal('price.missing'), priceMissingData),
 };
 
-export const otherEventSchema = cloudEvent(eventType, otherData);
+/** The types that only Tollkeeper writes, about earlier events. */
+export type OwnEventType = 'spend.repriced';
+const OWN_TYPES: Record<OwnEventType, true> = { 'spend.repriced': true };
+
+export function isOwnType(type: string): type is OwnEventType {
+  return Object.hasOwn(OWN_TYPES, type);
+}
+
+export const otherEventSchema = cloudEvent(
+  eventType.refine((type) => !isOwnType(type), 'must be another type: Tollkeeper alone writes events of this one'),
+  otherData,
+);
 
 export type KnownEventType = keyof typeof knownEventSchemas;

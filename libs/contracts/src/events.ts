@@ -11,6 +11,7 @@ import {
   type priceMissingData,
 } from './event-schemas.ts';
 import { findJsonProblem } from './json-limits.ts';
+import type { spendRepricedData } from './spend-repriced.ts';
 import type { spendSettledData } from './spend-settled.ts';
 import { issueMessage, norAre } from './validation.ts';
 
@@ -40,6 +41,7 @@ interface EventOf<Type extends string, Data> {
 }
 
 export type SpendSettledEvent = EventOf<'spend.settled', z.infer<typeof spendSettledData>>;
+export type SpendRepricedEvent = EventOf<'spend.repriced', z.infer<typeof spendRepricedData>>;
 export type BudgetBlockedEvent = EventOf<'budget.blocked', z.infer<typeof budgetBlockedData>>;
 export type GuardBlockedEvent = EventOf<'guard.blocked', z.infer<typeof guardBlockedData>>;
 export type BudgetThresholdReachedEvent = EventOf<
@@ -59,6 +61,7 @@ export type PriceMissingEvent = EventOf<
 export type OtherEvent = EventOf<string, { run_id?: string | undefined; agent_id?: string | undefined }>;
 export type GatewayEvent =
   | SpendSettledEvent
+  | SpendRepricedEvent
   | BudgetBlockedEvent
   | GuardBlockedEvent
   | BudgetThresholdReachedEvent
@@ -68,6 +71,10 @@ export type GatewayEvent =
 
 export function isSpendSettled(event: GatewayEvent): event is SpendSettledEvent {
   return event.type === 'spend.settled';
+}
+
+export function isSpendRepriced(event: GatewayEvent): event is SpendRepricedEvent {
+  return event.type === 'spend.repriced';
 }
 
 export function isThresholdReached(event: GatewayEvent): event is BudgetThresholdReachedEvent {

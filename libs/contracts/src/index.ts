@@ -9,7 +9,7 @@ export * from './audit-records.ts';
 export * from './channel-records.ts';
 export * from './cursor.ts';
 export * from './event-record.ts';
-export { budgetPercent, eventType, type KnownEventType, limitOfBudget } from './event-schemas.ts';
+export { budgetPercent, eventType, isOwnType, type KnownEventType, limitOfBudget } from './event-schemas.ts';
 export * from './events.ts';
 export * from './log-records.ts';
 export * from './service-requests.ts';

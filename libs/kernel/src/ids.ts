@@ -10,6 +10,7 @@ export type IdPrefix =
   | 'key'
   | 'plan'
   | 'price'
+  | 'rpr'
   | 'bud'
   | 'rsv'
   | 'rule'

@@ -7,6 +7,7 @@ export {
   resolveRange,
   type TimeSpan,
   type TimeWindow,
+  toLocal,
 } from './calendar.ts';
 export * from './clock.ts';
 export * from './errors.ts';

@@ -1,3 +1,4 @@
+export * from './call-price.ts';
 export { BUNDLED_TABLE_FILE, readBundledTable } from './bundled-table.ts';
 export { REPORTED_KINDS, type ReportedKind } from './call-amount.ts';
 export * from './litellm-prices.ts';

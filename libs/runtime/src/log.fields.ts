@@ -15,6 +15,7 @@ export interface LogFields {
   channel_id?: string;
   notification_id?: string;
   delivery_status?: string;
+  repricing_id?: string;
 
   /** A request; written as method and path, without its query. */
   req?: { method?: string | undefined; url?: string | undefined };

@@ -27,6 +27,10 @@ export interface DashboardStack {
   createDashboard(database: string, eventLog: EventLog, clock?: Clock): DashboardService;
   /** Size of a database on disk, including indexes. */
   storedBytes(database: string): Promise<number>;
+  /** Sets the price of a model in the workspace, in USD micros for a million tokens of input and of output. */
+  setPrice(model: string, micros: number): Promise<void>;
+  /** Sends a request of the owner of the workspace to a dashboard. Throws for an answer of 4xx or 5xx. */
+  send<Answer>(dashboard: DashboardService, path: string, body?: object): Promise<Answer>;
   /** Milliseconds of a GET to the dashboard until the answer is read. */
   timeGet(dashboard: DashboardService, path: string): Promise<number>;
   stop(): Promise<void>;
@@ -86,6 +90,22 @@ export async function startDashboardStack(): Promise<DashboardStack> {
   });
   await start(budgets);
 
+  async function request(
+    url: string,
+    audience: 'budgets' | 'dashboard',
+    { method, path, body }: { method: string; path: string; body?: object | undefined },
+  ): Promise<string> {
+    const token = await signCallerToken(SECRET, audience, { userId, tenantId, role: 'owner' });
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { [CALLER_HEADER]: token, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+    return text;
+  }
+
   // Only the overview asks the enforcer, and it is not measured.
   const addresses = { ...identityAddress, BUDGETS_GRPC: budgets.grpcAddress, ENFORCER_GRPC: '127.0.0.1:9' };
   const configOf = (database: string) =>
@@ -105,14 +125,19 @@ export async function startDashboardStack(): Promise<DashboardStack> {
         ...(clock && { clock }),
       }),
     storedBytes: (database) => storedBytes(mongod.uri, database),
+    async setPrice(model, micros) {
+      const amounts = { input_micros_per_million: micros, output_micros_per_million: micros };
+      const body = { model, valid_from: '2020-01-01T00:00:00Z', ...amounts };
+      await request(budgets.httpUrl, 'budgets', { method: 'PUT', path: '/api/v1/prices', body });
+    },
+    async send<Answer>(dashboard: DashboardService, path: string, body?: object) {
+      const method = body === undefined ? 'GET' : 'POST';
+      return JSON.parse(await request(dashboard.httpUrl, 'dashboard', { method, path, body })) as Answer;
+    },
     async timeGet(dashboard, path) {
-      const token = await signCallerToken(SECRET, 'dashboard', { userId, tenantId, role: 'owner' });
       const startedAt = performance.now();
-      const response = await fetch(`${dashboard.httpUrl}${path}`, { headers: { [CALLER_HEADER]: token } });
-      const body = await response.text();
-      const ms = performance.now() - startedAt;
-      if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${body}`);
-      return ms;
+      await request(dashboard.httpUrl, 'dashboard', { method: 'GET', path });
+      return performance.now() - startedAt;
     },
     async stop() {
       for (const component of started) await component.stop();

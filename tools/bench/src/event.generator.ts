@@ -12,20 +12,22 @@ export interface GeneratedTraffic {
   agents?: number;
   /** How many of {@link LABELS} the events have; none by default. */
   labels?: number;
+  /** Who says what the settlements cost; their sender by default. */
+  pricedBy?: 'override';
 }
 
 /** Labels by name, with their numbers of values. */
 export const LABELS = { team: 10, env: 3, user: 1_000, feature: 50, customer: 200 };
 const DEFAULT_AGENTS = 50;
 const CALLS_PER_RUN = 10;
-const MODELS = ['small', 'medium', 'large', 'frontier'];
+export const MODELS = ['small', 'medium', 'large', 'frontier'];
 
 /**
  * Event number `index` of the traffic: of a hundred, 97 settle spend and three are blocked. The same number always
  * gives the same event, and the ten events of a run are consecutive.
  */
 export function generateEvent(traffic: GeneratedTraffic, index: number): GatewayEvent {
-  const { count, start, end, randomIds, agents = DEFAULT_AGENTS, labels = 0 } = traffic;
+  const { count, start, end, randomIds, agents = DEFAULT_AGENTS, labels = 0, pricedBy } = traffic;
   const run = Math.floor(index / CALLS_PER_RUN);
   const agent = run % agents;
   const idOf = (name: string): string => (randomIds ? randomId(name) : name);
@@ -60,6 +62,7 @@ export function generateEvent(traffic: GeneratedTraffic, index: number): Gateway
       amount_micros: 1_000 + ((index * 7_919) % 90_000),
       model: MODELS[agent % MODELS.length] ?? 'small',
       provider: 'bench',
+      ...(pricedBy && { priced_by: pricedBy, price_id: 'price_0' }),
       input_tokens: (index * 31) % 8_000,
       output_tokens: (index * 17) % 900,
     },

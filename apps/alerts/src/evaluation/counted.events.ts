@@ -1,4 +1,4 @@
-import { decodeGatewayEvent, peekEventType } from '@tollkeeper/contracts';
+import { decodeGatewayEvent, isOwnType, peekEventType } from '@tollkeeper/contracts';
 import type { DeadLetters, RecordBatch } from '@tollkeeper/event-log';
 import { startSlices } from '@tollkeeper/kernel';
 import { type CountableEvent, toCountableEvent } from '../domain/event.ts';
@@ -17,8 +17,8 @@ export interface CountedEventsDeps {
 }
 
 /**
- * The events of a batch that a rule may count. Only those are decoded, since they are few. The key of a record is its
- * workspace.
+ * The events of a batch that a rule may count: never those that Tollkeeper writes about earlier events. Only these are
+ * decoded, since they are few. The key of a record is its workspace.
  */
 export async function countedEvents(
   batch: RecordBatch,
@@ -28,7 +28,7 @@ export async function countedEvents(
   const slices = startSlices();
   for (const record of batch.records) {
     const type = peekEventType(record.value);
-    if (type !== null && !(book.countsType(type) && book.counts(record.key, type))) continue;
+    if (type !== null && (isOwnType(type) || !(book.countsType(type) && book.counts(record.key, type)))) continue;
     // Not checked for skipped records: skipping is cheaper than the check.
     if (slices.usedUp()) await slices.next();
     try {

@@ -2,6 +2,7 @@ import {
   decodeGatewayEvent,
   GATEWAY_EVENTS_TOPIC_OPTIONS,
   isCall,
+  isSpendRepriced,
   isSpendSettled,
   MAX_TRACKED_LABELS,
   type GatewayEvent,
@@ -12,8 +13,9 @@ import { roomFor, type Clock, type TenantId } from '@tollkeeper/kernel';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { ClientSession } from 'mongoose';
-import { isKeptWhole, type DashboardEvent, type EventData } from '../domain/event.ts';
+import { isKeptWhole, SPEND_REPRICED, type DashboardEvent, type EventData } from '../domain/event.ts';
 import { MAX_NAMES, type OtherNames } from '../domain/names.ts';
+import { toCorrectionData } from '../domain/corrections.ts';
 import { createWriteCounter, recordEvents, type EventRecorder } from '../domain/record-events.ts';
 import { toSettlementData } from '../domain/settlement-data.ts';
 import { withTracked, type TrackedLabels } from '../domain/tracked-labels.ts';
@@ -63,6 +65,11 @@ export function createGatewayEventsConsumer(deps: {
     deps.logger.warn({ tenant_id: tenantId, reason }, 'a workspace uses too many names; the rest are counted as one');
   }
 
+  /** A correction counts by the labels by which its settlement was counted. */
+  function trackedOf({ tenantId, type, data }: DashboardEvent): readonly string[] | undefined {
+    return type === SPEND_REPRICED ? (data.tracked?.split(',') ?? []) : trackedLabels.lastKnown(tenantId);
+  }
+
   return deps.group.consumer({
     topic: GATEWAY_EVENTS_TOPIC_OPTIONS,
     maxRecords: MAX_RECORDS,
@@ -70,12 +77,12 @@ export function createGatewayEventsConsumer(deps: {
     decode: ({ value }) => toDashboardEvent(decodeGatewayEvent(value)),
     documents() {
       const count = createWriteCounter(deps.recorder, deps.clock());
-      return (event) => count(withTracked(event, trackedLabels.lastKnown(event.tenantId) ?? mostTracked(event)));
+      return (event) => count(withTracked(event, trackedOf(event) ?? mostTracked(event)));
     },
     applyAhead: (events) =>
       trackedLabels.refresh(new Set(events.flatMap(({ tenantId, data }) => (data.labels ? [tenantId] : [])))),
     apply(session, events) {
-      const tracked = events.map((event) => withTracked(event, trackedLabels.lastKnown(event.tenantId) ?? []));
+      const tracked = events.map((event) => withTracked(event, trackedOf(event) ?? []));
       return recordEvents(deps.recorder, session, tracked);
     },
     applied({ counted, others }, events) {
@@ -98,10 +105,8 @@ export function toDashboardEvent({ tenantId, keyId, event }: GatewayEventRecord)
 }
 
 function dataOf(event: GatewayEvent, keyId: string | undefined): EventData {
-  if (isKeptWhole(event.type)) {
-    const whole = isSpendSettled(event) ? toSettlementData(event.data) : event.data;
-    return keyId === undefined ? whole : { ...whole, key_id: keyId };
-  }
+  const whole = wholeOf(event);
+  if (whole !== undefined) return keyId === undefined ? whole : { ...whole, key_id: keyId };
   const { run_id, agent_id } = event.data;
   const labels = isCall(event) ? event.data.labels : undefined;
   return {
@@ -109,4 +114,11 @@ function dataOf(event: GatewayEvent, keyId: string | undefined): EventData {
     ...(agent_id !== undefined && { agent_id }),
     ...(labels !== undefined && { labels }),
   };
+}
+
+/** The data of events that are stored with their fields. */
+function wholeOf(event: GatewayEvent): EventData | undefined {
+  if (isSpendSettled(event)) return toSettlementData(event.data);
+  if (isSpendRepriced(event)) return toCorrectionData(event.data);
+  return isKeptWhole(event.type) ? event.data : undefined;
 }

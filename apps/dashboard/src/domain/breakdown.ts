@@ -49,7 +49,8 @@ export function createBreakdown(
 
   return {
     add(key, span, tally) {
-      if (tally.settlements === 0) return;
+      // A correction alone has no settlement.
+      if (tally.settlements === 0 && tally.totalMicros === 0) return;
       let group = groups.get(key);
       if (group === undefined) {
         if (groups.size < MAX_GROUPS) {

@@ -16,6 +16,7 @@ import {
   type PlannedBudget,
   type ReplayOutcome,
 } from './budget.replay.ts';
+import { withCorrections } from './corrections.ts';
 import { earlierSpend, isInRollups } from './earlier.spend.ts';
 import { createPlaces, LARGE_READS, type Reads } from './reads.ts';
 import type { SettlementReader } from './settlement.list.ts';
@@ -167,7 +168,7 @@ async function replayAll(
       });
     if (page === null) return from.time;
     const { settlements, next } = page;
-    for (const settlement of settlements) {
+    for (const settlement of withCorrections(settlements)) {
       if (left === 0 || !replay.add(settlement)) return settlement.time;
       left -= 1;
       if (slices.usedUp()) await slices.next();

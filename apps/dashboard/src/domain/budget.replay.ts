@@ -176,7 +176,8 @@ function newSums(): CallSums {
   return { calls: 0, micros: 0, exceedingCalls: 0, exceedingMicros: 0 };
 }
 
-function callOf({ agent_id, plan_key, model, provider, key_id, labels }: EventData): BudgetedCall {
+/** What budgets see of a settlement. */
+export function callOf({ agent_id, plan_key, model, provider, key_id, labels }: EventData): BudgetedCall {
   return {
     agent: agent_id ?? '',
     plan: plan_key ?? null,

@@ -37,6 +37,20 @@ export interface EventData {
   plan_key?: string;
   provider?: string;
   reservation_id?: string;
+  /** Of a correction: what its settlement counted before and counts now, in USD micros. */
+  from_micros?: number;
+  to_micros?: number;
+  /** Of a correction: who said before what the settlement cost. */
+  from_priced_by?: string;
+  /** Of a correction: when it was made, epoch milliseconds. */
+  corrected_ms?: number;
+  response_model?: string;
+  request_model?: string;
+  service_tier?: string;
+  price_id?: string;
+  price_version?: string;
+  /** The names of the labels by which roll-ups count a settlement and its corrections, joined by commas. */
+  tracked?: string;
   /** Number of blocked calls that the event reports; 1 if absent. */
   count?: number;
   /** All labels of the call. */
@@ -54,6 +68,8 @@ export type EventAmount = 'amount_micros' | 'count' | `${'input' | 'output' | To
 type TokenPart = 'cache_read' | 'cache_write' | 'cache_write_1h' | 'reasoning';
 
 export const SPEND_SETTLED = 'spend.settled';
+/** Corrects the amount of a settlement, with its time, agent, model and so on. */
+export const SPEND_REPRICED = 'spend.repriced';
 export const BUDGET_BLOCKED = 'budget.blocked';
 export const GUARD_BLOCKED = 'guard.blocked';
 export const CALL_UNMETERED = 'call.unmetered';
@@ -69,6 +85,11 @@ const BLOCKED: ReadonlySet<string> = new Set(BLOCKED_TYPES);
 
 export function isBlocked({ type }: Pick<DashboardEvent, 'type'>): boolean {
   return BLOCKED.has(type);
+}
+
+/** Whether rows of models and plans count the event: a settlement, or a correction of one. */
+export function isSpend({ type }: Pick<DashboardEvent, 'type'>): boolean {
+  return type === SPEND_SETTLED || type === SPEND_REPRICED;
 }
 
 const KEPT_WHOLE = {

@@ -1,5 +1,5 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import { SPEND_SETTLED, type DashboardEvent, type TrackedLabel } from './event.ts';
+import { isSpend, type DashboardEvent, type TrackedLabel } from './event.ts';
 import { periodStart } from './rollup.ts';
 
 /** Names that senders choose freely, and that have rows in roll-ups. */
@@ -91,8 +91,8 @@ export function withOther(
   return { events: renamed, others: [...others.values()] };
 }
 
-function nameIn({ type, data }: DashboardEvent, kind: NameKind): string | undefined {
-  return type === SPEND_SETTLED ? data[FIELD[kind]]?.toWellFormed() : undefined;
+function nameIn(event: DashboardEvent, kind: NameKind): string | undefined {
+  return isSpend(event) ? event.data[FIELD[kind]]?.toWellFormed() : undefined;
 }
 
 function dayKey(tenantId: TenantId, time: number, label = ''): string {

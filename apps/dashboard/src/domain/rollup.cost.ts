@@ -1,5 +1,5 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import { SPEND_SETTLED, type DashboardEvent } from './event.ts';
+import { isSpend, type DashboardEvent } from './event.ts';
 import { HAS_WHOLE_DAY, PERIOD_MS, PERIODS, periodStart } from './rollup.ts';
 import type { PartCounts } from './rollup.parts.ts';
 
@@ -27,7 +27,8 @@ export function createRollupCounter(partsOf: (tenantId: TenantId) => PartCounts)
     return true;
   }
 
-  return ({ tenantId, type, time, data, tracked = [] }) => {
+  return (event) => {
+    const { tenantId, time, data, tracked = [] } = event;
     const { agents, days, plans, labels } = partsOf(tenantId);
     let documents = 0;
     for (const period of PERIODS) {
@@ -36,7 +37,7 @@ export function createRollupCounter(partsOf: (tenantId: TenantId) => PartCounts)
       touched.add(key);
       documents += touched.size - known;
       if (data.agent_id !== undefined && Math.max(agents, days) > 1) {
-        const row = `${data.agent_id}|${type === SPEND_SETTLED ? (data.model ?? '') : '|'}`;
+        const row = `${data.agent_id}|${isSpend(event) ? (data.model ?? '') : '|'}`;
         if (agents > 1 && touchesPart(`${key}|agents`, row, agents)) documents += 1;
         if (HAS_WHOLE_DAY[period] && days > 1 && touchesPart(`${key}|days`, row, days)) documents += 1;
       }

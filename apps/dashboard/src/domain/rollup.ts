@@ -1,5 +1,5 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import { SPEND_SETTLED, type DashboardEvent } from './event.ts';
+import { isSpend, type DashboardEvent } from './event.ts';
 import { GRAIN_MS, type Grain } from './grain.ts';
 import type { RunStart } from './run.ts';
 import { addTally, emptyTally, tallyOf, type Tally } from './tally.ts';
@@ -170,7 +170,7 @@ export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): Roll
     const tally = tallyOf(event);
     const row = rowOf(event);
     const { plan_key: name } = event.data;
-    const plan = event.type === SPEND_SETTLED && name !== undefined ? keyed(name, undefined) : undefined;
+    const plan = isSpend(event) && name !== undefined ? keyed(name, undefined) : undefined;
     const values = tracked.map(([label, value]) => keyed(label, value));
     for (const period of PERIODS) {
       const delta = deltas.at(tenantId, period, time);
@@ -212,7 +212,8 @@ export function addToSlot(slots: Map<number, Tally>, slot: number, tally: Tally)
   else addTally(held, tally);
 }
 
-function rowOf({ type, data }: DashboardEvent): KeyedRow | undefined {
+function rowOf(event: DashboardEvent): KeyedRow | undefined {
+  const { data } = event;
   if (data.agent_id === undefined) return undefined;
-  return keyed(data.agent_id, type === SPEND_SETTLED ? (data.model?.toWellFormed() ?? null) : undefined);
+  return keyed(data.agent_id, isSpend(event) ? (data.model?.toWellFormed() ?? null) : undefined);
 }

@@ -1,4 +1,4 @@
-import { SPEND_SETTLED, type DashboardEvent } from './event.ts';
+import { isSpend, SPEND_SETTLED, type DashboardEvent } from './event.ts';
 import type { ReadMeter } from './reads.ts';
 
 /**
@@ -13,6 +13,7 @@ export interface SettlementPlace {
 }
 
 export interface SettlementPage {
+  /** In order, each followed by its corrections in the order in which they were made. */
   settlements: DashboardEvent[];
   /** Where the next page begins; null after the last page. */
   next: SettlementPlace | null;
@@ -24,7 +25,10 @@ export interface SettlementPage {
  */
 export const PAGE_LIMITS = { settlements: 400, bytes: 3 * 1024 * 1024 };
 
-/** Collects the first settlements after a place, as many as a page may have, from events in any order. */
+/**
+ * Collects the first settlements after a place, as many as a page may have, from events in any order. Corrections count
+ * as settlements, and are always on the page of theirs.
+ */
 export interface PageCollector {
   add(event: DashboardEvent): void;
   /** Whether the page is full without settlements of `time` or later. */
@@ -40,7 +44,7 @@ export function collectPage(from: SettlementPlace, limits: typeof PAGE_LIMITS, m
   /** The last settlement that had room when others had none. Further ones have room only before it. */
   let cut: DashboardEvent | undefined;
 
-  const isFull = (): boolean => cut !== undefined || kept.length === limits.settlements;
+  const isFull = (): boolean => cut !== undefined || kept.length >= limits.settlements;
 
   function trim(): void {
     kept.sort(byPlace);
@@ -52,6 +56,10 @@ export function collectPage(from: SettlementPlace, limits: typeof PAGE_LIMITS, m
       bytes += size;
       count += 1;
     }
+    while (count < kept.length && isSamePlace(kept[count]!, kept[count - 1]!)) {
+      bytes += bytesOf(kept[count]!);
+      count += 1;
+    }
     if (count === kept.length) return;
     kept.length = count;
     cut = kept.at(-1);
@@ -59,8 +67,8 @@ export function collectPage(from: SettlementPlace, limits: typeof PAGE_LIMITS, m
 
   return {
     add(event) {
-      if (event.type !== SPEND_SETTLED || comparePlaces(placeAfter(event), from) <= 0) return;
-      if (cut !== undefined && byPlace(event, cut) > 0) return;
+      if (!isSpend(event) || comparePlaces(placeAfter(event), from) <= 0) return;
+      if (cut !== undefined && comparePlaces(placeAfter(event), placeAfter(cut)) > 0) return;
       const size = bytesOf(event);
       meter.take(size);
       kept.push(event);
@@ -86,7 +94,15 @@ function placeAfter({ time, data }: DashboardEvent): SettlementPlace {
 }
 
 function byPlace(a: DashboardEvent, b: DashboardEvent): number {
-  return comparePlaces(placeAfter(a), placeAfter(b));
+  return comparePlaces(placeAfter(a), placeAfter(b)) || correctedMs(a) - correctedMs(b);
+}
+
+function isSamePlace(a: DashboardEvent, b: DashboardEvent): boolean {
+  return comparePlaces(placeAfter(a), placeAfter(b)) === 0;
+}
+
+function correctedMs({ type, data }: DashboardEvent): number {
+  return type === SPEND_SETTLED ? 0 : (data.corrected_ms ?? 0);
 }
 
 function comparePlaces(a: SettlementPlace, b: SettlementPlace): number {
@@ -99,9 +115,9 @@ function comparePlaces(a: SettlementPlace, b: SettlementPlace): number {
 const FIELD_BYTES = 12;
 /** Most bytes of a UTF-16 unit in UTF-8. To measure each text would take most of the time of a page. */
 const UNIT_BYTES = 3;
-/** The texts of a settlement in an answer, besides labels. Its numbers are the time and the amount. */
+/** The texts of a settlement in an answer, besides labels. Its numbers are times and the amount. */
 const TEXTS = ['settlement_id', 'agent_id', 'plan_key', 'model', 'provider', 'key_id', 'reservation_id'] as const;
-const FIXED_BYTES = (1 + TEXTS.length + 2) * FIELD_BYTES;
+const FIXED_BYTES = (1 + TEXTS.length + 3) * FIELD_BYTES;
 
 /** At least the size of the settlement in an answer. */
 function bytesOf({ data }: DashboardEvent): number {

@@ -4,11 +4,13 @@ import {
   CALL_UNMETERED,
   GUARD_BLOCKED,
   NOBODY,
+  SPEND_REPRICED,
   SPEND_SETTLED,
   type DashboardEvent,
   type EventAmount,
   type WholeType,
 } from './event.ts';
+import { correctedBy } from './corrections.ts';
 import type { ReadMeter } from './reads.ts';
 
 /** A measure of events, kept in roll-ups. */
@@ -68,7 +70,7 @@ const LARGEST = combinedAs('max');
 /** The fields of events by which {@link tallyOf} counts them. */
 export const TALLIED_FIELDS: readonly string[] = [
   ...new Set(NAMES.flatMap((name) => amountOf(MEASURES[name]) ?? [])),
-  'priced_by',
+  ...['priced_by', 'from_micros', 'to_micros', 'from_priced_by'],
 ];
 const NOTHING = Object.fromEntries(NAMES.map((name) => [name, 0])) as Tally;
 
@@ -84,9 +86,18 @@ export function emptyTally(): Tally {
   return { ...NOTHING };
 }
 
-/** The tally of one event. */
+/**
+ * The tally of one event. That of a correction may have negative sums: with that of its settlement, which was counted
+ * before in the same slots, it is what the settlement counts now.
+ */
 export function tallyOf({ type, time, data }: Pick<DashboardEvent, 'type' | 'time' | 'data'>): Tally {
   const tally = emptyTally();
+  if (type === SPEND_REPRICED) {
+    tally.totalMicros = correctedBy(data);
+    tally.unpriced = Number(data.priced_by === NOBODY) - Number(data.from_priced_by === NOBODY);
+    tally.lastAt = time;
+    return tally;
+  }
   for (const name of NAMES) {
     const { of }: Measure = MEASURES[name];
     if (of === 'time') tally[name] = time;

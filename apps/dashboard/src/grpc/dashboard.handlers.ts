@@ -1,6 +1,7 @@
 import { dashboardRequests, dashboardService, fromCursor, invalidRequest, toCursor } from '@tollkeeper/contracts';
 import { type GrpcService, grpcService } from '@tollkeeper/grpc';
-import type { DashboardEvent } from '../domain/event.ts';
+import { correctedBy } from '../domain/corrections.ts';
+import { SPEND_REPRICED, type DashboardEvent } from '../domain/event.ts';
 import type { SettlementList } from '../domain/settlement.list.ts';
 import type { SettlementPlace } from '../domain/settlement.page.ts';
 
@@ -30,10 +31,12 @@ function placeOf(cursor: string, { from, until }: { from: number; until: number 
   );
 }
 
-function toMessage({ time, data }: DashboardEvent) {
-  const { settlement_id, agent_id, plan_key, model, provider, key_id, labels, amount_micros, reservation_id } = data;
+function toMessage({ type, time, data }: DashboardEvent) {
+  const { settlement_id, agent_id, plan_key, model, provider, key_id, labels, reservation_id } = data;
   return {
-    ...{ settlementId: settlement_id, time, agentId: agent_id, amountMicros: amount_micros },
+    ...{ settlementId: settlement_id, time, agentId: agent_id },
+    amountMicros: type === SPEND_REPRICED ? correctedBy(data) : data.amount_micros,
     ...{ planKey: plan_key, model, provider, keyId: key_id, labels, reservationId: reservation_id },
+    correctedAt: data.corrected_ms,
   };
 }

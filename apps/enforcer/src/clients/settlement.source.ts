@@ -17,9 +17,10 @@ export function createSettlementSource(
       const page = await dashboard.listSettlements(request, { deadlineMs: DEADLINE_MS });
       const spend = page.settlements.map((settlement) => {
         const { settlementId, reservationId = null, agentId, planKey = null, labels } = settlement;
-        const { model = null, provider = null, keyId = null, amountMicros, time } = settlement;
+        const { model = null, provider = null, keyId = null, amountMicros, time, correctedAt } = settlement;
         const call = { agentId, planKey, model, provider, keyId, labels };
-        return { ...call, settlementId, reservationId, micros: amountMicros, at: time };
+        const spend = { ...call, settlementId, micros: amountMicros, at: time };
+        return correctedAt === undefined ? { ...spend, reservationId } : { ...spend, correctedAt };
       });
       return { spend, cursor: page.nextCursor, readUntil: page.readUntil };
     },

@@ -1,11 +1,19 @@
-import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC_OPTIONS, isSpendSettled, peekEventType } from '@tollkeeper/contracts';
+import {
+  decodeGatewayEvent,
+  GATEWAY_EVENTS_TOPIC_OPTIONS,
+  type GatewayEventRecord,
+  isSpendRepriced,
+  isSpendSettled,
+  peekEventType,
+} from '@tollkeeper/contracts';
 import type { ConsumerGroup, LogConsumer } from '@tollkeeper/event-log';
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { Metrics } from '@tollkeeper/runtime';
 import type { BudgetSource } from '../domain/peers.ts';
 import type { Submit } from '../domain/reservation.use-cases.ts';
 import { withNewestBudgets } from '../domain/newest.budgets.ts';
-import { post, type ReportedSpend } from '../domain/settle.ts';
+import { type Correction, postAny } from '../domain/correct.ts';
+import type { ReportedSpend } from '../domain/settle.ts';
 import type { ThresholdReporter } from '../domain/threshold.reporter.ts';
 
 /** The consumer group of the replicas. Offsets are stored under this name. */
@@ -20,9 +28,10 @@ export interface GatewayEventsDeps {
   clock: Clock;
 }
 
-interface Item extends ReportedSpend {
-  tenantId: TenantId;
-}
+type Item = (ReportedSpend | Correction) & { tenantId: TenantId };
+
+/** The types whose events are spend. */
+const SPEND_TYPES: ReadonlySet<string> = new Set(['spend.settled', 'spend.repriced']);
 
 /**
  * Posts the spend in events, and reports the limits that it reaches. Posting a settlement again changes nothing, so it
@@ -32,14 +41,14 @@ export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsume
   const { thresholds, clock } = deps;
   const eventsTotal = deps.metrics.counter({
     name: 'enforcer_spend_events_total',
-    help: 'spend.settled events read from the log, by outcome',
+    help: 'Settlements and corrections read from the log, by outcome',
     labelNames: ['outcome'],
   });
 
   async function postAll(tenantId: TenantId, spends: readonly Item[]): Promise<void> {
     const now = clock();
     const posted = await withNewestBudgets(deps.budgets, tenantId, (active) =>
-      Promise.all(spends.map((spend) => deps.submit(tenantId, post(spend, now, active)))),
+      Promise.all(spends.map((spend) => deps.submit(tenantId, postAny(spend, now, active)))),
     );
     for (const { outcome } of posted) eventsTotal.inc({ outcome });
     const postings = posted.flatMap(({ posting }) => posting ?? []);
@@ -50,20 +59,7 @@ export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsume
     topic: GATEWAY_EVENTS_TOPIC_OPTIONS,
     decode({ value }): Item | undefined {
       const type = peekEventType(value);
-      if (type !== null && type !== 'spend.settled') return undefined;
-      const { tenantId, keyId = null, event } = decodeGatewayEvent(value);
-      if (!isSpendSettled(event)) return undefined;
-      const { settlement_id, reservation_id, request_id, agent_id, plan_key, amount_micros } = event.data;
-      const { model = null, provider = null, labels = {} } = event.data;
-      return {
-        tenantId,
-        settlementId: settlement_id,
-        reservationId: reservation_id ?? null,
-        requestId: request_id,
-        ...{ agentId: agent_id, planKey: plan_key ?? null, model, provider, keyId, labels },
-        micros: amount_micros,
-        at: Date.parse(event.time),
-      };
+      return type === null || SPEND_TYPES.has(type) ? spendOf(decodeGatewayEvent(value)) : undefined;
     },
     // Runs outside a transaction, since it waits for the ledger and for budgets.
     async applyAhead(items) {
@@ -71,4 +67,19 @@ export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsume
       await Promise.all([...byTenant].map(([tenantId, spends]) => postAll(tenantId, spends)));
     },
   });
+}
+
+function spendOf(record: GatewayEventRecord): Item | undefined {
+  const { tenantId, keyId = null, event } = record;
+  if (!isSpendSettled(event) && !isSpendRepriced(event)) return undefined;
+  const { settlement_id: settlementId, agent_id: agentId, plan_key: planKey = null } = event.data;
+  const { model = null, provider = null, labels = {} } = event.data;
+  const at = Date.parse(event.time);
+  const spend = { tenantId, settlementId, agentId, planKey, model, provider, keyId, labels, at };
+  if (isSpendSettled(event)) {
+    const { reservation_id: reservationId = null, request_id: requestId, amount_micros: micros } = event.data;
+    return { ...spend, reservationId, requestId, micros };
+  }
+  const { from_micros, to_micros, corrected_at } = event.data;
+  return { ...spend, micros: to_micros - from_micros, correctedAt: Date.parse(corrected_at) };
 }

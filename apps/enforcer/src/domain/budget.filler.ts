@@ -5,7 +5,7 @@ import { withNewestBudgets } from './newest.budgets.ts';
 import type { Fill } from './metering.ts';
 import type { BudgetSource, SettlementPage, SettlementSource } from './peers.ts';
 import type { Submit } from './reservation.use-cases.ts';
-import { post } from './settle.ts';
+import { postAny } from './correct.ts';
 import type { ThresholdReporter } from './threshold.reporter.ts';
 
 /** Workspaces whose pages are read at the same time. They take turns, page by page. */
@@ -58,7 +58,7 @@ function createPages({ submit, budgets, settlements, thresholds, clock, onPage }
     const now = clock();
     const added = await withNewestBudgets(budgets, tenantId, async (active) => {
       // Posts what the log has, and this service has not read yet. So each is posted before or after a meter began.
-      const posted = await Promise.all(spend.map((each) => submit(tenantId, post(each, now, active))));
+      const posted = await Promise.all(spend.map((each) => submit(tenantId, postAny(each, now, active))));
       const placed = spend.map((each, index) => ({ ...each, settled: posted[index]!.settled }));
       return submit(tenantId, addPage(found, { ...next, spend: placed }, active));
     });

@@ -5,12 +5,13 @@ import { type Ask, NEWEST } from './decision.ts';
 import type { AccountKey, Op } from './journal.ts';
 import { applyOp, MAX_AHEAD_MS } from './ledger.ts';
 import { type Fill, nextFill } from './metering.ts';
+import type { Correction } from './correct.ts';
 import type { Posted, ReportedSpend, Settled } from './settle.ts';
 
 /** A page of settled spend, with the fill that comes after it. */
 export interface FillPage {
   /** What was posted of each settlement, with the entry that posted it. */
-  spend: readonly (ReportedSpend & Pick<Posted, 'settled'>)[];
+  spend: readonly ((ReportedSpend | Correction) & Pick<Posted, 'settled'>)[];
   cursor: string;
   readUntil: number;
 }
@@ -82,7 +83,7 @@ function isSamePage(one: Fill, other: Fill): boolean {
 
 /** The journal is right where it still has the settlement: it belongs to the time and the labels of its grant. */
 function countedAs(
-  reported: ReportedSpend,
+  reported: ReportedSpend | Correction,
   settled: Settled | null,
 ): { call: CallFacts; time: number; micros: number } {
   const { micros, grant } = settled ?? { micros: reported.micros, grant: null };

@@ -91,7 +91,7 @@ export type Op =
   | ({ op: 'settle'; settlementId: string; micros: number; counted: boolean } & End)
   /** Settles a reservation that no longer holds anything. */
   | ({ op: 'late'; settlementId: string; micros: number; counted: boolean } & End & Posting)
-  /** Spend without a reservation. */
+  /** Spend without a reservation, or a correction of spend, which may be negative. */
   | ({ op: 'post'; settlementId: string; micros: number } & Posting)
   /** An event has reported that the spend of an account reached a percentage of its limit. */
   | { op: 'report'; day: number; scope: BudgetScope; scopeId: string; percent: number }

@@ -5,7 +5,10 @@ import { type Metering, withFill, withMeters, withoutMeters } from './metering.t
 
 /** What was spent and reserved in a period, in USD micros: of a workspace, an agent, a plan, or a value of a budget. */
 export interface Account {
-  /** Settled spend. */
+  /**
+   * Settled spend. Negative while a correction was posted, and its settlement, which came before the meter, was not
+   * filled in.
+   */
   posted: number;
   /** Held by open reservations. */
   held: number;
@@ -216,7 +219,8 @@ function end(ledger: Ledger, id: string, also: (account: Account, hold: Hold) =>
 function post(ledger: Ledger, to: Posting, cause: OverspendCause, micros: number): void {
   change(ledger, to, (account) => {
     account.posted = add(account.posted, micros);
-    account.overspend[cause] = add(account.overspend[cause], micros);
+    // What a correction takes away may have been covered by a hold.
+    account.overspend[cause] = add(account.overspend[cause], Math.max(0, micros));
   });
 }
 

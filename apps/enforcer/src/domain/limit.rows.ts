@@ -36,7 +36,7 @@ export function countsOf(ledger: Ledger, day: Day, now: number, limit: Limit): L
 
 export function toRow(limit: Limit, { account: { posted, held }, period, resetsAt, state }: LimitCounts): LimitRow {
   const remainingMicros = Math.max(0, grantableOf(limit) - posted - held);
-  return { ...limit, period, spentMicros: posted, heldMicros: held, remainingMicros, resetsAt, state };
+  return { ...limit, period, spentMicros: Math.max(0, posted), heldMicros: held, remainingMicros, resetsAt, state };
 }
 
 function grantableOf({ limitMicros, budget }: Limit): number {

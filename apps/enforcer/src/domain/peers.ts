@@ -1,6 +1,7 @@
 import type { BudgetScope, Labels } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { ActiveBudgets } from './active.budgets.ts';
+import type { Correction } from './correct.ts';
 import type { DailyLimit } from './limit.ts';
 import type { Fill } from './metering.ts';
 import type { ReportedSpend } from './settle.ts';
@@ -46,7 +47,8 @@ export interface BudgetSource {
 }
 
 export interface SettlementPage {
-  spend: ReportedSpend[];
+  /** Settlements, each followed by its corrections. */
+  spend: (ReportedSpend | Correction)[];
   /** Of the next page; empty after the last. */
   cursor: string;
   /** All spend before this time has been read, epoch milliseconds. */

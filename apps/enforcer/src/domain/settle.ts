@@ -75,8 +75,11 @@ export interface ReportedSpend extends CallFacts {
   at: number;
 }
 
-/** The result of reported spend. `too_old`: its time is more than three days ago, so it counts for no limit. */
-type PostOutcome = 'settled' | 'late' | 'unreserved' | 'duplicate' | 'too_old';
+/**
+ * The result of reported spend. `corrected`: the amount of a settlement changed. `too_old`: its time, or that of the
+ * correction, is more than three days ago, so it counts for no limit.
+ */
+type PostOutcome = 'settled' | 'late' | 'unreserved' | 'corrected' | 'duplicate' | 'too_old';
 
 export interface Posted {
   outcome: PostOutcome;
@@ -178,7 +181,7 @@ function isOfAnother(counted: Op | null, id: string): boolean {
 }
 
 /** The reservation for which a settlement counted. */
-function reservationOf(counted: Op | null): string | null {
+export function reservationOf(counted: Op | null): string | null {
   return counted !== null && (counted.op === 'settle' || counted.op === 'late') ? counted.id : null;
 }
 
@@ -234,7 +237,8 @@ function duplicate(counted: Op, found: Found): Pick<Posted, 'outcome' | 'posting
   return { outcome: 'duplicate', posting: posting && postingOf(posting) };
 }
 
-function postingOf({ day, agentId, planKey, accounts = [] }: Posting): Posting {
+/** The posting of spend to these accounts. */
+export function postingOf({ day, agentId, planKey, accounts = [] }: Posting): Posting {
   return { day, agentId, planKey, ...(accounts.length > 0 && { accounts }) };
 }
 

@@ -12,6 +12,7 @@ import { answering, codeOf, numbers, plain, viewOfAll } from '../../test/history
 import { countsIn, Reference } from '../../test/reference.ts';
 import { type ActiveBudgets, createActiveBudgets } from '../domain/active.budgets.ts';
 import { findPeriod } from '../domain/budget.period.ts';
+import { postAny } from '../domain/correct.ts';
 import { findDay } from '../domain/day.ts';
 import type { Ask } from '../domain/decision.ts';
 import { extend, read, release } from '../domain/hold.ts';
@@ -176,6 +177,7 @@ async function live(seed: number): Promise<void> {
       'extend',
       'post',
       'post',
+      'correct',
       'get',
       'view',
       'report',
@@ -239,6 +241,20 @@ async function live(seed: number): Promise<void> {
           what: `post ${JSON.stringify(spend)}`,
           ask: (known) => answering(post(spend, reference.now, known), ({ outcome }) => outcome),
           expected: () => reference.post({ ...spend, call }, active.all),
+        };
+      }
+      case 'correct': {
+        const settlement = dashboard.any();
+        if (settlement === undefined) return anyStep();
+        const correctedAt = reference.now - pick([0, 0, 0, 60 * SECOND, 100 * HOUR]);
+        const spend = { ...settlement, correctedAt, micros: next(80) - Math.min(40, settlement.micros) };
+        dashboard.add(spend);
+        const { model, labels } = spend.call;
+        return {
+          what: `correct ${JSON.stringify(spend)}`,
+          ask: (known) =>
+            answering(postAny({ ...spend, model, labels }, reference.now, known), ({ outcome }) => outcome),
+          expected: () => reference.take(spend, active.all),
         };
       }
       case 'get': {

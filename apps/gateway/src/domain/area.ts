@@ -134,6 +134,13 @@ export const AREAS: readonly Area[] = [
     upstream: 'budgets',
     access: { read: 'member', write: 'owner' },
   },
+  {
+    ...DEFAULTS,
+    name: 'repricing',
+    path: '/api/v1/prices:reprice',
+    upstream: 'dashboard',
+    access: { read: 'member', write: 'owner' },
+  },
   { ...DEFAULTS, name: 'workspaces', path: '/api/v1/workspaces', upstream: 'identity', access: 'session' },
   { ...DEFAULTS, name: 'workspace', path: '/api/v1/workspace', upstream: 'identity', access: owners },
   {

@@ -1,30 +1,16 @@
-import type { OverrideBook, PriceBook, PricedAmount } from '@tollkeeper/prices';
+import { amountOf, type PriceSources, type TokenAmount } from '@tollkeeper/prices';
 import type { CallRecord } from './call-record.ts';
 import type { SenderCost } from './usd.ts';
 
 /** What a call cost in USD micros, and who says so. `none`: it reports no cost, and no price of it is known. */
-export type CallPrice = SenderPrice | OverridePrice | TablePrice | { pricedBy: 'none'; micros: 0 };
+export type CallPrice = SenderPrice | TokenAmount | { pricedBy: 'none'; micros: 0 };
 
 interface SenderPrice extends SenderCost {
   pricedBy: 'sender';
 }
 
-interface OverridePrice extends Omit<PricedAmount, 'priceVersion'> {
-  pricedBy: 'override';
-}
-
-interface TablePrice extends PricedAmount {
-  pricedBy: 'table';
-}
-
 export interface PricedCall extends CallRecord {
   price: CallPrice;
-}
-
-/** Where prices of tokens come from: those of the workspace count before all others. */
-interface PriceSources {
-  overrides: OverrideBook;
-  prices: PriceBook;
 }
 
 /** Whether its amount depends on prices, because the sender reports no cost. */
@@ -42,11 +28,8 @@ export function isUnpriced({ outcome, price }: PricedCall): boolean {
   return outcome === 'spent' && price.pricedBy === 'none';
 }
 
-function priceOf({ cost, tokens, ...call }: CallRecord, { overrides, prices }: PriceSources): CallPrice {
+function priceOf({ cost, tokens, ...call }: CallRecord, sources: PriceSources): CallPrice {
   if (cost !== undefined) return { pricedBy: 'sender', ...cost };
-  if (tokens === undefined) return { pricedBy: 'none', micros: 0 };
-  const override = overrides.price({ ...call, tokens });
-  if (override !== undefined) return { pricedBy: 'override', ...override };
-  const amount = prices.price({ ...call, tokens });
-  return amount === undefined ? { pricedBy: 'none', micros: 0 } : { pricedBy: 'table', ...amount };
+  const amount = tokens && amountOf({ ...call, tokens }, sources);
+  return amount ?? { pricedBy: 'none', micros: 0 };
 }

@@ -64,6 +64,31 @@ export function describeConsolePrices(stage: Stage, console: ReturnType<typeof u
       ]);
     });
 
+    it('an owner sees what pricing calls again would change, and corrects their amounts', async () => {
+      const workspace = await newWorkspace(console.owner());
+      await reportCall(stage.deployment(), workspace.apiKey, { model: 'house-1', inputTokens: 2_000_000 });
+      const body = { model: 'house-1', valid_from: '2026-01-01T00:00:00Z', input_micros_per_million: 2_500_000 };
+      await console.owner().expect({ method: 'PUT', path: workspace.path('/prices'), body });
+      const spent = async () => {
+        const path = workspace.path('/dashboard/spend?range=1m');
+        return (await console.owner().expect<{ metrics: { total_micros: number } }>({ path })).metrics.total_micros;
+      };
+      const { page, expectFit } = await console.open(look, '/prices', workspace);
+      await page.getByRole('button', { name: 'Price calls again' }).press('Enter');
+      const dialog = page.getByRole('dialog');
+      await expectFit();
+      await dialog.getByRole('button', { name: 'Preview' }).press('Enter');
+      await dialog.getByText('1 call gets another amount. Nothing has changed yet.').waitFor();
+      await dialog.getByText('$5.00').first().waitFor();
+      await expectFit();
+      expect(await spent()).toBe(0);
+      await dialog.getByRole('button', { name: 'Correct amounts' }).press('Enter');
+      await dialog.getByText('1 call corrected.').waitFor();
+      expect(await spent()).toBe(5_000_000);
+      await dialog.getByRole('button', { name: 'Close' }).press('Enter');
+      await dialog.waitFor({ state: 'hidden' });
+    });
+
     it('members read them, and see how many calls have no price today', async () => {
       const workspace = await newWorkspace(console.owner());
       const body = { model: 'house-1', valid_from: '2026-01-01T00:00:00Z', input_micros_per_million: 2_500_000 };

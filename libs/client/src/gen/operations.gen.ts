@@ -50,6 +50,9 @@ export interface Operations {
   'GET /api/v1/dashboard/guard-blocked': { data: Api.ListGuardBlockedData; responses: Api.ListGuardBlockedResponses };
   'GET /api/v1/dashboard/guard-blocked/details': { data: Api.GetGuardBlockedDetailsData; responses: Api.GetGuardBlockedDetailsResponses };
   'POST /api/v1/dashboard/budget-preview': { data: Api.PreviewBudgetData; responses: Api.PreviewBudgetResponses };
+  'POST /api/v1/prices:reprice': { data: Api.RepriceCallsData; responses: Api.RepriceCallsResponses };
+  'GET /api/v1/prices:reprice/jobs': { data: Api.ListRepricingsData; responses: Api.ListRepricingsResponses };
+  'GET /api/v1/prices:reprice/jobs/{id}': { data: Api.GetRepricingData; responses: Api.GetRepricingResponses };
   'GET /api/v1/dashboard/budget-medians': { data: Api.ListBudgetMediansData; responses: Api.ListBudgetMediansResponses };
   'GET /api/v1/workspaces/{tenant_id}/budgets/workspace': { data: Api.GetWorkspaceBudgetData; responses: Api.GetWorkspaceBudgetResponses };
   'PUT /api/v1/workspaces/{tenant_id}/budgets/workspace': { data: Api.SetWorkspaceBudgetData; responses: Api.SetWorkspaceBudgetResponses };

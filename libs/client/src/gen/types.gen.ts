@@ -334,6 +334,25 @@ export type BudgetTerms = {
     grace_percent?: number;
 };
 
+export type RepricingRequest = {
+    /**
+     * The first time of calls to price again
+     */
+    from: string;
+    /**
+     * The end of the span: calls before it are priced again. At most now
+     */
+    to: string;
+    /**
+     * Only calls of these models, by the names under which they count. Absent: all
+     */
+    models?: Array<string>;
+    /**
+     * Says what would change, and changes nothing
+     */
+    dry_run?: boolean;
+};
+
 export type Overview = {
     window: Window;
     spend: SpendMetrics;
@@ -1308,6 +1327,144 @@ export type BudgetPreview = {
          * What counted in the period before the call
          */
         spent_micros: number;
+    }>;
+};
+
+/**
+ * A job that prices calls again
+ */
+export type Repricing = {
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    id: string;
+    /**
+     * `failed`: it was tried again for an hour. What it has changed until then stays
+     */
+    state: 'running' | 'done' | 'failed';
+    /**
+     * Whether it only says what would change
+     */
+    dry_run: boolean;
+    /**
+     * RFC 3339 timestamp
+     */
+    from: string;
+    /**
+     * RFC 3339 timestamp
+     */
+    to: string;
+    models: Array<string> | null;
+    /**
+     * RFC 3339 timestamp
+     */
+    created_at: string;
+    /**
+     * Id of the user
+     */
+    created_by: string;
+    finished_at: string | null;
+    progress: {
+        /**
+         * Calls that were priced so far
+         */
+        calls: number;
+        /**
+         * Calls in the span when the job was created
+         */
+        expected_calls: number;
+        /**
+         * Calls before this time were priced
+         */
+        read_until: string;
+    };
+    /**
+     * Why it does not go on right now, or has failed
+     */
+    problem: string | null;
+    /**
+     * Calls whose amount changes
+     */
+    calls: number;
+    /**
+     * What they counted before, in USD micros
+     */
+    from_micros: number;
+    /**
+     * What they count by the prices of today, in USD micros
+     */
+    to_micros: number;
+    /**
+     * By day, in the time zone of the workspace. Those with the largest changes first; null: all others, or none is named
+     */
+    by_day: Array<{
+        name: string | null;
+        /**
+         * Calls whose amount changes
+         */
+        calls: number;
+        /**
+         * What they counted before, in USD micros
+         */
+        from_micros: number;
+        /**
+         * What they count by the prices of today, in USD micros
+         */
+        to_micros: number;
+    }>;
+    /**
+     * By model. Those with the largest changes first; null: all others, or none is named
+     */
+    by_model: Array<{
+        name: string | null;
+        /**
+         * Calls whose amount changes
+         */
+        calls: number;
+        /**
+         * What they counted before, in USD micros
+         */
+        from_micros: number;
+        /**
+         * What they count by the prices of today, in USD micros
+         */
+        to_micros: number;
+    }>;
+    /**
+     * By agent. Those with the largest changes first; null: all others, or none is named
+     */
+    by_agent: Array<{
+        name: string | null;
+        /**
+         * Calls whose amount changes
+         */
+        calls: number;
+        /**
+         * What they counted before, in USD micros
+         */
+        from_micros: number;
+        /**
+         * What they count by the prices of today, in USD micros
+         */
+        to_micros: number;
+    }>;
+    /**
+     * By id of the budgets that count such calls. Those with the largest changes first; null: all others, or none is named
+     */
+    by_budget: Array<{
+        name: string | null;
+        /**
+         * Calls whose amount changes
+         */
+        calls: number;
+        /**
+         * What they counted before, in USD micros
+         */
+        from_micros: number;
+        /**
+         * What they count by the prices of today, in USD micros
+         */
+        to_micros: number;
     }>;
 };
 
@@ -4332,6 +4489,88 @@ export type PreviewBudgetResponses = {
 };
 
 export type PreviewBudgetResponse = PreviewBudgetResponses[keyof PreviewBudgetResponses];
+
+export type RepriceCallsData = {
+    body: RepricingRequest;
+    path?: never;
+    query?: never;
+    url: '/api/v1/prices:reprice';
+};
+
+export type RepriceCallsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type RepriceCallsError = RepriceCallsErrors[keyof RepriceCallsErrors];
+
+export type RepriceCallsResponses = {
+    /**
+     * The job, which has begun
+     */
+    202: Repricing;
+};
+
+export type RepriceCallsResponse = RepriceCallsResponses[keyof RepriceCallsResponses];
+
+export type ListRepricingsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/prices:reprice/jobs';
+};
+
+export type ListRepricingsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListRepricingsError = ListRepricingsErrors[keyof ListRepricingsErrors];
+
+export type ListRepricingsResponses = {
+    /**
+     * The newest 20, newest first
+     */
+    200: {
+        items: Array<Repricing>;
+    };
+};
+
+export type ListRepricingsResponse = ListRepricingsResponses[keyof ListRepricingsResponses];
+
+export type GetRepricingData = {
+    body?: never;
+    path: {
+        /**
+         * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/prices:reprice/jobs/{id}';
+};
+
+export type GetRepricingErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetRepricingError = GetRepricingErrors[keyof GetRepricingErrors];
+
+export type GetRepricingResponses = {
+    /**
+     * The job
+     */
+    200: Repricing;
+};
+
+export type GetRepricingResponse = GetRepricingResponses[keyof GetRepricingResponses];
 
 export type ListBudgetMediansData = {
     body?: never;

@@ -8,6 +8,7 @@ const ACTIONS: Record<string, string> = {
   'plan.update': 'Updated a plan',
   'plan.delete': 'Deleted a plan',
   'price.set': 'Set a price',
+  'repricing.create': 'Priced calls again',
   'key.create': 'Created a key',
   'key.update': 'Changed the labels of a key',
   'key.revoke': 'Revoked a key',

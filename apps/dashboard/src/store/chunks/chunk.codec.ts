@@ -32,7 +32,7 @@ export function labelField(name: string): string {
 export function packEvents(events: readonly DashboardEvent[]): Uint8Array {
   const shapes = new Map<string, { index: number; fields: string[] }>();
   const columns = new Map<string, Value[]>();
-  const shapeOf = events.map(({ data }) => {
+  const shapeOf = events.map(({ data, tracked }) => {
     const fields: string[] = [];
     const add = (field: string, value: Value): void => {
       fields.push(field);
@@ -45,6 +45,7 @@ export function packEvents(events: readonly DashboardEvent[]): Uint8Array {
       if (typeof value === 'object') for (const name in value) add(labelField(name), value[name]!);
       else if (value !== undefined) add(field, value);
     }
+    if (tracked !== undefined && data.tracked === undefined) add('tracked', tracked.map(([label]) => label).join(','));
     const name = fields.join('\n');
     let shape = shapes.get(name);
     if (shape === undefined) shapes.set(name, (shape = { index: shapes.size, fields }));

@@ -1,6 +1,7 @@
 import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
 import type { mongo } from 'mongoose';
-import { eventKey, SPEND_SETTLED, type DashboardEvent } from '../../domain/event.ts';
+import { withCorrections } from '../../domain/corrections.ts';
+import { eventKey, isSpend, SPEND_SETTLED, type DashboardEvent } from '../../domain/event.ts';
 import { UNLIMITED, type ReadMeter } from '../../domain/reads.ts';
 import type { RunStartStore } from '../../domain/tallies.ts';
 import {
@@ -57,30 +58,28 @@ export function createChunkReader(chunks: ChunkCollection, find: FindChunks): Ch
       }
     },
     async oldestOfRun(tenantId, runId, limit, meter = UNLIMITED) {
-      let oldest: DashboardEvent[] = [];
+      const oldest = firstSettlements(limit, byOldest);
       const options = { hint: BY_RUN, sort: { from: 1 }, batchSize: AT_ONCE } as const;
       for await (const chunk of find({ tenantId, runs: runId }, 'events', options)) {
-        if (oldest.length === limit && oldest.at(-1)!.time < chunk.from.getTime()) break;
+        if (oldest.last !== undefined && oldest.last.time < chunk.from.getTime()) break;
         meter.take(chunk.events.position);
-        for (const event of eventsOf(chunk)) {
-          if (event.type === SPEND_SETTLED && event.data.run_id === runId) oldest.push(event);
-        }
-        oldest = oldest.sort(byOldest).slice(0, limit);
+        for (const event of eventsOf(chunk)) if (isSpend(event) && event.data.run_id === runId) oldest.add(event);
+        oldest.trim();
       }
-      return oldest;
+      return oldest.settlements();
     },
     async newestOfAgent(tenantId, agentId, span, limit, meter = UNLIMITED) {
-      let newest: DashboardEvent[] = [];
+      const newest = firstSettlements(limit, byNewest);
       const options = { hint: BY_AGENT, sort: { to: -1 }, batchSize: AT_ONCE } as const;
       for await (const chunk of find({ tenantId, agents: agentId, ...overlapping(span) }, 'events', options)) {
-        if (newest.length === limit && newest.at(-1)!.time > chunk.to.getTime()) break;
+        if (newest.last !== undefined && newest.last.time > chunk.to.getTime()) break;
         meter.take(chunk.events.position);
         for (const event of eventsOf(chunk, { span })) {
-          if (event.type === SPEND_SETTLED && event.data.agent_id === agentId) newest.push(event);
+          if (isSpend(event) && event.data.agent_id === agentId) newest.add(event);
         }
-        newest = newest.sort(byNewest).slice(0, limit);
+        newest.trim();
       }
-      return newest;
+      return newest.settlements();
     },
     hasAgent: async (tenantId, agentId) =>
       (await chunks.findOne({ tenantId, agents: agentId }, { projection: { _id: 1 } })) !== null,
@@ -104,6 +103,32 @@ export function createChunkReader(chunks: ChunkCollection, find: FindChunks): Ch
       );
       return counts.reduce((sum, count) => sum + count, 0);
     },
+  };
+}
+
+/** Collects the first `limit` settlements in an order, with their corrections. */
+function firstSettlements(limit: number, order: (a: DashboardEvent, b: DashboardEvent) => number) {
+  let settlements: DashboardEvent[] = [];
+  let corrections: DashboardEvent[] = [];
+  /** The last one, once there are enough. */
+  let last: DashboardEvent | undefined;
+  return {
+    get last() {
+      return last;
+    },
+    add(event: DashboardEvent): void {
+      (event.type === SPEND_SETTLED ? settlements : corrections).push(event);
+    },
+    /** Drops what is not among the first. */
+    trim(): void {
+      settlements = settlements.sort(order).slice(0, limit);
+      last = settlements[limit - 1];
+      // A correction has the time of its settlement, which may be read after it.
+      corrections = corrections.filter(
+        (event) => last === undefined || event.time === last.time || order(event, last) < 0,
+      );
+    },
+    settlements: () => withCorrections([...settlements, ...corrections]),
   };
 }
 

@@ -1,9 +1,9 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import { SPEND_SETTLED, type DashboardEvent } from '../../domain/event.ts';
+import { isSpend, type DashboardEvent } from '../../domain/event.ts';
 import type { Grouping } from '../../domain/breakdown.ts';
 import type { ReadPlan } from '../../domain/read-plan.ts';
 import type { ReadMeter } from '../../domain/reads.ts';
-import { holdTally, TALLIED_FIELDS, tallyOf, type Tally } from '../../domain/tally.ts';
+import { TALLIED_FIELDS, holdTally, tallyOf, type Tally } from '../../domain/tally.ts';
 import type { TallyStore } from '../../domain/tallies.ts';
 import { labelIn } from '../../domain/tracked-labels.ts';
 import { labelField } from './chunk.codec.ts';
@@ -67,12 +67,10 @@ export function createChunkTallies(chunks: Pick<ChunkStore, 'eventsIn'>): TallyS
     },
     tallyAgents: (tenantId, plan, meter) => grouped(tenantId, plan, {}, meter, ({ data }) => data.agent_id),
     tallyModels: (tenantId, agentId, plan, meter) =>
-      grouped(tenantId, plan, { agentId }, meter, ({ type, data }) =>
-        type === SPEND_SETTLED ? (data.model ?? null) : undefined,
-      ),
+      grouped(tenantId, plan, { agentId }, meter, (event) => (isSpend(event) ? (event.data.model ?? null) : undefined)),
     divideSpend: (tenantId, by, plan, add, meter) =>
       readEach(tenantId, plan, { ...(by.by === 'label' && { label: by.name }) }, meter, (event, span) => {
-        if (event.type === SPEND_SETTLED) add(groupOf(event, by) ?? null, span, tallyOf(event));
+        if (isSpend(event)) add(groupOf(event, by) ?? null, span, tallyOf(event));
       }),
   };
 }

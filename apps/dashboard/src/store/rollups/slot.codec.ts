@@ -12,7 +12,8 @@ import type { ByteReader, ByteWriter } from '../bytes.ts';
  * unless it is nothing. A release that does not know the page takes it for a slot of no time: it skips it, and copies
  * it when it adds to others.
  *
- * A tally without a measure has 0 of it. So a new measure may be appended, on a new page, but none may ever be moved.
+ * A tally without a measure has 0 of it. A sum is never less: a correction that finds no settlement adds nothing. So a
+ * new measure may be appended, on a new page, but none may ever be moved.
  */
 const NAMES = Object.keys(MEASURES) as (keyof Tally)[];
 const IS_TIME = NAMES.map((name) => MEASURES[name].of === 'time');
@@ -126,13 +127,13 @@ function writeSlot<Slot>(writer: ByteWriter, start: number, number: number, slot
   for (let page = 0; page < PAGES.length; page += 1) {
     const { from, until } = PAGES[page]!;
     let mask = 0;
-    for (let index = from; index < until; index += 1) if (tally[NAMES[index]!] !== 0) mask |= 1 << (index - from);
+    for (let index = from; index < until; index += 1) if (tally[NAMES[index]!] > 0) mask |= 1 << (index - from);
     if (page > 0 && mask === 0) continue;
     writer.varint(number + page * PAGE_SLOTS);
     writer.varint(mask);
     for (let index = from; index < until; index += 1) {
       const value = tally[NAMES[index]!];
-      if (value !== 0) writer.varint(IS_TIME[index]! ? value - start : value);
+      if (value > 0) writer.varint(IS_TIME[index]! ? value - start : value);
     }
     form.writeRest(writer, page === 0 ? slot : undefined);
   }

@@ -14,12 +14,13 @@ import { PagedTable } from '../../ui/paged-table.tsx';
 import { Card, Note, PageHead, Segments, Skeleton } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
 import { PriceDialog } from './price-dialog.tsx';
+import { RepriceDialog } from './reprice-dialog.tsx';
 import { PRICE_SOURCES, type PricesSearch } from './prices-search.ts';
 
 const PAGE = 50;
 
 /** The dialog that is open, and the price that it is about. */
-type Open = { of: Api.Price | null } | null;
+type Open = { of: Api.Price | null } | 'reprice' | null;
 
 /** The prices of the workspace and of the release. Owners set those of the workspace. */
 export function PricesPage() {
@@ -29,15 +30,19 @@ export function PricesPage() {
     <>
       <PageHead title={words.title} line={words.line}>
         {mayEdit && (
-          <Button look="primary" onClick={() => setOpen({ of: null })}>
-            {words.set}
-          </Button>
+          <>
+            <Button onClick={() => setOpen('reprice')}>{words.reprice.open}</Button>
+            <Button look="primary" onClick={() => setOpen({ of: null })}>
+              {words.set}
+            </Button>
+          </>
         )}
       </PageHead>
       <Card>
         <Prices onOpen={mayEdit ? (of) => setOpen({ of }) : null} />
       </Card>
-      {open !== null && <PriceDialog of={open.of} onClose={() => setOpen(null)} />}
+      {open === 'reprice' && <RepriceDialog onClose={() => setOpen(null)} />}
+      {open !== null && open !== 'reprice' && <PriceDialog of={open.of} onClose={() => setOpen(null)} />}
     </>
   );
 }

@@ -3,7 +3,7 @@
 import type { Long } from '@grpc/proto-loader';
 
 /**
- * The settlement of a call, as its event reported it.
+ * The settlement of a call, as its event reported it, or a correction of one.
  */
 export interface Settlement {
   'settlementId'?: (string);
@@ -21,22 +21,27 @@ export interface Settlement {
   'keyId'?: (string);
   'labels'?: ({[key: string]: string});
   /**
-   * In USD micros, 0 to 9007199254740991.
+   * In USD micros, 0 to 9007199254740991. That of a correction is what it adds, and may be negative.
    */
   'amountMicros'?: (number | string | Long);
   /**
    * The reservation that this settles, if there was one.
    */
   'reservationId'?: (string);
+  /**
+   * When the correction was made, in epoch milliseconds; absent in a settlement, which has one of a time at most.
+   */
+  'correctedAt'?: (number | string | Long);
   '_planKey'?: "planKey";
   '_model'?: "model";
   '_provider'?: "provider";
   '_keyId'?: "keyId";
   '_reservationId'?: "reservationId";
+  '_correctedAt'?: "correctedAt";
 }
 
 /**
- * The settlement of a call, as its event reported it.
+ * The settlement of a call, as its event reported it, or a correction of one.
  */
 export interface Settlement__Output {
   'settlementId': (string);
@@ -54,16 +59,21 @@ export interface Settlement__Output {
   'keyId'?: (string);
   'labels': ({[key: string]: string});
   /**
-   * In USD micros, 0 to 9007199254740991.
+   * In USD micros, 0 to 9007199254740991. That of a correction is what it adds, and may be negative.
    */
   'amountMicros': (number);
   /**
    * The reservation that this settles, if there was one.
    */
   'reservationId'?: (string);
+  /**
+   * When the correction was made, in epoch milliseconds; absent in a settlement, which has one of a time at most.
+   */
+  'correctedAt'?: (number);
   '_planKey'?: "planKey";
   '_model'?: "model";
   '_provider'?: "provider";
   '_keyId'?: "keyId";
   '_reservationId'?: "reservationId";
+  '_correctedAt'?: "correctedAt";
 }

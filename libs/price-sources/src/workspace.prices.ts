@@ -1,9 +1,9 @@
-import type { BudgetsServiceDefinition } from '@tollkeeper/contracts';
-import { createQuestions, type GrpcClient } from '@tollkeeper/grpc';
+import { createQuestions } from '@tollkeeper/grpc';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
-import { createOverrideBook, type Override, type OverrideBook } from '@tollkeeper/prices';
+import { createOverrideBook, type OverrideBook } from '@tollkeeper/prices';
 import { createSparingWarner, type Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
+import { type PricePeer, readOverrides } from './overrides.ts';
 
 /** Knows the prices that owners of workspaces set. */
 export interface WorkspacePrices {
@@ -16,7 +16,7 @@ export interface WorkspacePrices {
 }
 
 export interface WorkspacePricesDeps {
-  budgets: Pick<GrpcClient<BudgetsServiceDefinition>, 'listPrices'>;
+  budgets: PricePeer;
   /** How long to wait for all pages of an answer. */
   deadlineMs: number;
   logger: Logger;
@@ -51,14 +51,7 @@ export function createWorkspacePrices({ budgets, deadlineMs, logger, now }: Work
   async function ask(tenantId: TenantId): Promise<void> {
     const at = now();
     try {
-      const overrides: Override[] = [];
-      let after: number | undefined = 0;
-      while (after !== undefined) {
-        const leftMs = Math.max(1, deadlineMs - (now() - at));
-        const page: Page = await budgets.listPrices({ tenantId, after }, { deadlineMs: leftMs });
-        overrides.push(...page.prices.map(toOverride));
-        after = page.nextAfter;
-      }
+      const overrides = await readOverrides(budgets, tenantId, { deadlineMs, now });
       known.set(tenantId, { at, book: createOverrideBook(overrides), prices: overrides.length });
     } catch (error) {
       warn({ err: error });
@@ -86,18 +79,6 @@ export function createWorkspacePrices({ budgets, deadlineMs, logger, now }: Work
       return last !== undefined && now() - last.at < FRESH_MS ? last.book : refresh(tenantId);
     },
   };
-}
-
-type Page = Awaited<ReturnType<WorkspacePricesDeps['budgets']['listPrices']>>;
-
-function toOverride({ id, provider, model, validFrom, ...prices }: Page['prices'][number]): Override {
-  const { input, cacheRead, cacheWrite, cacheWriteHour, output, reasoning } = prices;
-  const byKind = {
-    ...{ input, output, reasoning },
-    ...{ cache_read: cacheRead, cache_write: cacheWrite, cache_write_1h: cacheWriteHour },
-  };
-  const set = Object.entries(byKind).filter(([, micros]) => micros !== undefined);
-  return { id, provider, model, validFromMs: validFrom, microsPerMillion: Object.fromEntries(set) };
 }
 
 function unavailable(cause?: unknown): AppError {

@@ -1,0 +1,85 @@
+import { expect, it } from '@jest/globals';
+import { decodeGatewayEvent } from '@tollkeeper/contracts';
+import { provenTenantId } from '@tollkeeper/kernel';
+import type { DashboardEvent } from './event.ts';
+import { UNLIMITED } from './reads.ts';
+import { emptySums, type RepricingJob } from './repricing.ts';
+import { startRun } from './repricing.run.ts';
+import { toCorrectionData } from './corrections.ts';
+
+const TENANT = provenTenantId('ws_1');
+const NOON = Date.parse('2026-11-21T12:00:00.000Z');
+
+const JOB: RepricingJob = {
+  ...{ id: 'rpr_1', tenantId: TENANT, state: 'running', createdAt: new Date(NOON), createdBy: 'user_1' },
+  ...{ from: 0, to: NOON, models: null, dryRun: false, timezone: 'UTC', overrides: 1, expected: 3 },
+  ...{ place: { time: 0, after: '' }, sums: emptySums(), finishedAt: null, problem: null, failures: 0 },
+};
+
+/** A dashboard that counts what is appended at once, with pages of two settlements. */
+function setUp() {
+  const stored = [1, 2, 3].map((nth): DashboardEvent => ({
+    ...{ tenantId: TENANT, source: 'gw', eventId: `e${nth}`, type: 'spend.settled', time: NOON - 10 + nth },
+    data: {
+      ...{ settlement_id: `s${nth}`, run_id: 'r', agent_id: 'a', model: 'house', amount_micros: 0, priced_by: 'none' },
+      ...{ input_tokens: 1_000_000 * nth, output_tokens: 0 },
+    },
+  }));
+  const ids: string[] = [];
+  const start = (job: RepricingJob, overrides = [{ id: 'p', provider: undefined, model: 'house', validFromMs: 0 }]) =>
+    startRun(
+      {
+        reader: {
+          async settlementsFrom(_tenantId, from) {
+            const after = stored.filter(({ time }) => time > from.time);
+            const times = [...new Set(after.map(({ time }) => time))].sort((a, b) => a - b).slice(0, 2);
+            const settlements = after.filter(({ time }) => times.includes(time));
+            return { settlements, next: times.length === 2 ? { time: times[1]!, after: '' } : null };
+          },
+        },
+        reads: { run: (_read, work) => work(UNLIMITED) },
+        prices: { price: () => undefined },
+        overridesOf: async () => overrides.map((each) => ({ ...each, microsPerMillion: { input: 7 } })),
+        budgetList: { of: async () => [] },
+        async append(records) {
+          for (const { value } of records) {
+            const { tenantId, event } = decodeGatewayEvent(value);
+            if (ids.includes(event.id)) continue;
+            ids.push(event.id);
+            const data = toCorrectionData(event.data as Parameters<typeof toCorrectionData>[0]);
+            const { source, type } = event;
+            stored.push({ tenantId, source, eventId: event.id, type, time: Date.parse(event.time), data });
+          }
+        },
+        caughtUp: async () => undefined,
+        clock: () => NOON + 1,
+      },
+      job,
+    );
+  return { start, ids, stored };
+}
+
+it('a page that is done again after a crash corrects nothing twice, and reports all of its changes', async () => {
+  const { start, ids } = setUp();
+  await (await start(JOB)).nextPage();
+  expect(ids).toHaveLength(2);
+  // It was not stored that the page is done.
+  const again = await (await start(JOB)).nextPage();
+  expect(ids).toHaveLength(2);
+  expect(again).toMatchObject({ state: 'running', sums: { read: 2, calls: 2, fromMicros: 0, toMicros: 21 } });
+  const last = await (await start(again)).nextPage();
+  expect(ids).toHaveLength(3);
+  expect(last).toMatchObject({ state: 'done', sums: { read: 3, calls: 3, fromMicros: 0, toMicros: 42 } });
+});
+
+it('a job that goes on in another process uses no price that was set after it began', async () => {
+  const { start, stored } = setUp();
+  const base = { provider: undefined, model: 'house', validFromMs: 0 };
+  await (
+    await start(JOB, [
+      { id: 'p', ...base },
+      { id: 'later', ...base },
+    ])
+  ).nextPage();
+  expect(stored.slice(3).map(({ data }) => data.price_id)).toEqual(['p', 'p']);
+});
