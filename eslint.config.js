@@ -35,6 +35,7 @@ const SERVICE_LAYERS = {
   // All of one thing, from its routes to its store.
   channels: ['domain'],
   prices: ['domain'],
+  repricing: ['domain'],
   // From the bytes of a body to the calls that it reports.
   intake: [],
   http: ['domain', 'intake', 'openapi'],

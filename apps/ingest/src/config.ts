@@ -1,7 +1,7 @@
 import { MAX_EVENTS_BODY_BYTES, MAX_EVENTS_PER_BATCH } from '@tollkeeper/contracts';
 import { priceFileFields } from '@tollkeeper/price-sources';
 import { hostPortField, httpServiceFields, integerField, portField, serviceConfig } from '@tollkeeper/runtime';
-import { z } from 'zod';
+import type { z } from 'zod';
 
 const MIB = 1024 * 1024;
 

@@ -90,22 +90,6 @@ export async function startDashboardStack(): Promise<DashboardStack> {
   });
   await start(budgets);
 
-  async function request(
-    url: string,
-    audience: 'budgets' | 'dashboard',
-    { method, path, body }: { method: string; path: string; body?: object | undefined },
-  ): Promise<string> {
-    const token = await signCallerToken(SECRET, audience, { userId, tenantId, role: 'owner' });
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: { [CALLER_HEADER]: token, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
-    return text;
-  }
-
   // Only the overview asks the enforcer, and it is not measured.
   const addresses = { ...identityAddress, BUDGETS_GRPC: budgets.grpcAddress, ENFORCER_GRPC: '127.0.0.1:9' };
   const configOf = (database: string) =>
@@ -125,26 +109,53 @@ export async function startDashboardStack(): Promise<DashboardStack> {
         ...(clock && { clock }),
       }),
     storedBytes: (database) => storedBytes(mongod.uri, database),
-    async setPrice(model, micros) {
-      const amounts = { input_micros_per_million: micros, output_micros_per_million: micros };
-      const body = { model, valid_from: '2020-01-01T00:00:00Z', ...amounts };
-      await request(budgets.httpUrl, 'budgets', { method: 'PUT', path: '/api/v1/prices', body });
-    },
-    async send<Answer>(dashboard: DashboardService, path: string, body?: object) {
-      const method = body === undefined ? 'GET' : 'POST';
-      return JSON.parse(await request(dashboard.httpUrl, 'dashboard', { method, path, body })) as Answer;
-    },
-    async timeGet(dashboard, path) {
-      const startedAt = performance.now();
-      await request(dashboard.httpUrl, 'dashboard', { method: 'GET', path });
-      return performance.now() - startedAt;
-    },
+    ...requestsOf({ userId, tenantId }, budgets.httpUrl),
     async stop() {
       for (const component of started) await component.stop();
       await mongod.stop();
       await rm(dataDirectory, { recursive: true });
     },
   };
+}
+
+function requestsOf(
+  owner: { userId: string; tenantId: TenantId },
+  budgetsUrl: string,
+): Pick<DashboardStack, 'setPrice' | 'send' | 'timeGet'> {
+  return {
+    async setPrice(model, micros) {
+      const amounts = { input_micros_per_million: micros, output_micros_per_million: micros };
+      const body = { model, valid_from: '2020-01-01T00:00:00Z', ...amounts };
+      await request(budgetsUrl, 'budgets', owner, { method: 'PUT', path: '/api/v1/prices', body });
+    },
+    async send<Answer>(dashboard: DashboardService, path: string, body?: object) {
+      const method = body === undefined ? 'GET' : 'POST';
+      return JSON.parse(await request(dashboard.httpUrl, 'dashboard', owner, { method, path, body })) as Answer;
+    },
+    async timeGet(dashboard, path) {
+      const startedAt = performance.now();
+      await request(dashboard.httpUrl, 'dashboard', owner, { method: 'GET', path });
+      return performance.now() - startedAt;
+    },
+  };
+}
+
+/** A request of an owner to a service. */
+async function request(
+  url: string,
+  audience: 'budgets' | 'dashboard',
+  owner: { userId: string; tenantId: TenantId },
+  { method, path, body }: { method: string; path: string; body?: object | undefined },
+): Promise<string> {
+  const token = await signCallerToken(SECRET, audience, { ...owner, role: 'owner' });
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { [CALLER_HEADER]: token, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
+  return text;
 }
 
 async function storedBytes(uri: string, database: string): Promise<number> {

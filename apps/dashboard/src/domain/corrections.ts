@@ -27,8 +27,10 @@ export function withCorrections(events: readonly DashboardEvent[]): DashboardEve
   });
 }
 
-function corrected(data: EventData, { to_micros = 0, priced_by, price_id, price_version }: EventData): EventData {
-  const { price_version: _before, ...kept } = data;
+function corrected(
+  { price_version: _before, ...kept }: EventData,
+  { to_micros = 0, priced_by, price_id, price_version }: EventData,
+): EventData {
   return {
     ...kept,
     amount_micros: to_micros,

@@ -85,7 +85,7 @@ export function describeConsolePrices(stage: Stage, console: ReturnType<typeof u
       await dialog.getByRole('button', { name: 'Correct amounts' }).press('Enter');
       await dialog.getByText('1 call corrected.').waitFor();
       expect(await spent()).toBe(5_000_000);
-      await dialog.getByRole('button', { name: 'Close' }).press('Enter');
+      await dialog.getByRole('button', { name: 'Done' }).press('Enter');
       await dialog.waitFor({ state: 'hidden' });
     });
 

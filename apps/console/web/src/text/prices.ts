@@ -74,7 +74,7 @@ export const prices = {
     preview: 'Preview',
     working: 'Working…',
     correct: 'Correct amounts',
-    close: 'Close',
+    close: 'Done',
     reading: (calls: string, expected: string) => `${calls} of ${expected} calls read`,
     correcting: (calls: string, expected: string) => `${calls} of ${expected} calls priced`,
     would: (calls: number) =>

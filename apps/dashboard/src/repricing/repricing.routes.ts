@@ -3,7 +3,7 @@ import { defineRoute, type Route } from '@tollkeeper/http';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import type { Directory } from '../domain/directory.ts';
-import { type ChangedSums, type RepricingJob, type RepricingStore } from '../domain/repricing.ts';
+import { type ChangedSums, type RepricingJob, type RepricingStore } from './repricing.ts';
 import type { Reads } from '../domain/reads.ts';
 import { type Tallies, WHOLE_WORKSPACE } from '../domain/tallies.ts';
 

@@ -11,7 +11,7 @@ import {
   type RepricingDraft,
   type RepricingJob,
   type RepricingStore,
-} from '../domain/repricing.ts';
+} from './repricing.ts';
 
 /** Longer than a page takes. After that, another replica goes on with the job. */
 const LEASE_MS = 90_000;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Cause, GatewayEventRecord, SpendRepricedEvent } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import { amountOf, type PriceSources, type TokenAmount, type TokenKinds } from '@tollkeeper/prices';
-import { NOBODY, SPEND_REPRICED, type DashboardEvent, type EventData } from './event.ts';
+import { NOBODY, SPEND_REPRICED, type DashboardEvent, type EventData } from '../domain/event.ts';
 
 /** Which calls to price again. */
 export interface RepricingTerms {

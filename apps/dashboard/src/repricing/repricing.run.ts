@@ -2,14 +2,14 @@ import { type BudgetedCall, encodeGatewayEvent, isSelected } from '@tollkeeper/c
 import { AppError, type Clock, localDays, mapInSlices, roomFor, type TenantId, toLocal } from '@tollkeeper/kernel';
 import { createOverrideBook, type Override, type PriceBook, type PriceSources } from '@tollkeeper/prices';
 import { LRUCache } from 'lru-cache';
-import type { BudgetList, SelectingBudget } from './budget-medians.ts';
-import { callOf } from './budget.replay.ts';
-import { withCorrections } from './corrections.ts';
-import { SPEND_REPRICED, type DashboardEvent } from './event.ts';
-import type { Reads } from './reads.ts';
+import type { BudgetList, SelectingBudget } from '../domain/budget-medians.ts';
+import { callOf } from '../domain/budget.replay.ts';
+import { withCorrections } from '../domain/corrections.ts';
+import { SPEND_REPRICED, type DashboardEvent } from '../domain/event.ts';
+import type { Reads } from '../domain/reads.ts';
 import { addChange, type Change, changeOf, correctionOf, type RepricingJob } from './repricing.ts';
-import type { SettlementReader } from './settlement.list.ts';
-import type { SettlementPage, SettlementPlace } from './settlement.page.ts';
+import type { SettlementReader } from '../domain/settlement.list.ts';
+import type { SettlementPage, SettlementPlace } from '../domain/settlement.page.ts';
 
 /** Settlements of a page. Each page is one step of the job: after a crash, it is done again or not at all. */
 const PAGE = 4_000;

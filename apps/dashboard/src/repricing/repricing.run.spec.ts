@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals';
 import { decodeGatewayEvent } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
-import type { DashboardEvent } from './event.ts';
-import { UNLIMITED } from './reads.ts';
+import type { DashboardEvent } from '../domain/event.ts';
+import { UNLIMITED } from '../domain/reads.ts';
 import { emptySums, type RepricingJob } from './repricing.ts';
 import { startRun } from './repricing.run.ts';
-import { toCorrectionData } from './corrections.ts';
+import { toCorrectionData } from '../domain/corrections.ts';
 
 const TENANT = provenTenantId('ws_1');
 const NOON = Date.parse('2026-11-21T12:00:00.000Z');
