@@ -5,7 +5,7 @@ import { amountOf, type PriceSources, type TokenAmount, type TokenKinds } from '
 import { NOBODY, SPEND_REPRICED, type DashboardEvent, type EventData } from '../domain/event.ts';
 
 /** Which calls to price again. */
-export interface RepricingTerms {
+interface RepricingTerms {
   /** Times of calls, epoch milliseconds, without the end. */
   from: number;
   to: number;
@@ -119,7 +119,7 @@ export interface RepricingSums extends ChangedSums {
 /** Groups of a kind. Those of further ones count as {@link OTHER_GROUP}. */
 const MAX_GROUPS = 500;
 /** No model or agent has this name: names are not empty. */
-export const OTHER_GROUP = '';
+const OTHER_GROUP = '';
 
 export function emptySums(): RepricingSums {
   return { read: 0, ...NO_CHANGE, by: { day: new Map(), model: new Map(), agent: new Map(), budget: new Map() } };
