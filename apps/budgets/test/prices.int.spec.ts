@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { toCursor } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import { useMongo } from '@tollkeeper/testing';
 import { MAX_PRICES } from '../src/prices/price.ts';
@@ -267,6 +268,13 @@ describe('the table of the release', () => {
       [10_000_000, null, '2025-06-10T00:00:00.000Z'],
       [2_000_000, '2025-06-10T00:00:00.000Z', null],
     ]);
+  });
+
+  it('is listed from its beginning after a cursor that is before it, and empty after one behind its end', async () => {
+    const tenantId = newTenant();
+    const of = async (place: number) => items(tenantId, `?source=table&limit=1&cursor=${toCursor(place, 'table')}`);
+    expect(await of(-2)).toEqual(await items(tenantId, '?source=table&limit=1'));
+    expect(await of(1_000_000)).toEqual([]);
   });
 
   it('is listed by pages, each price once, and is the same for every workspace', async () => {

@@ -123,14 +123,30 @@ type Decoder = Transform & { readonly bytesWritten: number };
 const DECODERS: Record<string, () => Decoder> = {
   gzip: createGunzip,
   deflate: createInflate,
-  br: createBrotliDecompress,
+  br: createBrotliDecoder,
   zstd: createZstdDecompress,
 };
+
+/** Brotli fills a window of up to 16 MiB from a few bytes, which no budget counts. So few are decoded at a time. */
+const MAX_BROTLI_DECODERS = 4;
+let brotliDecoders = 0;
+
+function createBrotliDecoder(): Decoder {
+  if (brotliDecoders >= MAX_BROTLI_DECODERS) {
+    const message = 'Too many bodies with Brotli are in progress. Send it again, or compress it with gzip.';
+    throw new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
+  }
+  brotliDecoders += 1;
+  return createBrotliDecompress().once('close', () => (brotliDecoders -= 1));
+}
 
 /** The compressions that bodies may have. */
 export const BODY_ENCODINGS: readonly string[] = Object.keys(DECODERS);
 
-/** Decompresses a body. Undefined for `identity`; throws `unsupported_media_type` for another unknown name. */
+/**
+ * Decompresses a body. Undefined for `identity`; throws `unsupported_media_type` for another unknown name, and
+ * `service_unavailable` for more Brotli than the process decodes at a time.
+ */
 export function decoderOf(encoding = 'identity', header = 'Content-Encoding'): Decoder | undefined {
   const name = encoding.toLowerCase();
   if (name === 'identity') return undefined;

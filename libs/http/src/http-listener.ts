@@ -131,9 +131,12 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     },
     async start() {
       // A burst of connections queues in the system. Those that do not fit are retried only a second later.
-      listening = await listen(server, { port, host, backlog: maxConnections }).catch((cause: Error) => {
-        throw new Error(`${name} cannot listen on ${host}:${port}: ${cause.message}`, { cause });
-      });
+      // An HTTP server ends a connection after its answer.
+      listening = await listen(server, { port, host, backlog: maxConnections, allowHalfOpen: true }).catch(
+        (cause: Error) => {
+          throw new Error(`${name} cannot listen on ${host}:${port}: ${cause.message}`, { cause });
+        },
+      );
       unreadCheck = setInterval(connections.limitUnread, UNREAD_CHECK_INTERVAL_MS).unref();
     },
     drain,

@@ -5,6 +5,7 @@ export * from './caller-token.ts';
 export * from './error-answerer.ts';
 export { errorAnswer, type ErrorAnswer } from './error-body.ts';
 export * from './http-listener.ts';
+export { listen, type Listening } from './listening.ts';
 export * from './http-server.ts';
 export * from './merge-patch.ts';
 export * from './openapi.ts';

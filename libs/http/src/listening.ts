@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo, ListenOptions, Server as NetServer } from 'node:net';
 
@@ -16,14 +15,19 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Listens with {@link LISTENERS} sockets on one port, 0 for any. Rejects if the port is in use. */
-export async function listen(server: Server, options: ListenOptions & { port: number }): Promise<Listening> {
+/**
+ * Listens with {@link LISTENERS} sockets on one port, 0 for any. Rejects if the port is in use. `allowHalfOpen` as that
+ * of the server.
+ */
+export async function listen(
+  server: NetServer,
+  { allowHalfOpen, ...options }: ListenOptions & { port: number; allowHalfOpen: boolean },
+): Promise<Listening> {
   const reusePort = LISTENERS > 1;
   if (reusePort && options.port !== 0) await requireFree(options);
   await open(server, { ...options, reusePort });
   const { port } = server.address() as AddressInfo;
-  // Half-open as those of an HTTP server, which ends a connection after its answer.
-  const others = Array.from({ length: LISTENERS - 1 }, () => createServer({ allowHalfOpen: true, noDelay: true }));
+  const others = Array.from({ length: LISTENERS - 1 }, () => createServer({ allowHalfOpen, noDelay: true }));
   for (const other of others) {
     other.on('connection', (socket) => server.emit('connection', socket));
     await open(other, { ...options, port, reusePort });

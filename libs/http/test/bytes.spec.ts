@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createMetrics } from '@tollkeeper/runtime';
+import { eventually } from '@tollkeeper/testing';
 import { z } from 'zod';
 import { bytesBody, createHttpServer, defineRoute, openApiDocument } from '../src/index.ts';
 import { quietServer } from './api.fixture.ts';
@@ -55,6 +58,26 @@ describe('a route that reads bytes', () => {
     for (const path of ['/v1/things', '/other/v1/things']) {
       expect(await post(bytes, { path, 'content-type': BINARY })).toEqual({ status: 200, type: BINARY, bytes });
     }
+  });
+
+  it('gets four with Brotli at a time, whose windows no budget counts, and more once these have ended', async () => {
+    const compressed = Buffer.from(brotliCompressSync(bytes));
+    const headers = { 'content-type': BINARY, 'content-encoding': 'br' };
+    const waiting = { method: 'POST', headers: { ...headers, expect: '100-continue' } };
+    const arriving = Array.from({ length: 4 }, () => request(`${server.url}/v1/things`, waiting));
+    // The server asks for their bodies, so it reads them.
+    const asked = arriving.map((each) => once(each, 'continue'));
+    for (const each of arriving) each.flushHeaders();
+    await Promise.all(asked);
+    expect((await post(compressed, headers)).status).toBe(503);
+    expect((await post(Buffer.from(gzipSync(bytes)), { ...headers, 'content-encoding': 'gzip' })).status).toBe(200);
+    for (const each of arriving) {
+      each.end(compressed);
+      const [answer] = (await once(each, 'response')) as [IncomingMessage];
+      answer.resume();
+      expect(answer.statusCode).toBe(200);
+    }
+    await eventually(async () => expect((await post(compressed, headers)).status).toBe(200));
   });
 
   it('gets them decompressed', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -104,6 +105,13 @@ describe('the file of the operator', () => {
   ])('that %s at the start stops the start, and the error says what to do', async (_what, text, message) => {
     if (text !== undefined) put(text);
     await expect(prices.start()).rejects.toThrow(message);
+  });
+
+  it('that is a pipe or a directory stops the start at once, because it could not be read again', async () => {
+    execFileSync('mkfifo', [file]);
+    for (const path of [file, folder]) {
+      await expect(create(path).start()).rejects.toThrow('It is no regular file. Correct the file');
+    }
   });
 
   it('is not needed', async () => {

@@ -87,8 +87,10 @@ async function stateOf(path: string): Promise<string> {
 }
 
 async function textOf(path: string): Promise<string> {
-  const { size } = await stat(path);
-  if (size > MAX_BYTES) throw new PriceTableError(`The file has more than ${MAX_BYTES / MIB} MiB.`);
+  const found = await stat(path);
+  // Reading a pipe may wait indefinitely, and gives its text only once.
+  if (!found.isFile()) throw new PriceTableError('It is no regular file.');
+  if (found.size > MAX_BYTES) throw new PriceTableError(`The file has more than ${MAX_BYTES / MIB} MiB.`);
   return readFile(path, 'utf8');
 }
 

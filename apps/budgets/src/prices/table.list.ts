@@ -27,7 +27,8 @@ export function createTableList({ rows }: PriceTable): TableList {
     list({ search, after = -1, limit }) {
       const prices: TablePrice[] = [];
       let last = after;
-      for (let place = after + 1; place < entries.length; place += 1) {
+      // A cursor that somebody made up may be before the first place.
+      for (let place = Math.max(after, -1) + 1; place < entries.length; place += 1) {
         const { price, text } = entries[place]!;
         if (!text.includes(search)) continue;
         if (prices.length === limit) return { prices, next: last };

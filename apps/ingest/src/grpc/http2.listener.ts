@@ -1,9 +1,8 @@
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { createFairRoom } from '@tollkeeper/grpc';
-import type { CountRefusal } from '@tollkeeper/http';
+import { type CountRefusal, listen, type Listening } from '@tollkeeper/http';
 import type { Component } from '@tollkeeper/runtime';
 
 export interface Http2ListenerOptions {
@@ -81,6 +80,8 @@ export function createHttp2Listener(options: Http2ListenerOptions): Http2Listene
     onRequest(stream, headers);
   });
 
+  let listening: Listening | undefined;
+
   function drain(): void {
     for (const session of sessions) retireSession(session, graceMs);
   }
@@ -92,16 +93,16 @@ export function createHttp2Listener(options: Http2ListenerOptions): Http2Listene
       return `${host.includes(':') ? `[${host}]` : host}:${bound?.port ?? port}`;
     },
     async start() {
-      server.listen(port, host);
-      await once(server, 'listening').catch((cause: Error) => {
+      const { maxConnections: backlog } = options.limits;
+      listening = await listen(server, { port, host, backlog, allowHalfOpen: false }).catch((cause: Error) => {
         throw new Error(`${name} cannot listen on ${host}:${port}: ${cause.message}`, { cause });
       });
     },
     drain,
     async stop() {
-      if (!server.listening) return;
-      const closed = once(server, 'close');
-      server.close();
+      if (listening === undefined) return;
+      const closed = listening.close();
+      listening = undefined;
       drain();
       const cut = setTimeout(() => {
         for (const socket of connections.entries()) socket.destroy();

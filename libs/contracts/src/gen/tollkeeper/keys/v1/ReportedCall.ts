@@ -17,7 +17,7 @@ export interface ReportedCall {
    */
   'amountMicros'?: (number | string | Long);
   /**
-   * `sender` or `table`; empty without an amount.
+   * `sender`, `override` or `table`; empty without an amount.
    */
   'pricedBy'?: (string);
   /**
@@ -41,7 +41,7 @@ export interface ReportedCall__Output {
    */
   'amountMicros'?: (number);
   /**
-   * `sender` or `table`; empty without an amount.
+   * `sender`, `override` or `table`; empty without an amount.
    */
   'pricedBy': (string);
   /**
