@@ -92,7 +92,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     open: [],
     calls: { grpc: ['identity', 'budgets', 'enforcer'] },
     reads: [GATEWAY_EVENTS_TOPIC],
-    writes: [],
+    writes: [GATEWAY_EVENTS_TOPIC, AUDIT_TOPIC],
     mongodb: true,
     secrets: ['CALLER_TOKEN_SECRET'],
     settings: [],
