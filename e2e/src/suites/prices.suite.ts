@@ -86,7 +86,7 @@ export function describePrices(target: TargetOf): void {
         const body = { ...HOUSE, input_micros_per_million: micros };
         await owner.expect({ method: 'PUT', path: other.path('/prices'), body });
         const path = other.path('/prices:reprice');
-        const { id } = await owner.expect<{ id: string }>({ method: 'POST', path, body: span }, 202);
+        const { id } = await owner.expect<{ id: string }>({ method: 'POST', path, body: span, status: 202 });
         await eventually(async () =>
           expect(await owner.expect({ path: `${path}/jobs/${id}` })).toMatchObject({ state: 'done', calls: 1 }),
         );
