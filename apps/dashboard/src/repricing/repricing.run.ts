@@ -1,5 +1,14 @@
 import { type BudgetedCall, encodeGatewayEvent, isSelected } from '@tollkeeper/contracts';
-import { AppError, type Clock, localDays, mapInSlices, roomFor, type TenantId, toLocal } from '@tollkeeper/kernel';
+import {
+  AppError,
+  type Clock,
+  localDays,
+  mapInSlices,
+  roomFor,
+  startSlices,
+  type TenantId,
+  toLocal,
+} from '@tollkeeper/kernel';
 import { createOverrideBook, type Override, type PriceBook, type PriceSources } from '@tollkeeper/prices';
 import { LRUCache } from 'lru-cache';
 import type { BudgetList, SelectingBudget } from '../domain/budget-medians.ts';
@@ -7,9 +16,9 @@ import { callOf } from '../domain/budget.replay.ts';
 import { withCorrections } from '../domain/corrections.ts';
 import { SPEND_REPRICED, type DashboardEvent } from '../domain/event.ts';
 import type { Reads } from '../domain/reads.ts';
-import { addChange, type Change, changeOf, correctionOf, type RepricingJob } from './repricing.ts';
 import type { SettlementReader } from '../domain/settlement.list.ts';
 import type { SettlementPage, SettlementPlace } from '../domain/settlement.page.ts';
+import { addChange, type Change, changeOf, correctionOf, type RepricingJob } from './repricing.ts';
 
 /** Settlements of a page. Each page is one step of the job: after a crash, it is done again or not at all. */
 const PAGE = 4_000;
@@ -44,7 +53,7 @@ export interface RepricingRun {
  * delays the events of other workspaces by those of a page at most.
  */
 export async function startRun(deps: RepricingDeps, job: RepricingJob): Promise<RepricingRun> {
-  const { reader, reads, prices, append, caughtUp, clock } = deps;
+  const { reader, reads, prices, append, clock } = deps;
   const { tenantId, models, dryRun } = job;
   const [overrides, budgets] = await Promise.all([deps.overridesOf(tenantId), deps.budgetList.of(tenantId)]);
   const sources: PriceSources = { overrides: createOverrideBook(overrides.slice(0, job.overrides)), prices };
@@ -59,10 +68,20 @@ export async function startRun(deps: RepricingDeps, job: RepricingJob): Promise<
   const isOwn = ({ type, data }: DashboardEvent): boolean =>
     type === SPEND_REPRICED && data.corrected_ms === job.createdAt.getTime();
 
+  /** Resolves when all corrections in the log are counted. */
+  async function counted(): Promise<void> {
+    const signal = AbortSignal.timeout(PAGE_MS);
+    await deps.caughtUp(tenantId, signal).catch((cause: unknown) => {
+      if (!signal.aborted) throw cause;
+      const message = 'The dashboard is still reading the event log. The job goes on when it has caught up.';
+      throw new AppError('service_unavailable', message, { retryAfterSeconds: 1, cause });
+    });
+  }
+
   async function correct(changes: readonly Change[]): Promise<void> {
     const made = { id: job.id, correctedAt: job.createdAt.getTime() };
     const receivedAt = new Date(clock()).toISOString();
-    await caughtUp(tenantId, AbortSignal.timeout(PAGE_MS));
+    await counted();
     for (let at = 0; at < changes.length; at += APPEND) {
       const part = changes.slice(at, at + APPEND);
       await append(
@@ -79,7 +98,7 @@ export async function startRun(deps: RepricingDeps, job: RepricingJob): Promise<
   }
 
   // Those of earlier jobs are still on their way.
-  await caughtUp(tenantId, AbortSignal.timeout(PAGE_MS));
+  await counted();
   /** It is read while the corrections of the page before are counted, which concern none of its settlements. */
   let page: Promise<SettlementPage> | undefined;
 
@@ -95,8 +114,12 @@ export async function startRun(deps: RepricingDeps, job: RepricingJob): Promise<
       if (!dryRun) await correct(changed);
       sums = structuredClone(sums);
       sums.read += settlements.length;
-      for (const change of changed) addChange(sums, change, groupsOf(change.settlement));
-      if (next === null && !dryRun) await caughtUp(tenantId, AbortSignal.timeout(PAGE_MS));
+      const slices = startSlices();
+      for (const change of changed) {
+        if (slices.usedUp()) await slices.next();
+        addChange(sums, change, groupsOf(change.settlement));
+      }
+      if (next === null && !dryRun) await counted();
       place = next ?? { time: job.to, after: '' };
       const isDone = next === null;
       return {

@@ -78,7 +78,9 @@ export function createRepricingStore(connection: Connection, trail: AuditTrail, 
   return {
     create: (tenantId, draft, cause) =>
       changeInTurn(connection, tenantId, async (session) => {
-        const at = new Date(clock());
+        // Tells its corrections from those of earlier jobs, which another replica with another clock may have created.
+        const last = await jobs.findOne({ tenantId }, { createdAt: 1 }, { session, sort: { createdAt: -1 } }).lean();
+        const at = new Date(Math.max(clock(), (last?.createdAt.getTime() ?? 0) + 1));
         const job: RepricingJob = {
           ...draft,
           ...{ id: newId('rpr'), tenantId, state: 'running', createdAt: at, createdBy: cause.actor.id },
