@@ -98,6 +98,7 @@ export function createIngest(deps: IngestDeps): IngestService {
     accept: intake.accept,
     chargeEvents: quotas.events.charge,
     count: createCallCounter(deps),
+    countPlansLeftOut: createPlanCounter(deps),
     show: createReportKeeper({ keys, clock, now, logger }),
     ...createWorkspacePrices({ budgets, deadlineMs: PRICES_DEADLINE_MS, logger, now }),
     prices: { price: (call) => priceFile.price(call) ?? table.price(call) },
@@ -156,6 +157,14 @@ function createCallCounter({ metrics }: IngestDeps): (fate: CallFate, calls: num
   });
   for (const outcome of CALL_FATES) reported.inc({ outcome }, 0);
   return (outcome, calls) => reported.inc({ outcome }, calls);
+}
+
+function createPlanCounter({ metrics }: IngestDeps): (calls: number) => void {
+  const leftOut = metrics.counter({
+    name: 'ingest_reported_plans_left_out_total',
+    help: 'Reported calls that name what cannot be the key of a plan, and were taken without it',
+  });
+  return (calls) => leftOut.inc(calls);
 }
 
 function createPriceFileGauge({ metrics }: IngestDeps): (isInForce: boolean) => void {

@@ -46,6 +46,7 @@ const intake = createCallIntake<typeof key>({
   accept: events.accept,
   chargeEvents: () => undefined,
   count: () => undefined,
+  countPlansLeftOut: () => undefined,
   overridesOf: () => createOverrideBook([]),
   show: () => undefined,
   prices: createPriceBook(readBundledTable()),

@@ -30,10 +30,14 @@ function body(settlementId: string, { large = false } = {}) {
   return { bytes, signal: 'span', encoding: 'protobuf' } as const;
 }
 
+const MIDNIGHT = Date.parse('2026-11-27T00:00:00Z');
+
 /** An intake whose log waits until it is released. */
 function setUp() {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const arrived: string[] = [];
+  const clock = { now: MIDNIGHT - 1 };
+  const plansLeftOut: number[] = [];
   const intake = createCallIntake<typeof KEY>({
     accept: async (_key, events: readonly GatewayEvent[]) => {
       arrived.push(...events.map(({ id }) => id));
@@ -41,6 +45,7 @@ function setUp() {
     },
     chargeEvents: () => undefined,
     count: () => undefined,
+    countPlansLeftOut: (calls) => void plansLeftOut.push(calls),
     overridesOf: () => createOverrideBook([]),
     show: () => undefined,
     prices: createPriceBook({ rows: [], version: 'empty' }),
@@ -48,11 +53,11 @@ function setUp() {
       small: createTurns({ capacity: 1024 * 1024, ofSender: 8 }),
       large: createTurns({ capacity: 1024 * 1024, ofSender: 1 }),
     },
-    clock: () => 1_764_150_000_000,
+    clock: () => clock.now,
   });
   const take = (key: typeof KEY, of: ReturnType<typeof body>, signal = new AbortController().signal) =>
     intake.takeOtlp(key, of, { path: '/v1/traces', agent: undefined, signal });
-  return { take, release, arrived };
+  return { take, release, arrived, clock, plansLeftOut };
 }
 
 describe('bodies that come together', () => {
@@ -82,5 +87,44 @@ describe('bodies that come together', () => {
     release();
     await Promise.all([first, third]);
     expect(arrived).toEqual(['a', 'c']);
+  });
+});
+
+describe('what the answer says', () => {
+  /** A body with a call of a service. */
+  const of = (service: string, attributes: [string, string | number][] = []) => {
+    const span = {
+      attributes: [['gen_ai.operation.name', 'chat'], ['gen_ai.usage.cost', 0.5], ...attributes] as const,
+    };
+    const bytes = traces({ resource: [['service.name', service]], spans: [span] }, 'protobuf');
+    return { bytes, signal: 'span', encoding: 'protobuf' } as const;
+  };
+  const sampled = (service: string) => of(service, [['sampling.probability', 0.1]]);
+
+  it('warns of figures that are incomplete by sampling, once a UTC day of each workspace and sender', async () => {
+    const { take, release, clock } = setUp();
+    release();
+    const warningsOf = async (...taking: Parameters<typeof take>) =>
+      (await take(...taking)).notices.filter((notice) => notice.startsWith('The figures are incomplete')).length;
+    expect([await warningsOf(KEY, of('a')), await warningsOf(KEY, sampled('a'))]).toEqual([0, 1]);
+    expect([await warningsOf(KEY, sampled('a')), await warningsOf(KEY, sampled('b'))]).toEqual([0, 1]);
+    expect([await warningsOf(OTHER, sampled('a')), await warningsOf(OTHER, sampled('a'))]).toEqual([1, 0]);
+    clock.now = MIDNIGHT;
+    expect([await warningsOf(KEY, sampled('a')), await warningsOf(KEY, sampled('a'))]).toEqual([1, 0]);
+  });
+
+  it('names the senders that sample', async () => {
+    const { take, release } = setUp();
+    release();
+    const { notices } = await take(KEY, sampled('support bot'));
+    expect(notices).toEqual([expect.stringContaining('calls of otel/support-bot is reported')]);
+  });
+
+  it('counts the plans that are left out', async () => {
+    const { take, release, plansLeftOut } = setUp();
+    release();
+    await take(KEY, of('a', [['tollkeeper.plan', 'Gold plan']]));
+    await take(KEY, of('a', [['tollkeeper.plan', 'gold']]));
+    expect(plansLeftOut).toEqual([1, 0]);
   });
 });

@@ -6,9 +6,11 @@ import { needsPrice, type PricedCall, withPrice } from './call-price.ts';
 import type { GuardBlock } from './call-record.ts';
 import { readCalls } from './calls.ts';
 import { decodeLitellm, decodeOtlp, type Encoding } from './decode.ts';
+import { samplingNotice, unpricedNotice } from './notices.ts';
 import type { Signal } from './otlp-protobuf.ts';
 import type { IntakeRecord } from './record.ts';
 import { METRICS_REPORT, outcomeOf, refusedReport, reportOf } from './report.ts';
+import { createSaidToday, utcDayOf } from './said-today.ts';
 
 /**
  * What became of a reported call. `unpriced`: it has tokens, but neither a cost nor a known price. `blocked`: by a
@@ -54,8 +56,6 @@ export interface CallIntake<Key> {
 /** Calls of a report whose facts people see. */
 const EXPLAINED = MAX_REPORT_CALLS;
 
-/** Most models without a price in memory. A forgotten one is reported again, and readers know it by its id. */
-const MAX_REPORTED = 10_000;
 const NO_OVERRIDES = createOverrideBook([]);
 /** Bodies up to this size never wait for larger ones. */
 const SMALL_BYTES = 64 * 1024;
@@ -72,6 +72,8 @@ export interface CallIntakeDeps<Key> {
   /** Charges a workspace for further events of an admitted request. Throws `rate_limited`. */
   chargeEvents: (tenantId: TenantId, more: number) => void;
   count: (fate: CallFate, calls: number) => void;
+  /** Counts calls that were taken without the plan that they name, because it cannot be one. */
+  countPlansLeftOut: (calls: number) => void;
   /** Shows people what was understood of a body. Called only while somebody watches the workspace; does not wait. */
   show: (key: Key, path: string, report: ReportContent) => void;
   /**
@@ -87,9 +89,11 @@ export interface CallIntakeDeps<Key> {
 }
 
 export function createCallIntake<Key extends ReporterKey>(deps: CallIntakeDeps<Key>): CallIntake<Key> {
-  const { accept, chargeEvents, count, show, overridesOf, prices, turns, clock } = deps;
-  /** Workspaces and the ids of their models without a price. Every call would report them. */
-  const reported = new Set<string>();
+  const { accept, chargeEvents, count, countPlansLeftOut, show, overridesOf, prices, turns, clock } = deps;
+  /** The ids of events about models without a price. Every call would report them, and readers know a repeated one. */
+  const missingPrices = createSaidToday();
+  /** The sources of calls that are a sample. */
+  const sampling = createSaidToday();
 
   async function take(key: Key, records: readonly IntakeRecord[], options: TakeOptions): Promise<Taken> {
     const { path, agent, signal } = options;
@@ -100,8 +104,8 @@ export function createCallIntake<Key extends ReporterKey>(deps: CallIntakeDeps<K
     const overrides = reading.calls.some(needsPrice) ? await overridesOf(key.tenantId) : NO_OVERRIDES;
     const calls = await mapInSlices(reading.calls, (call) => withPrice(call, { overrides, prices }));
     const ofCalls = await eventsOf(calls, reading.blocks);
-    const nameOf = ({ id }: GatewayEvent) => `${key.tenantId} ${id}`;
-    const missing = (await missingPricesOf(calls, receivedMs)).filter((event) => !reported.has(nameOf(event)));
+    const today = [key.tenantId, utcDayOf(receivedMs)] as const;
+    const missing = (await missingPricesOf(calls, receivedMs)).filter(({ id }) => missingPrices.isNew(...today, id));
     const events = [...ofCalls, ...missing];
     // The first was charged at the admission of the request.
     if (events.length > 1) chargeEvents(key.tenantId, events.length - 1);
@@ -109,15 +113,21 @@ export function createCallIntake<Key extends ReporterKey>(deps: CallIntakeDeps<K
       signal.throwIfAborted();
       await accept(key, events.slice(start, start + MAX_EVENTS_PER_BATCH));
     }
-    if (reported.size + missing.length > MAX_REPORTED) reported.clear();
-    for (const event of missing) reported.add(nameOf(event));
+    for (const { id } of missing) missingPrices.note(...today, id);
+    const sampled = sampledSources(calls).filter((source) => sampling.isNew(...today, source));
+    for (const source of sampled) sampling.note(...today, source);
     const fates = fatesOf(calls, reading.blocks);
     for (const [fate, number] of fates) count(fate, number);
+    countPlansLeftOut(reading.plansLeftOut);
     if (key.watched) show(key, path, reportOf(records.length, reading, calls));
     const unpriced = fates.get('unpriced') ?? 0;
     return {
       accepted: ofCalls.length,
-      notices: unpriced > 0 ? [unpricedNotice(unpriced), ...reading.notices] : reading.notices,
+      notices: [
+        ...(unpriced > 0 ? [unpricedNotice(unpriced)] : []),
+        ...(sampled.length > 0 ? [samplingNotice(sampled)] : []),
+        ...reading.notices,
+      ],
       unreadable: [],
     };
   }
@@ -160,10 +170,6 @@ function fatesOf(calls: readonly PricedCall[], blocks: readonly GuardBlock[]): R
   return fates;
 }
 
-function unpricedNotice(calls: number): string {
-  const reported = calls === 1 ? '1 call counts' : `${calls} calls count`;
-  return (
-    `${reported} as 0 USD, with tokens but no cost of a model whose price is not known. ` +
-    'Set the price of the model in Tollkeeper, or report the cost, for example by gen_ai.usage.cost in USD.'
-  );
+function sampledSources(calls: readonly PricedCall[]): string[] {
+  return [...new Set(calls.flatMap(({ flags, source }) => (flags.includes('sampled') ? source : [])))];
 }

@@ -5,6 +5,7 @@ import { type Candidate, candidateOf, findRepetition, isInUsd } from './call-tre
 import { eachInSlices } from './each-in-slices.ts';
 import { guardsThatBlocked } from './guard-blocks.ts';
 import { digest, identityOf } from './identity.ts';
+import { createNotices, type Notices } from './notices.ts';
 import { type FoundFacts, factsOf, type NamedFact, namedFactsOf, notACallBecause } from './read-facts.ts';
 import { countBlocks, countCalls, type IntakeRecord } from './record.ts';
 import { createSpanTree, type SpanTree } from './span-tree.ts';
@@ -67,7 +68,7 @@ export async function readCalls(records: readonly IntakeRecord[], options: Readi
     }
   };
   await eachInSlices(records, take, signal);
-  return { calls, facts, blocks, notCalls, notices: notices.sentences() };
+  return { calls, facts, blocks, notCalls, plansLeftOut: notices.plansLeftOut(), notices: notices.sentences() };
 }
 
 /** The facts of a call by their names. The agent that the request names wins, whatever its attributes say. */
@@ -84,6 +85,7 @@ function callOf({ record, facts, usage, cost }: Candidate, options: ReadingOptio
   if (!isInUsd(facts)) notices.foreign();
   const isLate = origin.timeMs < options.receivedMs - LATE_MS;
   if (isLate) notices.late();
+  if (origin.planKey === undefined && facts.value('plan') !== undefined) notices.plan();
   const tier = facts.value('serviceTier');
   const flags: Record<CallFlag, boolean> = {
     usage_inferred: usage?.inferred ?? false,
@@ -148,24 +150,5 @@ function blockOf(
     id: `guard:${digest([callId, guard])}`,
     guard: toIdentifier(guard),
     ...originOf(record, facts, { ...options, callId: settlementId }),
-  };
-}
-
-interface Notices {
-  foreign(): void;
-  late(): void;
-  sentences(): readonly string[];
-}
-
-function createNotices(): Notices {
-  const counts = { foreign: 0, late: 0 };
-  const calls = (count: number) => (count === 1 ? '1 call is' : `${count} calls are`);
-  return {
-    foreign: () => void (counts.foreign += 1),
-    late: () => void (counts.late += 1),
-    sentences: () => [
-      ...(counts.foreign > 0 ? [`${calls(counts.foreign)} taken without the reported cost, which is not in USD.`] : []),
-      ...(counts.late > 0 ? [`${calls(counts.late)} older than 3 days, too old to count in limits.`] : []),
-    ],
   };
 }
