@@ -1,6 +1,7 @@
 import { createAgentLabels } from '@tollkeeper/agent-labels';
 import {
   budgetsService,
+  DEFAULT_REPORT_MAPPING,
   GATEWAY_EVENTS_TOPIC,
   GATEWAY_EVENTS_TOPIC_OPTIONS,
   identityService,
@@ -94,7 +95,7 @@ export function createIngest(deps: IngestDeps): IngestService {
   const check = createKeyCheck({ verify: createKeyVerifier(keys, now), action: 'post events', quota });
   const priceFile = createPriceFile({ file: config.PRICES_FILE, logger, onRead: createPriceFileGauge(deps) });
   const table = createPriceBook(readBundledTable());
-  const calls = createCallIntake<ReportingKey & { watched: boolean }>({
+  const calls = createCallIntake<ReportingKey & Pick<VerifiedKey, 'watched' | 'reports'>>({
     accept: intake.accept,
     chargeEvents: quotas.events.charge,
     count: createCallCounter(deps),
@@ -142,7 +143,7 @@ export function createIngest(deps: IngestDeps): IngestService {
   const parts = [priceFile, topic, keys, identity, budgets];
   return Object.assign(assembleService({ name: 'ingest', logger, parts, grpc: otlp, http }), {
     async reportTraces(tenantId: TenantId, bytes: Buffer) {
-      const key = { tenantId, keyId: undefined, labels: {}, watched: false };
+      const key = { tenantId, keyId: undefined, labels: {}, watched: false, reports: DEFAULT_REPORT_MAPPING };
       const options = { path: '/v1/traces', agent: undefined, signal: new AbortController().signal };
       await calls.takeOtlp(key, { bytes, signal: 'span', encoding: 'json' }, options);
     },

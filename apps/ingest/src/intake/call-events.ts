@@ -56,6 +56,7 @@ function settlementOf(call: PricedCall): SpendSettledEvent | undefined {
       amount_micros: price.micros,
       ...(planKey !== undefined && { plan_key: planKey }),
       ...pricingOf(price),
+      ...(call.cost !== undefined && { sender_amount: call.cost.text }),
       ...detailsOf(call),
     },
   };
@@ -64,7 +65,7 @@ function settlementOf(call: PricedCall): SpendSettledEvent | undefined {
 function pricingOf(price: CallPrice): Partial<SpendSettledEvent['data']> {
   switch (price.pricedBy) {
     case 'sender':
-      return { priced_by: 'sender', sender_amount: price.text };
+      return { priced_by: 'sender' };
     case 'override':
       return { priced_by: 'override', price_id: price.priceId };
     case 'table':

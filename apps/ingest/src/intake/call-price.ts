@@ -25,14 +25,16 @@ export interface PricedCall extends CallRecord {
 interface PriceSources {
   overrides: OverrideBook;
   prices: PriceBook;
+  /** Whether prices count before the costs that senders report. */
+  priceAnew: boolean;
 }
 
-/** Whether its amount depends on prices, because the sender reports no cost. */
-export function needsPrice({ cost, tokens }: CallRecord): boolean {
-  return cost === undefined && tokens !== undefined;
+/** Whether its amount depends on prices: the sender reports no cost, or its costs do not count. */
+export function needsPrice({ cost, tokens }: CallRecord, { priceAnew }: Pick<PriceSources, 'priceAnew'>): boolean {
+  return (cost === undefined || priceAnew) && tokens !== undefined;
 }
 
-/** The cost that the sender reports counts before the price of the tokens. */
+/** The cost that the sender reports counts before the price of the tokens, unless calls are to be priced anew. */
 export function withPrice(call: CallRecord, sources: PriceSources): PricedCall {
   return { ...call, price: priceOf(call, sources) };
 }
@@ -42,8 +44,10 @@ export function isUnpriced({ outcome, price }: PricedCall): boolean {
   return outcome === 'spent' && price.pricedBy === 'none';
 }
 
-function priceOf({ cost, tokens, ...call }: CallRecord, { overrides, prices }: PriceSources): CallPrice {
-  if (cost !== undefined) return { pricedBy: 'sender', ...cost };
+function priceOf({ cost, tokens, ...call }: CallRecord, sources: PriceSources): CallPrice {
+  const { overrides, prices, priceAnew } = sources;
+  // Without tokens, there is nothing to price.
+  if (cost !== undefined && !(priceAnew && tokens !== undefined)) return { pricedBy: 'sender', ...cost };
   if (tokens === undefined) return { pricedBy: 'none', micros: 0 };
   const override = overrides.price({ ...call, tokens });
   if (override !== undefined) return { pricedBy: 'override', ...override };

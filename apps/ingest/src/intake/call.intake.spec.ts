@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import type { GatewayEvent } from '@tollkeeper/contracts';
+import { DEFAULT_REPORT_MAPPING, type GatewayEvent } from '@tollkeeper/contracts';
 import { createTurns, provenTenantId } from '@tollkeeper/kernel';
 import { createOverrideBook, createPriceBook } from '@tollkeeper/prices';
 import { eventually } from '@tollkeeper/testing';
 import { errorOf, traces } from '../../test/otlp.bodies.ts';
 import { createCallIntake } from './call.intake.ts';
 
-const KEY = { tenantId: provenTenantId('ws_1'), watched: false };
-const OTHER = { tenantId: provenTenantId('ws_2'), watched: false };
+const KEY = { tenantId: provenTenantId('ws_1'), watched: false, reports: DEFAULT_REPORT_MAPPING };
+const OTHER = { ...KEY, tenantId: provenTenantId('ws_2') };
 
 /** A body with one call, and more than 64 KiB if it is large. */
 function body(settlementId: string, { large = false } = {}) {

@@ -1,4 +1,10 @@
-import { type GatewayEvent, MAX_EVENTS_PER_BATCH, MAX_REPORT_CALLS, type ReportContent } from '@tollkeeper/contracts';
+import {
+  type GatewayEvent,
+  MAX_EVENTS_PER_BATCH,
+  MAX_REPORT_CALLS,
+  type ReportContent,
+  type ReportMapping,
+} from '@tollkeeper/contracts';
 import { type Clock, mapInSlices, type TenantId, type Turns } from '@tollkeeper/kernel';
 import { createOverrideBook, type OverrideBook, type PriceBook } from '@tollkeeper/prices';
 import { eventsOf, missingPricesOf } from './call-events.ts';
@@ -6,6 +12,7 @@ import { needsPrice, type PricedCall, withPrice } from './call-price.ts';
 import type { GuardBlock } from './call-record.ts';
 import { readCalls } from './calls.ts';
 import { decodeLitellm, decodeOtlp, type Encoding } from './decode.ts';
+import { type FactTable, factTableOf } from './fact-table.ts';
 import { samplingNotice, unpricedNotice } from './notices.ts';
 import type { Signal } from './otlp-protobuf.ts';
 import type { IntakeRecord } from './record.ts';
@@ -64,6 +71,14 @@ interface ReporterKey {
   tenantId: TenantId;
   /** Whether somebody waits to see what was understood. */
   watched: boolean;
+  /** How its reports are read. */
+  reports: ReportMapping;
+}
+
+/** The records of a body, and the table by which they are read. */
+interface Decoded {
+  records: readonly IntakeRecord[];
+  table: FactTable;
 }
 
 export interface CallIntakeDeps<Key> {
@@ -95,14 +110,16 @@ export function createCallIntake<Key extends ReporterKey>(deps: CallIntakeDeps<K
   /** The sources of calls that are a sample. */
   const sampling = createSaidToday();
 
-  async function take(key: Key, records: readonly IntakeRecord[], options: TakeOptions): Promise<Taken> {
+  async function take(key: Key, { records, table }: Decoded, options: TakeOptions): Promise<Taken> {
     const { path, agent, signal } = options;
     const receivedMs = clock();
     const explained = key.watched ? EXPLAINED : 0;
-    const reading = await readCalls(records, { receivedMs, agent, explained, signal });
+    const { guard, priceAnew } = key.reports;
+    const reading = await readCalls(records, { receivedMs, agent, table, ownGuards: [guard], explained, signal });
     // Bodies with the cost of every call need no prices, so they are taken also if those are not known.
-    const overrides = reading.calls.some(needsPrice) ? await overridesOf(key.tenantId) : NO_OVERRIDES;
-    const calls = await mapInSlices(reading.calls, (call) => withPrice(call, { overrides, prices }));
+    const needPrices = reading.calls.some((call) => needsPrice(call, { priceAnew }));
+    const overrides = needPrices ? await overridesOf(key.tenantId) : NO_OVERRIDES;
+    const calls = await mapInSlices(reading.calls, (call) => withPrice(call, { overrides, prices, priceAnew }));
     const ofCalls = await eventsOf(calls, reading.blocks);
     const today = [key.tenantId, utcDayOf(receivedMs)] as const;
     const missing = (await missingPricesOf(calls, receivedMs)).filter(({ id }) => missingPrices.isNew(...today, id));
@@ -148,13 +165,16 @@ export function createCallIntake<Key extends ReporterKey>(deps: CallIntakeDeps<K
 
   return {
     takeOtlp: (key, { bytes, signal, encoding }, options) =>
-      inTurn(key, bytes, options, async () =>
-        take(key, await decodeOtlp(bytes, signal, encoding, options.signal), options),
-      ),
+      inTurn(key, bytes, options, async () => {
+        const table = factTableOf(key.reports);
+        const records = await decodeOtlp(bytes, signal, encoding, { asked: table.asked, abort: options.signal });
+        return take(key, { records, table }, options);
+      }),
     takeLitellm: (key, bytes, options) =>
       inTurn(key, bytes, options, async () => {
-        const { records, unreadable } = await decodeLitellm(bytes, options.signal);
-        return { ...(await take(key, records, options)), unreadable };
+        const table = factTableOf(key.reports);
+        const { records, unreadable } = await decodeLitellm(bytes, { asked: table.asked, abort: options.signal });
+        return { ...(await take(key, { records, table }, options)), unreadable };
       }),
     dropMetrics(key, { path }) {
       if (key.watched) show(key, path, METRICS_REPORT);

@@ -9,7 +9,7 @@ const ACTIONS: Record<string, string> = {
   'plan.delete': 'Deleted a plan',
   'price.set': 'Set a price',
   'key.create': 'Created a key',
-  'key.update': 'Changed the labels of a key',
+  'key.update': 'Changed a key',
   'key.revoke': 'Revoked a key',
   'rule.create': 'Created a rule',
   'rule.update': 'Updated a rule',
