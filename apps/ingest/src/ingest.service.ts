@@ -28,6 +28,7 @@ import {
   type WorkspaceQuota,
 } from '@tollkeeper/workspace-keys';
 import { createReportKeeper } from './clients/report.keeper.ts';
+import { createWorkspacePlans } from './clients/workspace.plans.ts';
 import type { IngestConfig } from './config.ts';
 import { createEventIntake, type ReportingKey } from './domain/event.intake.ts';
 import { createEventRoutes } from './http/event.routes.ts';
@@ -52,7 +53,8 @@ export interface IngestDeps extends ServiceDeps<IngestConfig> {
 /** A gateway may wait, and sends its events again if they are refused: so a busy identity refuses none. */
 const LABELS_DEADLINE_MS = 2_000;
 /** The same for budgets. Together they leave time to store the calls: a sender of telemetry is answered within 5 s. */
-const PRICES_DEADLINE_MS = 1_500;
+const PRICES_DEADLINE_MS = 1_200;
+const PLANS_DEADLINE_MS = 800;
 
 /** Most bytes of small bodies that are taken at a time. Records take up to twenty times the memory of their text. */
 const SMALL_BODIES = { capacity: 2 * 1024 * 1024, ofSender: 8 };
@@ -102,6 +104,7 @@ export function createIngest(deps: IngestDeps): IngestService {
     countPlansLeftOut: createPlanCounter(deps),
     show: createReportKeeper({ keys, clock, now, logger }),
     ...createWorkspacePrices({ budgets, deadlineMs: PRICES_DEADLINE_MS, logger, now }),
+    ...createWorkspacePlans({ budgets, deadlineMs: PLANS_DEADLINE_MS, logger, now }),
     prices: { price: (call) => priceFile.price(call) ?? table.price(call) },
     turns: {
       small: createTurns(SMALL_BODIES),
@@ -163,7 +166,7 @@ function createCallCounter({ metrics }: IngestDeps): (fate: CallFate, calls: num
 function createPlanCounter({ metrics }: IngestDeps): (calls: number) => void {
   const leftOut = metrics.counter({
     name: 'ingest_reported_plans_left_out_total',
-    help: 'Reported calls that name what cannot be the key of a plan, and were taken without it',
+    help: 'Reported calls that were taken without the plan that they name, because the workspace has no such plan',
   });
   return (calls) => leftOut.inc(calls);
 }

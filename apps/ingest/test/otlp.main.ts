@@ -50,6 +50,7 @@ const intake = createCallIntake<typeof key>({
   count: () => undefined,
   countPlansLeftOut: () => undefined,
   overridesOf: () => createOverrideBook([]),
+  unknownPlansOf: () => new Set(),
   show: () => undefined,
   prices: createPriceBook(readBundledTable()),
   turns: {

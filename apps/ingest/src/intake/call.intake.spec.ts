@@ -47,6 +47,7 @@ function setUp() {
     count: () => undefined,
     countPlansLeftOut: (calls) => void plansLeftOut.push(calls),
     overridesOf: () => createOverrideBook([]),
+    unknownPlansOf: (_tenantId, planKeys) => new Set(planKeys.filter((planKey) => planKey !== 'gold')),
     show: () => undefined,
     prices: createPriceBook({ rows: [], version: 'empty' }),
     turns: {
@@ -120,11 +121,15 @@ describe('what the answer says', () => {
     expect(notices).toEqual([expect.stringContaining('calls of otel/support-bot is reported')]);
   });
 
-  it('counts the plans that are left out', async () => {
+  it.each([
+    ['gold', 0],
+    ['silver', 1],
+    ['Gold plan', 1],
+  ])('counts and names the plans that are left out: of %j %i', async (plan, leftOut) => {
     const { take, release, plansLeftOut } = setUp();
     release();
-    await take(KEY, of('a', [['tollkeeper.plan', 'Gold plan']]));
-    await take(KEY, of('a', [['tollkeeper.plan', 'gold']]));
-    expect(plansLeftOut).toEqual([1, 0]);
+    const { notices } = await take(KEY, of('a', [['tollkeeper.plan', plan]]));
+    expect(plansLeftOut).toEqual([leftOut]);
+    expect(notices).toEqual(leftOut === 0 ? [] : [expect.stringMatching(/^1 call is taken without the reported plan/)]);
   });
 });

@@ -5,16 +5,16 @@ import {
   type ReportContent,
   type ReportMapping,
 } from '@tollkeeper/contracts';
-import { type Clock, mapInSlices, type TenantId, type Turns } from '@tollkeeper/kernel';
-import { createOverrideBook, type OverrideBook, type PriceBook } from '@tollkeeper/prices';
+import type { Clock, TenantId, Turns } from '@tollkeeper/kernel';
 import { eventsOf, missingPricesOf } from './call-events.ts';
-import { needsPrice, type PricedCall, withPrice } from './call-price.ts';
+import type { PricedCall } from './call-price.ts';
 import type { GuardBlock } from './call-record.ts';
 import { readCalls } from './calls.ts';
 import { decodeLitellm, decodeOtlp, type Encoding } from './decode.ts';
 import { type FactTable, factTableOf } from './fact-table.ts';
-import { samplingNotice, unpricedNotice } from './notices.ts';
+import { planNotice, samplingNotice, unpricedNotice } from './notices.ts';
 import type { Signal } from './otlp-protobuf.ts';
+import { pricedCalls, type WorkspaceTerms } from './priced-calls.ts';
 import type { IntakeRecord } from './record.ts';
 import { METRICS_REPORT, outcomeOf, refusedReport, reportOf } from './report.ts';
 import { createSaidToday, utcDayOf } from './said-today.ts';
@@ -63,7 +63,6 @@ export interface CallIntake<Key> {
 /** Calls of a report whose facts people see. */
 const EXPLAINED = MAX_REPORT_CALLS;
 
-const NO_OVERRIDES = createOverrideBook([]);
 /** Bodies up to this size never wait for larger ones. */
 const SMALL_BYTES = 64 * 1024;
 
@@ -81,30 +80,23 @@ interface Decoded {
   table: FactTable;
 }
 
-export interface CallIntakeDeps<Key> {
+export interface CallIntakeDeps<Key> extends WorkspaceTerms {
   /** As the intake of events: resolves when they are durable. */
   accept: (key: Key, events: readonly GatewayEvent[]) => Promise<void>;
   /** Charges a workspace for further events of an admitted request. Throws `rate_limited`. */
   chargeEvents: (tenantId: TenantId, more: number) => void;
   count: (fate: CallFate, calls: number) => void;
-  /** Counts calls that were taken without the plan that they name, because it cannot be one. */
+  /** Counts calls that were taken without the plan that they name, because the workspace has no such plan. */
   countPlansLeftOut: (calls: number) => void;
   /** Shows people what was understood of a body. Called only while somebody watches the workspace; does not wait. */
   show: (key: Key, path: string, report: ReportContent) => void;
-  /**
-   * The prices of a workspace, which count for calls whose senders report no cost. Rejects with `service_unavailable`
-   * if they are not known.
-   */
-  overridesOf: (tenantId: TenantId) => OverrideBook | Promise<OverrideBook>;
-  /** Those for all workspaces, which count after them. */
-  prices: PriceBook;
   /** Records take several times the memory of a body, so bodies take turns, weighted by their bytes. */
   turns: Record<'small' | 'large', Turns>;
   clock: Clock;
 }
 
 export function createCallIntake<Key extends ReporterKey>(deps: CallIntakeDeps<Key>): CallIntake<Key> {
-  const { accept, chargeEvents, count, countPlansLeftOut, show, overridesOf, prices, turns, clock } = deps;
+  const { accept, chargeEvents, count, countPlansLeftOut, show, turns, clock } = deps;
   /** The ids of events about models without a price. Every call would report them, and readers know a repeated one. */
   const missingPrices = createSaidToday();
   /** The sources of calls that are a sample. */
@@ -114,12 +106,9 @@ export function createCallIntake<Key extends ReporterKey>(deps: CallIntakeDeps<K
     const { path, agent, signal } = options;
     const receivedMs = clock();
     const explained = key.watched ? EXPLAINED : 0;
-    const { guard, priceAnew } = key.reports;
-    const reading = await readCalls(records, { receivedMs, agent, table, ownGuards: [guard], explained, signal });
-    // Bodies with the cost of every call need no prices, so they are taken also if those are not known.
-    const needPrices = reading.calls.some((call) => needsPrice(call, { priceAnew }));
-    const overrides = needPrices ? await overridesOf(key.tenantId) : NO_OVERRIDES;
-    const calls = await mapInSlices(reading.calls, (call) => withPrice(call, { overrides, prices, priceAnew }));
+    const ownGuards = [key.reports.guard];
+    const reading = await readCalls(records, { receivedMs, agent, table, ownGuards, explained, signal });
+    const { calls, plansLeftOut } = await pricedCalls(reading, key, deps);
     const ofCalls = await eventsOf(calls, reading.blocks);
     const today = [key.tenantId, utcDayOf(receivedMs)] as const;
     const missing = (await missingPricesOf(calls, receivedMs)).filter(({ id }) => missingPrices.isNew(...today, id));
@@ -135,7 +124,7 @@ export function createCallIntake<Key extends ReporterKey>(deps: CallIntakeDeps<K
     for (const source of sampled) sampling.note(...today, source);
     const fates = fatesOf(calls, reading.blocks);
     for (const [fate, number] of fates) count(fate, number);
-    countPlansLeftOut(reading.plansLeftOut);
+    countPlansLeftOut(plansLeftOut);
     if (key.watched) show(key, path, reportOf(records.length, reading, calls));
     const unpriced = fates.get('unpriced') ?? 0;
     return {
@@ -143,6 +132,7 @@ export function createCallIntake<Key extends ReporterKey>(deps: CallIntakeDeps<K
       notices: [
         ...(unpriced > 0 ? [unpricedNotice(unpriced)] : []),
         ...(sampled.length > 0 ? [samplingNotice(sampled)] : []),
+        ...(plansLeftOut > 0 ? [planNotice(plansLeftOut)] : []),
         ...reading.notices,
       ],
       unreadable: [],

@@ -60,17 +60,12 @@ it.each<[string, AttributeValue, string[]]>([
   expect(calls).toMatchObject([{ flags }]);
 });
 
-describe('a plan that a call names', () => {
-  const spent = { ...CHAT, 'gen_ai.usage.cost': 1 };
-
-  it('is its plan if it can be the key of one', async () => {
-    const { calls, plansLeftOut, notices } = await readOne('span', { ...spent, 'tollkeeper.plan': 'gold' });
-    expect([calls.map(({ planKey }) => planKey), plansLeftOut, notices]).toEqual([['gold'], 0, []]);
-  });
-
-  it.each(['Gold plan', '-x', 'x'.repeat(65)])('is left out as %j, counted, and the sender is warned', async (plan) => {
-    const { calls, plansLeftOut, notices } = await readOne('span', { ...spent, 'tollkeeper.plan': plan });
-    expect([calls.map(({ planKey }) => planKey), plansLeftOut]).toEqual([[undefined], 1]);
-    expect(notices).toEqual([expect.stringMatching(/^1 call is taken without the reported plan/)]);
-  });
+it.each([
+  ['gold', 'gold', 0],
+  ['Gold plan', undefined, 1],
+  ['-x', undefined, 1],
+  ['x'.repeat(65), undefined, 1],
+])('a call that names the plan %j has the plan %j; %i are invalid', async (plan, planKey, invalid) => {
+  const { calls, invalidPlans } = await readOne('span', { ...CHAT, 'gen_ai.usage.cost': 1, 'tollkeeper.plan': plan });
+  expect([calls.map((call) => call.planKey), invalidPlans]).toEqual([[planKey], invalid]);
 });

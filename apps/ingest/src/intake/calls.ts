@@ -55,11 +55,14 @@ export async function readCalls(records: readonly IntakeRecord[], options: Readi
   const facts: NamedFact[][] = [];
   const blocks: GuardBlock[] = [];
   const notices = createNotices();
+  let invalidPlans = 0;
   const take = (record: IntakeRecord): void => {
     const candidate = candidates.get(record);
     const isCall = candidate !== undefined && !repeated.has(record);
     if (isCall) {
-      calls.push(callOf({ ...candidate, cost: candidate.cost ?? costs.get(record) }, options, notices));
+      const call = callOf({ ...candidate, cost: candidate.cost ?? costs.get(record) }, options, notices);
+      calls.push(call);
+      if (call.planKey === undefined && candidate.facts.value('plan') !== undefined) invalidPlans += 1;
       if (facts.length < explained) facts.push(explain(record, tree, table, options));
     } else if (candidate !== undefined) noteNoCall('a call inside it has its usage');
     const found = candidate?.facts ?? factsOf(record, tree, table);
@@ -71,7 +74,7 @@ export async function readCalls(records: readonly IntakeRecord[], options: Readi
     }
   };
   await eachInSlices(records, take, signal);
-  return { calls, facts, blocks, notCalls, plansLeftOut: notices.plansLeftOut(), notices: notices.sentences() };
+  return { calls, facts, blocks, notCalls, invalidPlans, notices: notices.sentences() };
 }
 
 /** The facts of a call by their names. The agent that the request names wins, whatever its attributes say. */
@@ -88,7 +91,6 @@ function callOf({ record, facts, usage, cost }: Candidate, options: ReadingOptio
   if (!isInUsd(facts)) notices.foreign();
   const isLate = origin.timeMs < options.receivedMs - LATE_MS;
   if (isLate) notices.late();
-  if (origin.planKey === undefined && facts.value('plan') !== undefined) notices.plan();
   const tier = facts.value('serviceTier');
   const flags: Record<CallFlag, boolean> = {
     usage_inferred: usage?.inferred ?? false,

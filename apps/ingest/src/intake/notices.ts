@@ -4,10 +4,6 @@ export interface Notices {
   foreign(): void;
   /** A call that is too old for limits. */
   late(): void;
-  /** A plan that is none. */
-  plan(): void;
-  /** Number of plans that were left out. */
-  plansLeftOut(): number;
   sentences(): readonly string[];
 }
 
@@ -15,25 +11,27 @@ export interface Notices {
 const MAX_NAMED = 3;
 
 export function createNotices(): Notices {
-  const counts = { foreign: 0, late: 0, plans: 0 };
-  const calls = (count: number) => (count === 1 ? '1 call is' : `${count} calls are`);
+  const counts = { foreign: 0, late: 0 };
   return {
     foreign: () => void (counts.foreign += 1),
     late: () => void (counts.late += 1),
-    plan: () => void (counts.plans += 1),
-    plansLeftOut: () => counts.plans,
     sentences: () => [
-      ...(counts.foreign > 0 ? [`${calls(counts.foreign)} taken without the reported cost, which is not in USD.`] : []),
-      ...(counts.late > 0 ? [`${calls(counts.late)} older than 3 days, too old to count in limits.`] : []),
-      ...(counts.plans > 0
-        ? [
-            `${calls(counts.plans)} taken without the reported plan, which is no key of a plan: up to 64 of ` +
-              'a-z 0-9 _ -, beginning with a letter or a digit.',
-          ]
+      ...(counts.foreign > 0
+        ? [`${callsAre(counts.foreign)} taken without the reported cost, which is not in USD.`]
         : []),
+      ...(counts.late > 0 ? [`${callsAre(counts.late)} older than 3 days, too old to count in limits.`] : []),
     ],
   };
 }
+
+export function planNotice(calls: number): string {
+  return (
+    `${callsAre(calls)} taken without the reported plan, which the workspace does not have. ` +
+    'Create the plan in Tollkeeper, or report the plan_key of another one.'
+  );
+}
+
+const callsAre = (count: number) => (count === 1 ? '1 call is' : `${count} calls are`);
 
 export function unpricedNotice(calls: number): string {
   const reported = calls === 1 ? '1 call counts' : `${calls} calls count`;

@@ -1,16 +1,8 @@
-import {
-  identifier,
-  KEY_ROLES,
-  labels,
-  MAX_LABELS,
-  moment,
-  type ReportMapping,
-  reportMapping,
-} from '@tollkeeper/contracts';
+import { identifier, KEY_ROLES, labels, MAX_LABELS, moment, reportMapping } from '@tollkeeper/contracts';
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import type { CreatedKey, KeyUseCases } from '../domain/key.use-cases.ts';
-import type { WorkspaceKey } from '../domain/workspace-key.ts';
+import type { KeyChange, WorkspaceKey } from '../domain/workspace-key.ts';
 
 const PATH = '/api/v1/management/workspace-keys';
 const TAG = 'Workspace keys';
@@ -93,12 +85,8 @@ export function createKeyRoutes(useCases: KeyUseCases): Route[] {
       }),
       responses: { 201: { description: 'The new key', schema: createdKey } },
       handler: async ({ caller, body, cause }) => {
-        const { reports, ...fields } = body;
-        const key = await useCases.create(
-          caller.tenantId,
-          { ...fields, ...(reports !== undefined && { reports: toMapping(reports) }) },
-          cause,
-        );
+        const { name, role } = body;
+        const key = await useCases.create(caller.tenantId, { name, role, ...toChange(body) }, cause);
         return { status: 201, body: { ...toKeyBody(key), api_key: key.apiKey } };
       },
     }),
@@ -120,12 +108,7 @@ export function createKeyRoutes(useCases: KeyUseCases): Route[] {
       body: keyChange,
       responses: { 200: { description: 'The key as it is now', schema: keyRecord } },
       handler: async ({ caller, params, body, cause }) => {
-        const { labels: pinned, reports } = body;
-        const change = {
-          ...(pinned !== undefined && { labels: pinned }),
-          ...(reports !== undefined && { reports: toMapping(reports) }),
-        };
-        const key = await useCases.update(caller.tenantId, params.id, change, cause);
+        const key = await useCases.update(caller.tenantId, params.id, toChange(body), cause);
         return { status: 200, body: toKeyRecord(key) };
       },
     }),
@@ -148,8 +131,11 @@ export function createKeyRoutes(useCases: KeyUseCases): Route[] {
   ];
 }
 
-function toMapping({ price_anew: priceAnew, ...names }: z.output<typeof reportMapping>): ReportMapping {
-  return { ...names, priceAnew };
+/** What is given of the labels and of how reports are read. */
+function toChange({ labels: pinned, reports }: z.output<typeof keyChange>): KeyChange {
+  if (reports === undefined) return pinned === undefined ? {} : { labels: pinned };
+  const { price_anew: priceAnew, ...names } = reports;
+  return { ...(pinned !== undefined && { labels: pinned }), reports: { ...names, priceAnew } };
 }
 
 function toKeyBody({ id, name, role, labels: pinned, reports, createdAt }: Omit<CreatedKey, 'apiKey'>) {
