@@ -53,8 +53,7 @@ export interface IngestDeps extends ServiceDeps<IngestConfig> {
 /** A gateway may wait, and sends its events again if they are refused: so a busy identity refuses none. */
 const LABELS_DEADLINE_MS = 2_000;
 /** The same for budgets. Together they leave time to store the calls: a sender of telemetry is answered within 5 s. */
-const PRICES_DEADLINE_MS = 1_200;
-const PLANS_DEADLINE_MS = 800;
+const BUDGETS_DEADLINE_MS = 1_500;
 
 /** Most bytes of small bodies that are taken at a time. Records take up to twenty times the memory of their text. */
 const SMALL_BODIES = { capacity: 2 * 1024 * 1024, ofSender: 8 };
@@ -103,8 +102,8 @@ export function createIngest(deps: IngestDeps): IngestService {
     count: createCallCounter(deps),
     countPlansLeftOut: createPlanCounter(deps),
     show: createReportKeeper({ keys, clock, now, logger }),
-    ...createWorkspacePrices({ budgets, deadlineMs: PRICES_DEADLINE_MS, logger, now }),
-    ...createWorkspacePlans({ budgets, deadlineMs: PLANS_DEADLINE_MS, logger, now }),
+    ...createWorkspacePrices({ budgets, deadlineMs: BUDGETS_DEADLINE_MS, logger, now }),
+    ...createWorkspacePlans({ budgets, deadlineMs: BUDGETS_DEADLINE_MS, logger, now }),
     prices: { price: (call) => priceFile.price(call) ?? table.price(call) },
     turns: {
       small: createTurns(SMALL_BODIES),

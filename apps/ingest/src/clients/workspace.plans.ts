@@ -7,9 +7,9 @@ import { LRUCache } from 'lru-cache';
 /** Knows the plans that workspaces have. */
 export interface WorkspacePlans {
   /**
-   * Those of the keys that are of no plan of the workspace, not a promise if all are in the cache. An answer is used for
-   * 3 s, and then waited for up to the deadline. While budgets is down, those that are known; a plan that nobody knows
-   * about counts as one. Never rejects.
+   * The keys among these that no plan of the workspace has; not a promise if all are in the cache. An answer is used for
+   * 3 s, and then waited for up to the deadline. While budgets is down, the last known ones: a key that is not known
+   * counts as that of a plan. Never rejects.
    */
   unknownPlansOf(tenantId: TenantId, planKeys: readonly string[]): PlanKeys | Promise<PlanKeys>;
 }
@@ -18,7 +18,7 @@ type PlanKeys = ReadonlySet<string>;
 
 export interface WorkspacePlansDeps {
   budgets: Pick<GrpcClient<BudgetsServiceDefinition>, 'getBudgets'>;
-  /** How long to wait for an answer. */
+  /** How long to wait for all answers. */
   deadlineMs: number;
   logger: Logger;
   /** Monotonic milliseconds. */
@@ -44,10 +44,11 @@ export function createWorkspacePlans({ budgets, deadlineMs, logger, now }: Works
   const keyOf = (tenantId: TenantId, planKey: string) => `${tenantId}/${planKey}`;
 
   async function send(tenantId: TenantId, all: readonly string[]): Promise<void> {
+    const at = now();
     for (let start = 0; start < all.length; start += MAX_ASKED) {
       const planKeys = all.slice(start, start + MAX_ASKED);
-      const at = now();
-      const { plans } = await budgets.getBudgets({ tenantId, agentIds: [], planKeys }, { deadlineMs });
+      const leftMs = Math.max(1, deadlineMs - (now() - at));
+      const { plans } = await budgets.getBudgets({ tenantId, agentIds: [], planKeys }, { deadlineMs: leftMs });
       const existing = new Set(plans.map(({ planKey }) => planKey));
       for (const planKey of planKeys) known.set(keyOf(tenantId, planKey), { at, exists: existing.has(planKey) });
     }

@@ -117,6 +117,19 @@ describe('the mapping of a key', () => {
     expect(unmapped).toMatchObject([{ agentId: 'alias', runId: 'r1', labels: {} }]);
   });
 
+  it('does not change the id of a call that has none of its own, so that a body sent again counts once', async () => {
+    const attributes = Object.entries({ 'gen_ai.operation.name': 'chat', 'gen_ai.usage.cost': 1, 'app.agent': 'mine' });
+    const idsBy = async (mapped: Partial<ReportMapping>) => {
+      const table = tableOf(mapped);
+      const bytes = traces({ spans: [{ attributes }] }, 'protobuf');
+      const records = await decodeOtlp(bytes, 'span', 'protobuf', { asked: table.asked });
+      const { calls } = await readCalls(records, { receivedMs: NOW, table });
+      return calls.map(({ settlementId }) => settlementId);
+    };
+    expect(await idsBy(mapping)).toEqual(await idsBy({}));
+    expect(await idsBy({})).toEqual([expect.stringMatching(/^facts:/)]);
+  });
+
   it('that names nothing reads as all senders do, and keeps nothing more', () => {
     expect(tableOf({ guard: 'mine', priceAnew: true })).toBe(FACT_TABLE);
   });
