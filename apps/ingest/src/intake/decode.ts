@@ -18,7 +18,7 @@ const DECODERS = { protobuf: decodeProtobuf, json: decodeJson };
 const NAMES: Record<Encoding, string> = { protobuf: 'protobuf', json: 'OTLP/JSON' };
 const REQUESTS: Record<Signal, string> = { span: 'ExportTraceServiceRequest', log: 'ExportLogsServiceRequest' };
 
-export interface DecodeOptions {
+interface DecodeOptions {
   /** The names that are kept; by default those of all senders. */
   asked?: AskedAttributes;
   abort?: AbortSignal;

@@ -25,7 +25,7 @@ export const DEFAULT_REPORT_MAPPING: ReportMapping = {
 };
 
 /** With the user and the team, which each call may have, as many as a call may have. */
-export const MAX_MAPPED_LABELS = 8;
+const MAX_MAPPED_LABELS = 8;
 const MAX_NAME = 128;
 
 const PROMPTS =
