@@ -42,6 +42,7 @@ export function createSpanTree(): SpanTree {
     ancestors(record) {
       const found: IntakeRecord[] = [];
       let parent = parentOf(record);
+      if (parent !== undefined && rooted.get(parent) === false) return found;
       while (parent !== undefined && found.length < MAX_ANCESTORS) {
         if (parent === record) return [];
         found.push(parent);
