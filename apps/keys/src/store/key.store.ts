@@ -25,8 +25,8 @@ interface StoredKey {
   role: KeyRole;
   /** Release 0.1.0 stored keys without labels. */
   labels?: Labels;
-  /** Earlier releases stored keys without it. */
-  reports?: ReportMapping;
+  /** Earlier releases stored keys without it. Objects without fields are not stored. */
+  reports?: Partial<ReportMapping>;
   sha256: Buffer;
   createdAt: Date;
   lastUsedAt: Date | null;
@@ -125,12 +125,12 @@ export function createKeyStore(connection: Connection, trail: AuditTrail): KeySt
         .findById(keyId, { tenantId: 1, role: 1, labels: 1, reports: 1, sha256: 1, lastUsedAt: 1, revokedAt: 1 })
         .lean();
       if (stored === null) return null;
-      const { tenantId, role, labels = {}, reports = DEFAULT_REPORT_MAPPING, sha256, lastUsedAt, revokedAt } = stored;
+      const { tenantId, role, labels = {}, reports, sha256, lastUsedAt, revokedAt } = stored;
       return {
         tenantId: provenTenantId(tenantId),
         role,
         labels,
-        reports,
+        reports: toMapping(reports),
         sha256: toBuffer(sha256),
         revoked: revokedAt !== null,
         isUsed: lastUsedAt !== null,
@@ -148,7 +148,11 @@ export function createKeyStore(connection: Connection, trail: AuditTrail): KeySt
 
 type ListedKey = Pick<StoredKey, '_id' | keyof typeof LISTED>;
 
-function toWorkspaceKey({ _id, labels = {}, reports = DEFAULT_REPORT_MAPPING, ...key }: ListedKey): WorkspaceKey {
+function toWorkspaceKey({ _id, labels = {}, reports, ...key }: ListedKey): WorkspaceKey {
   const { name, role, createdAt, lastUsedAt, revokedAt } = key;
-  return { id: _id, name, role, labels, reports, createdAt, lastUsedAt, revokedAt };
+  return { id: _id, name, role, labels, reports: toMapping(reports), createdAt, lastUsedAt, revokedAt };
+}
+
+function toMapping(stored: Partial<ReportMapping> = {}): ReportMapping {
+  return { ...DEFAULT_REPORT_MAPPING, ...stored };
 }
