@@ -118,7 +118,11 @@ describe('a chunk', () => {
     await insert([other]);
     await stored.updateMany({ tenantId }, { $addToSet: { keys: { $each: keys } } });
     const known = await chunks.knownIdentities(undefined, [event]);
-    expect([...known].sort()).toEqual([eventKey(event), `|settlement|${tenantId}|${event.data.settlement_id}`].sort());
+    const { settlement_id, amount_micros } = event.data;
+    expect(Object.fromEntries(known)).toEqual({
+      [eventKey(event)]: amount_micros,
+      [`|settlement|${tenantId}|${settlement_id}`]: amount_micros,
+    });
   });
 });
 

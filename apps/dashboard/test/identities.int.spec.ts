@@ -42,6 +42,21 @@ async function counted(batches: GatewayEvent[][]): Promise<number> {
 }
 
 describe('a settlement', () => {
+  it('that is reported again is counted by whether its amount differs from the first one', async () => {
+    const duplicates = async () => {
+      const values = await dashboard.metricOf('dashboard_duplicate_settlements_total');
+      return ['false', 'true'].map((differs) => values.find(({ labels }) => labels['differs'] === differs)?.value ?? 0);
+    };
+    const costing = (amount: number, id: string): GatewayEvent => ({
+      ...settled(today, amount, { settlement_id: 'S1' }),
+      ...{ id, source: 'gw' },
+    });
+    const [alike, differing] = await duplicates();
+    const first = costing(5, 'e1');
+    expect(await counted([[first], [first], [costing(5, 'e2'), costing(6, 'e3'), costing(7, 'e4')]])).toBe(1);
+    expect(await duplicates()).toEqual([alike! + 2, differing! + 2]);
+  });
+
   it.each(cases)('and $kind with the id $id of $source are two, in both orders', async ({ pair }) => {
     for (const [first, second] of [pair, pair.toReversed()]) {
       expect(await counted([[first!, second!]])).toBe(2);

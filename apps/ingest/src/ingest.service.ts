@@ -1,6 +1,7 @@
 import { createAgentLabels } from '@tollkeeper/agent-labels';
 import {
   budgetsService,
+  DEFAULT_REPORT_MAPPING,
   GATEWAY_EVENTS_TOPIC,
   GATEWAY_EVENTS_TOPIC_OPTIONS,
   identityService,
@@ -28,6 +29,7 @@ import {
   type WorkspaceQuota,
 } from '@tollkeeper/workspace-keys';
 import { createReportKeeper } from './clients/report.keeper.ts';
+import { createWorkspacePlans } from './clients/workspace.plans.ts';
 import type { IngestConfig } from './config.ts';
 import { createEventIntake, type ReportingKey } from './domain/event.intake.ts';
 import { createEventRoutes } from './http/event.routes.ts';
@@ -50,7 +52,7 @@ export interface IngestDeps extends ServiceDeps<IngestConfig> {
 /** A gateway may wait, and sends its events again if they are refused: so a busy identity refuses none. */
 const LABELS_DEADLINE_MS = 2_000;
 /** The same for budgets. Together they leave time to store the calls: a sender of telemetry is answered within 5 s. */
-const PRICES_DEADLINE_MS = 1_500;
+const BUDGETS_DEADLINE_MS = 1_500;
 
 /** Most bytes of small bodies that are taken at a time. Records take up to twenty times the memory of their text. */
 const SMALL_BODIES = { capacity: 2 * 1024 * 1024, ofSender: 8 };
@@ -93,12 +95,14 @@ export function createIngest(deps: IngestDeps): IngestService {
   const check = createKeyCheck({ verify: createKeyVerifier(keys, now), action: 'post events', quota });
   const priceFile = createPriceFile({ file: config.PRICES_FILE, logger, onRead: createPriceFileGauge(deps) });
   const table = createPriceBook(readBundledTable());
-  const calls = createCallIntake<ReportingKey & { watched: boolean }>({
+  const calls = createCallIntake<ReportingKey & Pick<VerifiedKey, 'watched' | 'reports'>>({
     accept: intake.accept,
     chargeEvents: quotas.events.charge,
     count: createCallCounter(deps),
+    countPlansLeftOut: createPlanCounter(deps),
     show: createReportKeeper({ keys, clock, now, logger }),
-    ...createWorkspacePrices({ budgets, deadlineMs: PRICES_DEADLINE_MS, logger, now }),
+    ...createWorkspacePrices({ budgets, deadlineMs: BUDGETS_DEADLINE_MS, logger, now }),
+    ...createWorkspacePlans({ budgets, deadlineMs: BUDGETS_DEADLINE_MS, logger, now }),
     prices: { price: (call) => priceFile.price(call) ?? table.price(call) },
     turns: {
       small: createTurns(SMALL_BODIES),
@@ -140,7 +144,7 @@ export function createIngest(deps: IngestDeps): IngestService {
   const parts = [priceFile, topic, keys, identity, budgets];
   return Object.assign(assembleService({ name: 'ingest', logger, parts, grpc: otlp, http }), {
     async reportTraces(tenantId: TenantId, bytes: Buffer) {
-      const key = { tenantId, keyId: undefined, labels: {}, watched: false };
+      const key = { tenantId, keyId: undefined, labels: {}, watched: false, reports: DEFAULT_REPORT_MAPPING };
       const options = { path: '/v1/traces', agent: undefined, signal: new AbortController().signal };
       await calls.takeOtlp(key, { bytes, signal: 'span', encoding: 'json' }, options);
     },
@@ -155,6 +159,14 @@ function createCallCounter({ metrics }: IngestDeps): (fate: CallFate, calls: num
   });
   for (const outcome of CALL_FATES) reported.inc({ outcome }, 0);
   return (outcome, calls) => reported.inc({ outcome }, calls);
+}
+
+function createPlanCounter({ metrics }: IngestDeps): (calls: number) => void {
+  const leftOut = metrics.counter({
+    name: 'ingest_reported_plans_left_out_total',
+    help: 'Reported calls that were taken without the plan that they name, because the workspace has no such plan',
+  });
+  return (calls) => leftOut.inc(calls);
 }
 
 function createPriceFileGauge({ metrics }: IngestDeps): (isInForce: boolean) => void {

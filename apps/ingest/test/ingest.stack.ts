@@ -58,7 +58,7 @@ export function useIngest(
   const clock = { now: NOW };
   const issued = createKeysStandIn();
   const agents = createAgentsStandIn();
-  const prices = createPricesStandIn();
+  const prices = createBudgetsStandIn();
   const keys = Object.assign(createPeers(logs.logger, [issued.service, agents.service, prices.service]), issued);
   const metrics = createMetrics('ingest');
   const database = connectMongo({ uri: mongo.uri, database: mongo.newDatabase(), logger: logs.logger });
@@ -163,10 +163,11 @@ function createAgentsStandIn() {
   };
 }
 
-/** A stand-in for budgets that knows the prices of workspaces, and answers two on a page. */
-function createPricesStandIn() {
+/** A stand-in for budgets that knows the plans and the prices of workspaces, and answers two prices on a page. */
+function createBudgetsStandIn() {
   const set = new Map<TenantId, PriceMessage[]>();
-  const state = { down: false, asked: 0 };
+  const state = { down: false, asked: 0, askedForPlans: 0 };
+  const plans = ['gold'];
   const unused = () => Promise.reject(new AppError('internal', 'Not a call of ingest'));
   const handlers: UnaryHandlers<BudgetsServiceDefinition> = {
     async listPrices({ tenantId, after }) {
@@ -176,13 +177,20 @@ function createPricesStandIn() {
       const end = after + 2;
       return { prices: all.slice(after, end), ...(all.length > end && { nextAfter: end }) };
     },
-    getBudgets: unused,
+    async getBudgets({ planKeys }) {
+      state.askedForPlans += 1;
+      if (state.down) throw new AppError('internal', 'The budgets service failed.');
+      const found = plans.filter((planKey) => planKeys.includes(planKey));
+      return { agents: [], plans: found.map((planKey) => ({ planKey, dailyBudgetUsdMicros: 0, isActive: false })) };
+    },
     listBudgets: unused,
     listActiveBudgets: unused,
   };
   return {
     service: grpcService(budgetsService, budgetsRequests, handlers),
     state,
+    /** The plans of all workspaces. */
+    plans,
     set: (tenantId: TenantId, prices: PriceMessage[]) => set.set(tenantId, prices),
   };
 }

@@ -69,7 +69,7 @@ describe('reports of calls', () => {
           : { 'x-api-key': apiKey }),
       });
       expect([body.file, answer.status]).toEqual([body.file, 200]);
-      const priced = calls.map((call) => withPrice(call, { overrides, prices }));
+      const priced = calls.map((call) => withPrice(call, { overrides, prices, priceAnew: false }));
       const settled = priced.filter(({ outcome }) => outcome === 'spent');
       const unmetered = priced.filter(({ outcome }) => outcome === 'no_usage' || outcome === 'client_gone');
       const models = new Set(priced.filter(isUnpriced).map(({ provider, model }) => `${provider}/${model}`));
@@ -231,6 +231,31 @@ describe('reports of calls', () => {
 });
 
 describe('the key of a report', () => {
+  it('says by which names agent, run and labels are read, which guard is ours, and whose prices count', async () => {
+    const mapping = { agent: 'app.agent', run: 'app.run', labels: { project: 'app.project' }, priceAnew: true };
+    const { apiKey, tenantId } = ingest.keys.issue('developer', {}, { ...mapping, guard: 'our-guard' });
+    const said = call([
+      ['gen_ai.usage.cost', 1],
+      ...[
+        ['app.agent', 'mine'],
+        ['app.run', 'run-7'],
+        ['app.project', 'apollo'],
+        ['guardrail_status', 'guardrail_intervened'],
+        ['guardrail_name', 'our-guard'],
+      ].map(([name, value]) => [name!, value!] as const),
+    ]);
+    await send(TRACES, spansOf(said), bearer(apiKey));
+    const data = { agent_id: 'mine', run_id: 'run-7', labels: { project: 'apollo' }, priced_by: 'table' };
+    const settled = { ...data, amount_micros: 6450, sender_amount: '1' };
+    await eventually(() => expect(events(tenantId)).toMatchObject([{ type: 'spend.settled', data: settled }]));
+    const { apiKey: other, tenantId: othersId } = ingest.keys.issue();
+    await send(TRACES, spansOf(said), bearer(other));
+    await eventually(() =>
+      expect(events(othersId).map(({ type }) => type)).toEqual(['spend.settled', 'guard.blocked']),
+    );
+    expect(events(othersId)).toMatchObject([{ data: { agent_id: 'bot', amount_micros: 1_000_000 } }, {}]);
+  });
+
   it.each(['Bearer x', 'Basic x', 'Basic bm90LWEta2V5', undefined])(
     'is refused with 401 as %s',
     async (authorization) => {

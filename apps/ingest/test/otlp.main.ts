@@ -1,5 +1,6 @@
 // `npm run bench:otlp`: what it costs to take OTLP, from the bytes of a body to the encoded records of the log, against
 // reading its bytes alone. One process, without HTTP and without a log. Then a batch over HTTP and over gRPC.
+import { DEFAULT_REPORT_MAPPING } from '@tollkeeper/contracts';
 import { createTurns, provenTenantId } from '@tollkeeper/kernel';
 import { createOverrideBook, createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import { markdownTable } from '@tollkeeper/testing/markdown-table';
@@ -33,6 +34,7 @@ const key = {
   role: 'developer' as const,
   labels: {},
   watched: process.argv[4] === 'watched',
+  reports: DEFAULT_REPORT_MAPPING,
 };
 const waits = new AbortController().signal;
 let calls = 0;
@@ -46,7 +48,9 @@ const intake = createCallIntake<typeof key>({
   accept: events.accept,
   chargeEvents: () => undefined,
   count: () => undefined,
+  countPlansLeftOut: () => undefined,
   overridesOf: () => createOverrideBook([]),
+  unknownPlansOf: () => new Set(),
   show: () => undefined,
   prices: createPriceBook(readBundledTable()),
   turns: {

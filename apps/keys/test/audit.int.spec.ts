@@ -31,7 +31,8 @@ it('records in the audit log who created, changed and revoked a key and how, onc
   for (let again = 0; again < 2; again += 1) await keys.call('post', `${KEYS_PATH}/${id}:revoke`, as);
   await change({ team: 'sales' });
   const labels = { team: 'growth' };
-  await keys.call('post', KEYS_PATH, { ...as, body: { name: 'last', role: 'read_only', labels } });
+  const mapping = { agent: 'app.agent', labels: { project: 'app.project' }, price_anew: true };
+  await keys.call('post', KEYS_PATH, { ...as, body: { name: 'last', role: 'read_only', labels, reports: mapping } });
 
   const records = await keys.audit.records(tenantId, 6);
   const common = {
@@ -63,7 +64,14 @@ it('records in the audit log who created, changed and revoked a key and how, onc
     expect.objectContaining({
       action: 'key.create',
       target: expect.objectContaining({ name: 'last' }),
-      changes: expect.arrayContaining([{ field: 'labels', from: null, to: ['team=growth'] }]),
+      changes: [
+        { field: 'name', from: null, to: 'last' },
+        { field: 'role', from: null, to: 'read_only' },
+        { field: 'labels', from: null, to: ['team=growth'] },
+        { field: 'reports.agent', from: null, to: 'app.agent' },
+        { field: 'reports.labels', from: null, to: ['project=app.project'] },
+        { field: 'reports.price_anew', from: null, to: true },
+      ],
     }),
   ]);
   expect(JSON.stringify(records)).not.toContain(apiKey.slice(apiKey.indexOf('.') + 1));

@@ -6,6 +6,23 @@ import { MAX_ACTIVE_KEYS } from '../src/domain/workspace-key.ts';
 import { KEYS_PATH, newTenant, useKeys } from './keys.stack.ts';
 
 const ELEVEN = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`label${index}`, 'x']));
+/** How reports are read unless the key says otherwise. */
+const NO_MAPPING = { agent: null, run: null, labels: {}, price_anew: false, guard: 'tollkeeper' };
+/** Mappings that are refused, and the field that the answer names. */
+const BAD_MAPPINGS: [string, unknown, string][] = [
+  ['an empty name', { agent: '' }, 'reports.agent'],
+  ['a name with a space', { run: 'my run' }, 'reports.run'],
+  ['a name of 129 characters', { run: 'n'.repeat(129) }, 'reports.run'],
+  ['a path without an attribute', { agent: '#a.b' }, 'reports.agent'],
+  ['a prompt', { agent: 'gen_ai.input.messages' }, 'reports.agent'],
+  ['an answer', { labels: { text: 'gen_ai.completion.0.content' } }, 'reports.labels.text'],
+  ['a label with a capital', { labels: { Team: 'app.team' } }, 'reports.labels.Team'],
+  ['9 labels', { labels: Object.fromEntries(Array.from({ length: 9 }, (_, at) => [`l${at}`, 'a'])) }, 'reports.labels'],
+  ['a guard with a space', { guard: 'my guard' }, 'reports.guard'],
+  ['an unknown field', { tier: 'a' }, 'reports.tier'],
+  ['an operator object', { agent: { $ne: null } }, 'reports.agent'],
+  ['null', null, 'reports'],
+];
 /** Labels that are refused, and the field that the answer names. */
 const BAD_LABELS: [string, unknown, string][] = [
   ['11 labels', ELEVEN, 'labels'],
@@ -37,6 +54,7 @@ describe('workspace keys over HTTP', () => {
         name: 'eu-1',
         role: 'developer',
         labels: {},
+        reports: NO_MAPPING,
         created_at: new Date(keys.clock.now).toISOString(),
         api_key: expect.stringMatching(new RegExp(`^ws_live_${id}\\.[0-9A-Za-z]{42}$`)),
       });
@@ -136,6 +154,47 @@ describe('workspace keys over HTTP', () => {
     });
   });
 
+  describe('how reports with the key are read', () => {
+    const reports = {
+      ...{ agent: 'app.agent', run: '$.metadata.requester_metadata.job', price_anew: true, guard: 'budget-guard' },
+      labels: { 'cost.center': 'cost_center', constructor: 'metadata.requester_metadata#project' },
+    };
+
+    it('can be set when it is created, and the answer and the list show it', async () => {
+      const tenantId = newTenant();
+      const response = await keys.call('post', KEYS_PATH, { tenantId, body: { name: 'k', role: 'admin', reports } });
+      expect([response.status, response.body]).toEqual([201, expect.objectContaining({ reports })]);
+      expect(await keys.list(tenantId)).toEqual([expect.objectContaining({ reports })]);
+    });
+
+    it('can be changed as a whole, without its labels, and the labels without it', async () => {
+      const tenantId = newTenant();
+      const { id } = await keys.create(tenantId, 'k', 'admin', { team: 'growth' });
+      const change = async (body: object) => {
+        const response = await keys.call('patch', `${KEYS_PATH}/${id}`, { tenantId, body });
+        expect(response.status).toBe(200);
+        expect(await keys.list(tenantId)).toEqual([response.body]);
+        return response.body as unknown;
+      };
+      expect(await change({ reports })).toMatchObject({ labels: { team: 'growth' }, reports });
+      expect(await change({ labels: { team: 'sales' } })).toMatchObject({ labels: { team: 'sales' }, reports });
+      const run = { ...NO_MAPPING, run: 'app.run' };
+      expect(await change({ labels: {}, reports: { run: 'app.run' } })).toMatchObject({ labels: {}, reports: run });
+      expect(await change({ reports: {} })).toMatchObject({ reports: NO_MAPPING });
+    });
+
+    it.each(BAD_MAPPINGS)('cannot be %s, and the answer names the field', async (_case, mapping, path) => {
+      const tenantId = newTenant();
+      const { id } = await keys.create(tenantId);
+      const answers = [
+        await keys.call('post', KEYS_PATH, { tenantId, body: { name: 'k', role: 'admin', reports: mapping } }),
+        await keys.call('patch', `${KEYS_PATH}/${id}`, { tenantId, body: { reports: mapping } }),
+      ];
+      for (const { status, body } of answers) expect([status, body]).toMatchObject([400, { details: [{ path }] }]);
+      expect(await keys.list(tenantId)).toEqual([expect.objectContaining({ reports: NO_MAPPING })]);
+    });
+  });
+
   describe('changing the labels', () => {
     it('replaces all of them and answers the key as the list shows it', async () => {
       const tenantId = newTenant();
@@ -173,7 +232,7 @@ describe('workspace keys over HTTP', () => {
     });
 
     it.each([
-      ['an empty body', {}, 'labels'],
+      ['an empty body', {}, ''],
       ['another field of the key', { labels: {}, role: 'admin' }, 'role'],
     ])('refuses %s', async (_case, body, path) => {
       const tenantId = newTenant();

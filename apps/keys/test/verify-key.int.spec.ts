@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { mintWorkspaceKey, parseWorkspaceKey } from '@tollkeeper/contracts';
 import { eventually, useMongo } from '@tollkeeper/testing';
-import { newTenant, useKeys } from './keys.stack.ts';
+import { KEYS_PATH, newTenant, useKeys } from './keys.stack.ts';
+
+/** How reports are read unless the key says otherwise. */
+const NO_MAPPING = { agent: '', run: '', labels: {}, priceAnew: false, guard: 'tollkeeper' };
 
 function parsed(apiKey: string): [string, Buffer] {
   const key = parseWorkspaceKey(apiKey);
@@ -23,6 +26,7 @@ describe('VerifyKey', () => {
       role: 'KEY_ROLE_READ_ONLY',
       labels: {},
       watched: false,
+      reports: NO_MAPPING,
     });
   });
 
@@ -38,6 +42,20 @@ describe('VerifyKey', () => {
     }
   });
 
+  it('answers how reports with the key are read, and changes of it from then on', async () => {
+    const tenantId = newTenant();
+    const reports = { agent: 'app.agent', labels: { 'cost.center': 'cost_center' }, price_anew: true };
+    const body = { name: 'k', role: 'developer', reports };
+    const created = await keys.call('post', KEYS_PATH, { tenantId, body });
+    const { id, api_key: apiKey } = created.body as { id: string; api_key: string };
+    const mapping = { agent: 'app.agent', labels: { 'cost.center': 'cost_center' }, priceAnew: true };
+    expect((await keys.verify(...parsed(apiKey))).reports).toEqual({ ...NO_MAPPING, ...mapping });
+
+    const change = { reports: { run: 'app.run', guard: 'ours' } };
+    await keys.call('patch', `${KEYS_PATH}/${id}`, { tenantId, body: change });
+    expect((await keys.verify(...parsed(apiKey))).reports).toEqual({ ...NO_MAPPING, run: 'app.run', guard: 'ours' });
+  });
+
   it('answers no labels for a key that release 0.1.0 stored, until it is given some', async () => {
     const tenantId = newTenant();
     const { id, sha256 } = mintWorkspaceKey();
@@ -47,7 +65,8 @@ describe('VerifyKey', () => {
       .collection<{ _id: string; [field: string]: unknown }>('workspace_keys')
       .insertOne({ _id: id, ...stored, lastUsedAt: null, revokedAt: null });
 
-    expect(await keys.verify(id, sha256)).toMatchObject({ tenantId, role: 'KEY_ROLE_DEVELOPER', labels: {} });
+    const none = { labels: {}, reports: NO_MAPPING };
+    expect(await keys.verify(id, sha256)).toMatchObject({ tenantId, role: 'KEY_ROLE_DEVELOPER', ...none });
     expect(await keys.list(tenantId)).toEqual([expect.objectContaining({ id, labels: {} })]);
     expect((await keys.setLabels(tenantId, id, { team: 'growth' })).status).toBe(200);
     expect((await keys.verify(id, sha256)).labels).toEqual({ team: 'growth' });

@@ -1,6 +1,7 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import { fromJSON } from '@grpc/proto-loader';
 import type { Role } from '@tollkeeper/kernel';
+import { DEFAULT_REPORT_MAPPING, type ReportMapping } from './api/report-mapping.ts';
 import descriptor from './gen/descriptor.json' with { type: 'json' };
 import type { BudgetsServiceDefinition } from './gen/tollkeeper/budgets/v1/BudgetsService.ts';
 import type { DashboardServiceDefinition } from './gen/tollkeeper/dashboard/v1/DashboardService.ts';
@@ -10,6 +11,7 @@ import type { IdentityServiceDefinition } from './gen/tollkeeper/identity/v1/Ide
 import type { WorkspaceRole__Output as WireRole } from './gen/tollkeeper/identity/v1/WorkspaceRole.ts';
 import type { KeyRole__Output as WireKeyRole } from './gen/tollkeeper/keys/v1/KeyRole.ts';
 import type { KeysServiceDefinition } from './gen/tollkeeper/keys/v1/KeysService.ts';
+import type { ReportMapping__Output as WireReportMapping } from './gen/tollkeeper/keys/v1/ReportMapping.ts';
 import type { NotifierServiceDefinition } from './gen/tollkeeper/notifier/v1/NotifierService.ts';
 import type { KeyRole } from './workspace-key.ts';
 
@@ -100,6 +102,18 @@ export function fromWireRole(role: WireRole): Role | null {
 /** A key role in the form of keys.proto. */
 export function toWireKeyRole(role: KeyRole): WireKeyRole {
   return WIRE_KEY_ROLES[role];
+}
+
+/** A mapping of reports in the form of keys.proto. */
+export function toWireReportMapping({ agent, run, ...mapping }: ReportMapping): WireReportMapping {
+  return { ...mapping, labels: { ...mapping.labels }, agent: agent ?? '', run: run ?? '' };
+}
+
+/** The mapping of a message; the default one if an earlier release answers without any. */
+export function fromWireReportMapping(mapping: WireReportMapping | null): ReportMapping {
+  if (!mapping) return DEFAULT_REPORT_MAPPING;
+  const { agent, run, guard, ...others } = mapping;
+  return { ...others, agent: agent || null, run: run || null, guard: guard || DEFAULT_REPORT_MAPPING.guard };
 }
 
 /** The key role of a message. Throws for an unknown one, which must not be guessed. */

@@ -1,11 +1,14 @@
 import {
+  DEFAULT_REPORT_MAPPING,
   type KeyRole,
   keysRequests,
   keysService,
   type KeysServiceDefinition,
   type Labels,
   mintWorkspaceKey,
+  type ReportMapping,
   toWireKeyRole,
+  toWireReportMapping,
 } from '@tollkeeper/contracts';
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
 import { AppError, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
@@ -14,7 +17,8 @@ type Requests = { [Name in keyof typeof keysRequests]: (typeof keysRequests)[Nam
 
 /** A stand-in for keys that answers from a table: `service` implements the contract, for `createPeers`. */
 export function createKeysStandIn() {
-  const keys = new Map<string, { keyId: string; tenantId: TenantId; role: KeyRole; labels: Labels }>();
+  type Key = { keyId: string; tenantId: TenantId; role: KeyRole; labels: Labels; reports: ReportMapping };
+  const keys = new Map<string, Key>();
   const state = { during: () => {} };
   const watched = new Set<TenantId>();
   const reports: Requests['keepReport'][] = [];
@@ -26,8 +30,11 @@ export function createKeysStandIn() {
       state.during();
       const key = keys.get(keySha256.toString('hex'));
       if (key === undefined) throw new AppError('not_found', 'This workspace key is not valid.');
-      const { tenantId, role, labels } = key;
-      return { tenantId, role: toWireKeyRole(role), labels, watched: watched.has(tenantId) };
+      const { tenantId, role, labels, reports: mapping } = key;
+      return {
+        ...{ tenantId, role: toWireKeyRole(role), labels, watched: watched.has(tenantId) },
+        reports: toWireReportMapping(mapping),
+      };
     },
     async keepReport(report) {
       reports.push(report);
@@ -45,11 +52,17 @@ export function createKeysStandIn() {
     reports,
     /** How often VerifyKey was called. */
     calls: () => calls,
-    /** Creates a valid key that pins these labels. */
-    issue(role: KeyRole = 'developer', labels: Labels = {}) {
+    /** Creates a valid key that pins these labels, and whose reports are read by `mapping`. */
+    issue(role: KeyRole = 'developer', labels: Labels = {}, mapping: Partial<ReportMapping> = {}) {
       const { id: keyId, apiKey, sha256 } = mintWorkspaceKey();
       const tenantId = provenTenantId(newId('ws'));
-      keys.set(sha256.toString('hex'), { keyId, tenantId, role, labels });
+      keys.set(sha256.toString('hex'), {
+        keyId,
+        tenantId,
+        role,
+        labels,
+        reports: { ...DEFAULT_REPORT_MAPPING, ...mapping },
+      });
       return { keyId, apiKey, tenantId, sha256 };
     },
     pin(keyId: string, labels: Labels): void {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { keysService, mintWorkspaceKey } from '@tollkeeper/contracts';
+import { DEFAULT_REPORT_MAPPING, keysService, mintWorkspaceKey } from '@tollkeeper/contracts';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { AppError } from '@tollkeeper/kernel';
 import { CALLER_TOKEN_SECRET, createKeysStandIn, createPeers, eventually, testLogger } from '@tollkeeper/testing';
@@ -39,11 +39,13 @@ const withKey = (apiKey: string) => claim(`Bearer ${apiKey}`);
 
 describe('the check of a workspace key', () => {
   it.each(['developer', 'admin'] as const)(
-    'resolves to the workspace, the role and the labels of a %s key',
+    'resolves to the workspace, the role, the labels and the mapping of reports of a %s key',
     async (role) => {
       const labels = { env: 'prod' };
-      const { apiKey, tenantId, keyId } = issued.issue(role, labels);
-      expect(await withKey(apiKey)).toEqual({ keyId, tenantId, role, labels, watched: false });
+      const reports = { agent: 'app.agent', labels: { project: 'app.project' }, priceAnew: true };
+      const { apiKey, tenantId, keyId } = issued.issue(role, labels, reports);
+      const mapping = { ...DEFAULT_REPORT_MAPPING, ...reports };
+      expect(await withKey(apiKey)).toEqual({ keyId, tenantId, role, labels, watched: false, reports: mapping });
       expect(admitted.at(-1)).toBe(tenantId);
     },
   );

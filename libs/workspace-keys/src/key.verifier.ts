@@ -1,4 +1,4 @@
-import { fromWireKeyRole, type KeysServiceDefinition } from '@tollkeeper/contracts';
+import { fromWireKeyRole, fromWireReportMapping, type KeysServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
 import { AppError, provenTenantId, roomFor } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
@@ -34,8 +34,10 @@ export function createKeyVerifier(client: GrpcClient<KeysServiceDefinition>, now
 async function ask(client: GrpcClient<KeysServiceDefinition>, key: KeyToVerify): Promise<VerifiedKey | null> {
   const { keyId, sha256, requestId } = key;
   try {
-    const { tenantId, role, labels, watched } = await client.verifyKey({ keyId, keySha256: sha256 }, { requestId });
-    return { keyId, tenantId: provenTenantId(tenantId), role: fromWireKeyRole(role), labels, watched };
+    const answer = await client.verifyKey({ keyId, keySha256: sha256 }, { requestId });
+    const { tenantId, role, labels, watched } = answer;
+    const reports = fromWireReportMapping(answer.reports);
+    return { keyId, tenantId: provenTenantId(tenantId), role: fromWireKeyRole(role), labels, watched, reports };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.code === 'not_found') return null;

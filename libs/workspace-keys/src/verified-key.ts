@@ -1,4 +1,4 @@
-import type { KeyRole, Labels } from '@tollkeeper/contracts';
+import type { KeyRole, Labels, ReportMapping } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
 /** A valid key. */
@@ -10,6 +10,8 @@ export interface VerifiedKey {
   labels: Labels;
   /** Whether somebody waits to see what the workspace reports. */
   watched: boolean;
+  /** How reports of calls that come with it are read. */
+  reports: ReportMapping;
 }
 
 export interface KeyToVerify {

@@ -30,7 +30,7 @@ export async function loadInBulk(
   try {
     // The look-up of known starts of runs needs an index.
     await ensureIndexes(Object.values(connection.models));
-    const fresh = { ...recorder, knownIdentities: async () => new Set<string>() };
+    const fresh = { ...recorder, knownIdentities: async () => new Map<string, undefined>() };
     const tracked = Object.keys(LABELS);
     let loaded = 0;
     for (const events of generateBatches(traffic, BATCH)) {

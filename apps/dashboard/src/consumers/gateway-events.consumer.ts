@@ -47,6 +47,11 @@ export function createGatewayEventsConsumer(deps: {
     help: 'Events read from the log, by outcome',
     labelNames: ['outcome'],
   });
+  const settledAgainTotal = deps.metrics.counter({
+    name: 'dashboard_duplicate_settlements_total',
+    help: 'Settlements read from the log that had been counted before, by whether their amount differs from that one',
+    labelNames: ['differs'],
+  });
   const overLimitTotal = deps.metrics.counter({
     name: 'dashboard_names_over_limit_total',
     help: 'Events counted as "other" because the workspace named too many models, plans or values of a label in a day',
@@ -85,9 +90,11 @@ export function createGatewayEventsConsumer(deps: {
       const tracked = events.map((event) => withTracked(event, trackedOf(event) ?? []));
       return recordEvents(deps.recorder, session, tracked);
     },
-    applied({ counted, others }, events) {
+    applied({ counted, settledAgain, others }, events) {
       eventsTotal.inc({ outcome: 'counted' }, counted);
       eventsTotal.inc({ outcome: 'duplicate' }, events.length - counted);
+      settledAgainTotal.inc({ differs: 'false' }, settledAgain.alike);
+      settledAgainTotal.inc({ differs: 'true' }, settledAgain.differing);
       others.forEach(warn);
     },
   });

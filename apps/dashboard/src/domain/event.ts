@@ -113,18 +113,39 @@ export function isKeptWhole(type: string): boolean {
   return IS_KEPT_WHOLE.get(type) === true;
 }
 
+/** The {@link identitiesOf} counted events. Those of settlements have their amount. */
+export type KnownIdentities = Map<string, EventData['amount_micros']>;
+
+/** Numbers of events whose settlement was counted before, with the same amount and with another one. */
+export interface SettledAgain {
+  alike: number;
+  differing: number;
+}
+
 /**
  * Removes events that were counted before. An event was counted if its identity (source and id within its tenant) or
  * its settlement is in `known` or occurs earlier in `events`. So the first arrival counts.
  */
-export function withoutDuplicates(events: DashboardEvent[], known: ReadonlySet<string>): DashboardEvent[] {
-  const seen = new Set(known);
-  return events.filter((event) => {
+export function withoutDuplicates(
+  events: DashboardEvent[],
+  known: Readonly<KnownIdentities>,
+): { fresh: DashboardEvent[]; settledAgain: SettledAgain } {
+  const seen = new Map(known);
+  const settledAgain = { alike: 0, differing: 0 };
+  const fresh = events.filter((event) => {
     const keys = identitiesOf(event);
-    if (keys.some((key) => seen.has(key))) return false;
-    for (const key of keys) seen.add(key);
-    return true;
+    const { amount_micros: amount } = event.data;
+    if (!keys.some((key) => seen.has(key))) {
+      for (const key of keys) seen.set(key, amount);
+      return true;
+    }
+    const [, settlement] = keys;
+    if (settlement !== undefined && seen.has(settlement)) {
+      settledAgain[seen.get(settlement) === amount ? 'alike' : 'differing'] += 1;
+    }
+    return false;
   });
+  return { fresh, settledAgain };
 }
 
 /** The keys that must be new for an event to count: its identity, and that of its settlement if it has one. */

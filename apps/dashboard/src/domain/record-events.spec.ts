@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import fc from 'fast-check';
-import { BUDGET_BLOCKED, identitiesOf, isBlocked, SPEND_SETTLED, type DashboardEvent } from './event.ts';
+import {
+  BUDGET_BLOCKED,
+  identitiesOf,
+  isBlocked,
+  SPEND_SETTLED,
+  type DashboardEvent,
+  type KnownIdentities,
+} from './event.ts';
 import { createWriteCounter, recordEvents, type EventRecorder } from './record-events.ts';
 import { PACKED_COST } from './rollup.cost.ts';
 import { runKey } from './run.ts';
@@ -14,18 +21,18 @@ const [tenantId] = TENANTS as [(typeof TENANTS)[number]];
 
 /** Remembers what a store would, starting from the known starts of runs, and counts the documents that are written. */
 function createRecorder(starts = new Map<string, number>()) {
-  const identities = new Set<string>();
+  const identities: KnownIdentities = new Map();
   let documents = 0;
   const recorder: EventRecorder<undefined> = {
     knownIdentities: async (_session, events) =>
-      new Set(events.flatMap(identitiesOf).filter((identity) => identities.has(identity))),
+      new Map([...identities].filter(([identity]) => events.flatMap(identitiesOf).includes(identity))),
     async knownRunStarts(_session, runs) {
       const asked = new Set(runs.map(({ tenantId: tenant, runId }) => runKey(tenant, runId)));
       return new Map([...starts].filter(([key]) => asked.has(key)));
     },
     async insert(_session, events, saved) {
       documents += events.reduce((sum, event) => sum + (isBlocked(event) ? 1 : PACKED_COST), 0);
-      for (const key of events.flatMap(identitiesOf)) identities.add(key);
+      for (const each of events) for (const key of identitiesOf(each)) identities.set(key, each.data.amount_micros);
       documents += saved.length * PACKED_COST;
       for (const { tenantId: tenant, runId, to } of saved) starts.set(runKey(tenant, runId), to);
     },
@@ -124,6 +131,23 @@ describe('recording events', () => {
     const before = documents();
     expect(await recordEvents(recorder, undefined, events.toReversed())).toMatchObject({ counted: 0 });
     expect(documents()).toBe(before);
+  });
+
+  it('says how many settlements were counted before, with the same amount and with another one', async () => {
+    const { recorder } = createRecorder();
+    const first = settled(1, now);
+    const costing = (amount_micros: number, eventId = 'e1'): DashboardEvent => ({
+      ...first,
+      ...{ eventId, data: { ...first.data, amount_micros } },
+    });
+    const settledAgain = async (...events: DashboardEvent[]) =>
+      (await recordEvents(recorder, undefined, events)).settledAgain;
+    expect(await settledAgain(first, costing(1), costing(2, 'e2'))).toEqual({ alike: 1, differing: 1 });
+    expect(await settledAgain(costing(1, 'e3'), costing(3, 'e3'))).toEqual({ alike: 1, differing: 1 });
+    // The same event with another settlement settles nothing.
+    const other = { ...first, data: { ...first.data, settlement_id: 's2', amount_micros: 5 } };
+    expect(await settledAgain(other)).toEqual({ alike: 0, differing: 0 });
+    expect(await settledAgain(settled(3, now))).toEqual({ alike: 0, differing: 0 });
   });
 
   it('asks for the starts of the runs that new events name', async () => {

@@ -5,12 +5,12 @@ import { createRollupCounter, createRunCounter, PACKED_COST } from './rollup.cos
 import { namesOf, withOther, type NamesOfDay, type OtherNames } from './names.ts';
 import type { PartCounts } from './rollup.parts.ts';
 import { runStarts, type RunStart } from './run.ts';
-import { isBlocked, withoutDuplicates, type DashboardEvent } from './event.ts';
+import { isBlocked, withoutDuplicates, type DashboardEvent, type KnownIdentities, type SettledAgain } from './event.ts';
 
 /** The writes of {@link recordEvents}. All calls with one `Session` take effect together or not at all. */
 export interface EventRecorder<Session> {
   /** The `identitiesOf` these events that were counted before. */
-  knownIdentities(session: Session, events: DashboardEvent[]): Promise<Set<string>>;
+  knownIdentities(session: Session, events: DashboardEvent[]): Promise<KnownIdentities>;
   /** The known times of the first events of these runs, by `runKey`. Unknown runs are absent. */
   knownRunStarts(session: Session, runs: { tenantId: TenantId; runId: string }[]): Promise<Map<string, number>>;
   insert(session: Session, events: DashboardEvent[], starts: RunStart[]): Promise<void>;
@@ -24,6 +24,8 @@ export interface EventRecorder<Session> {
 export interface Recorded {
   /** The number of events that were not counted before. */
   counted: number;
+  /** The settlements among the others. */
+  settledAgain: SettledAgain;
   /** How many of the counted events have names beyond the limit. */
   others: OtherNames[];
 }
@@ -37,13 +39,13 @@ export async function recordEvents<Session>(
   session: Session,
   events: DashboardEvent[],
 ): Promise<Recorded> {
-  const fresh = withoutDuplicates(events, await recorder.knownIdentities(session, events));
-  if (fresh.length === 0) return { counted: 0, others: [] };
+  const { fresh, settledAgain } = withoutDuplicates(events, await recorder.knownIdentities(session, events));
+  if (fresh.length === 0) return { counted: 0, settledAgain, others: [] };
   const starts = runStarts(fresh, await recorder.knownRunStarts(session, runsOf(fresh)));
   await recorder.insert(session, fresh, starts);
   const { events: toAdd, others } = withOther(fresh, await recorder.addNames(session, namesOf(fresh)));
   await recorder.addToRollups(session, rollupDeltas(toAdd, starts));
-  return { counted: fresh.length, others };
+  return { counted: fresh.length, settledAgain, others };
 }
 
 /** How far the clocks of services that accept events may be ahead of this one. */

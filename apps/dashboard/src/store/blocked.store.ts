@@ -6,6 +6,7 @@ import {
   eventKey,
   type BlockedType,
   type DashboardEvent,
+  type KnownIdentities,
   type EventData,
   type TrackedLabel,
 } from '../domain/event.ts';
@@ -31,7 +32,7 @@ interface BlockedDocument {
 
 export interface BlockedStore extends TallyStore, Pick<EventReader, 'listBlocked' | 'findBlocked' | 'hasAgent'> {
   /** The identities of those events that are already stored. */
-  knownIdentities(session: ClientSession | undefined, events: DashboardEvent[]): Promise<Set<string>>;
+  knownIdentities(session: ClientSession | undefined, events: DashboardEvent[]): Promise<KnownIdentities>;
   insert(session: ClientSession | undefined, events: DashboardEvent[]): Promise<void>;
   /** The oldest events of that type of a run, oldest first, at most `limit`. */
   oldestOfRun(tenantId: TenantId, type: BlockedType, runId: string, limit: number): Promise<DashboardEvent[]>;
@@ -111,7 +112,7 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
     async knownIdentities(session, wanted) {
       const ids = wanted.map(eventKey);
       const found = blocked.find({ _id: { $in: ids } }, { ...(session && { session }), projection: { _id: 1 } });
-      return new Set((await found.toArray()).map(({ _id }) => _id));
+      return new Map((await found.toArray()).map(({ _id }) => [_id, undefined]));
     },
     async insert(session, fresh) {
       if (fresh.length > 0) await blocked.insertMany(fresh.map(fromEvent), session && { session });

@@ -21,7 +21,7 @@ export function createEventRecorder(stores: {
   return {
     async knownIdentities(session, asked) {
       const known = await blocked.knownIdentities(session, asked);
-      for (const identity of await chunks.knownIdentities(session, asked)) known.add(identity);
+      for (const [identity, amount] of await chunks.knownIdentities(session, asked)) known.set(identity, amount);
       return known;
     },
     knownRunStarts: chunks.knownRunStarts,

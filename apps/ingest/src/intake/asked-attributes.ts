@@ -25,15 +25,21 @@ export interface AskedAttribute {
 }
 
 export function askFor(names: Iterable<string>): AskedAttributes {
-  const all = [...new Set(names)];
+  return askAlso({ of: () => undefined, names: [] }, [...names]);
+}
+
+/** Asks for further names as well. */
+export function askAlso(base: AskedAttributes, names: readonly string[]): AskedAttributes {
+  if (names.length === 0) return base;
+  const all = [...new Set([...base.names, ...names])];
   const asked = new Map<string, AskedAttribute>();
-  const attributes = new Set(all.map((name) => name.split('#', 1)[0]!));
+  const attributes = new Set(names.map((name) => name.split('#', 1)[0]!));
   for (const attribute of attributes) {
     const paths = all.filter((name) => name.startsWith(`${attribute}#`));
     const isWhole = all.includes(attribute);
     asked.set(attribute, paths.length > 0 ? structured(attribute, paths, isWhole) : plain(attribute));
   }
-  return { of: (attribute) => asked.get(attribute), names: all };
+  return { of: (attribute) => asked.get(attribute) ?? base.of(attribute), names: all };
 }
 
 function plain(name: string): AskedAttribute {
@@ -46,12 +52,12 @@ function plain(name: string): AskedAttribute {
 }
 
 function structured(attribute: string, names: readonly string[], isWhole: boolean): AskedAttribute {
-  if (isWhole) throw new Error(`${attribute} is asked for as a whole and by path`);
   const paths = new Map(names.map((name) => [name.slice(attribute.length + 1), name]));
   const tree = pathTree(paths.keys());
   return {
     maxBytes: MAX_STRUCTURED_BYTES,
     keep(attributes, value) {
+      if (isWhole && !isLong(value) && !attributes.has(attribute)) attributes.set(attribute, value);
       if (typeof value !== 'string') return;
       for (const [path, each] of readText(value, tree)) {
         const name = paths.get(path)!;
@@ -59,6 +65,10 @@ function structured(attribute: string, names: readonly string[], isWhole: boolea
       }
     },
   };
+}
+
+function isLong(value: AttributeValue): boolean {
+  return typeof value === 'string' && Buffer.byteLength(value) > MAX_TEXT_BYTES;
 }
 
 /** Text that is neither JSON nor Python has no values. */

@@ -10,7 +10,7 @@ import { ASKED } from './facts.ts';
 import { type AttributeValue, emptyRecord, type IntakeRecord } from './record.ts';
 
 const PRICES = createPriceBook(readBundledTable());
-const SOURCES = { overrides: createOverrideBook([]), prices: PRICES };
+const SOURCES = { overrides: createOverrideBook([]), prices: PRICES, priceAnew: false };
 
 const VALUE: fc.Arbitrary<AttributeValue> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 400 }),
@@ -43,13 +43,17 @@ const NOW = Date.parse('2026-11-26T10:00:00Z');
 const MODELS = { 'gen_ai.response.model': 'gpt-4o-2026-08-06', 'gen_ai.request.model': 'gpt-4o' };
 const USAGE = { 'gen_ai.usage.input_tokens': 1500, 'gen_ai.usage.output_tokens': 345 };
 
-/** The calls of spans with these attributes. */
-async function callsOf(...spans: Record<string, AttributeValue>[]) {
-  const records = spans.map((attributes) => {
+/** Spans with these attributes. */
+function recordsOf(...spans: Record<string, AttributeValue>[]) {
+  return spans.map((attributes) => {
     const all = new Map(Object.entries({ 'gen_ai.operation.name': 'chat', ...attributes }));
     return { ...emptyRecord('span', { scope: { name: 'x' }, resource: new Map(), attributes: all }), timeMs: NOW };
   });
-  return (await readCalls(records, { receivedMs: NOW })).calls.map((call) => withPrice(call, SOURCES));
+}
+
+/** The calls of spans with these attributes. */
+async function callsOf(...spans: Record<string, AttributeValue>[]) {
+  return (await readCalls(recordsOf(...spans), { receivedMs: NOW })).calls.map((call) => withPrice(call, SOURCES));
 }
 
 async function eventOf(attributes: Record<string, AttributeValue>) {
@@ -116,6 +120,29 @@ describe('the settlement of a call', () => {
     expect(unpriced).toMatchObject({ amount_micros: 0, priced_by: 'none', tokens: { input: 1500, output: 345 } });
     for (const each of [data, unpriced]) expect(each).not.toHaveProperty('sender_amount');
     expect(unpriced).not.toHaveProperty('price_id');
+  });
+
+  it('has the price of its tokens if calls of the key are priced anew, and still says what its sender does', async () => {
+    const anew = async (attributes: Record<string, AttributeValue>) => {
+      const { calls } = await readCalls(recordsOf(attributes), { receivedMs: NOW });
+      const priced = calls.map((call) => withPrice(call, { ...SOURCES, priceAnew: true }));
+      return (await eventsOf(priced, []))[0]!.data;
+    };
+    const cost = { 'gen_ai.usage.cost': 1.25 };
+    const said = { sender_amount: '1.25' };
+    expect(await anew({ ...MODELS, ...USAGE, ...cost })).toMatchObject({
+      priced_by: 'table',
+      amount_micros: 7200,
+      ...said,
+    });
+    const house = { 'gen_ai.request.model': 'house-1', ...USAGE, ...cost };
+    expect(await anew(house)).toMatchObject({ priced_by: 'none', amount_micros: 0, ...said });
+    // Nothing says how many tokens it had.
+    expect(await anew({ ...MODELS, ...cost })).toMatchObject({
+      priced_by: 'sender',
+      amount_micros: 1_250_000,
+      ...said,
+    });
   });
 
   it('can be read from the log if the name of its price has a slash', async () => {

@@ -13,6 +13,7 @@ import { ifValid } from './call-origin.ts';
 import { type CallPrice, isUnpriced, type PricedCall } from './call-price.ts';
 import type { CallOrigin, CallOutcome, CallRecord, GuardBlock } from './call-record.ts';
 import { digest } from './identity.ts';
+import { utcDayOf } from './said-today.ts';
 
 /** Of events that ingest makes: of one of a source and an id, only the first counts. */
 const OWN_SOURCE = 'tollkeeper/ingest';
@@ -32,8 +33,7 @@ export async function missingPricesOf(calls: readonly PricedCall[], receivedMs: 
     const { model = UNKNOWN_MODEL, provider } = call;
     models.set(JSON.stringify([provider, model]), { model, ...(provider !== undefined && { provider }) });
   }
-  const time = new Date(receivedMs).toISOString();
-  const day = time.slice(0, 'yyyy-mm-dd'.length);
+  const day = utcDayOf(receivedMs);
   return mapInSlices([...models], ([name, data]) => ({
     ...attributesOf({ source: OWN_SOURCE, timeMs: receivedMs }),
     id: `price:${digest([day, name])}`,
@@ -56,6 +56,7 @@ function settlementOf(call: PricedCall): SpendSettledEvent | undefined {
       amount_micros: price.micros,
       ...(planKey !== undefined && { plan_key: planKey }),
       ...pricingOf(price),
+      ...(call.cost !== undefined && { sender_amount: call.cost.text }),
       ...detailsOf(call),
     },
   };
@@ -64,7 +65,7 @@ function settlementOf(call: PricedCall): SpendSettledEvent | undefined {
 function pricingOf(price: CallPrice): Partial<SpendSettledEvent['data']> {
   switch (price.pricedBy) {
     case 'sender':
-      return { priced_by: 'sender', sender_amount: price.text };
+      return { priced_by: 'sender' };
     case 'override':
       return { priced_by: 'override', price_id: price.priceId };
     case 'table':

@@ -66,6 +66,10 @@ function labelsOf(facts: FoundFacts): Labels {
     const value = ifValid(labelValue, facts.value(name));
     if (value !== undefined) labels[name] = value;
   }
+  for (const [name, said] of facts.labels()) {
+    const value = ifValid(labelValue, said);
+    if (value !== undefined) labels[name] = value;
+  }
   return labels;
 }
 

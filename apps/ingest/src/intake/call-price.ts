@@ -13,13 +13,18 @@ export interface PricedCall extends CallRecord {
   price: CallPrice;
 }
 
-/** Whether its amount depends on prices, because the sender reports no cost. */
-export function needsPrice({ cost, tokens }: CallRecord): boolean {
-  return cost === undefined && tokens !== undefined;
+/** Prices, and whether they count before the costs that senders report. */
+interface CallPriceSources extends PriceSources {
+  priceAnew: boolean;
 }
 
-/** The cost that the sender reports counts before the price of the tokens. */
-export function withPrice(call: CallRecord, sources: PriceSources): PricedCall {
+/** Whether its amount depends on prices: the sender reports no cost, or its costs do not count. */
+export function needsPrice({ cost, tokens }: CallRecord, { priceAnew }: Pick<CallPriceSources, 'priceAnew'>): boolean {
+  return (cost === undefined || priceAnew) && tokens !== undefined;
+}
+
+/** The cost that the sender reports counts before the price of the tokens, unless calls are to be priced anew. */
+export function withPrice(call: CallRecord, sources: CallPriceSources): PricedCall {
   return { ...call, price: priceOf(call, sources) };
 }
 
@@ -28,8 +33,9 @@ export function isUnpriced({ outcome, price }: PricedCall): boolean {
   return outcome === 'spent' && price.pricedBy === 'none';
 }
 
-function priceOf({ cost, tokens, ...call }: CallRecord, sources: PriceSources): CallPrice {
-  if (cost !== undefined) return { pricedBy: 'sender', ...cost };
+function priceOf({ cost, tokens, ...call }: CallRecord, sources: CallPriceSources): CallPrice {
+  // Without tokens, there is nothing to price.
+  if (cost !== undefined && !(sources.priceAnew && tokens !== undefined)) return { pricedBy: 'sender', ...cost };
   const amount = tokens && amountOf({ ...call, tokens }, sources);
   return amount ?? { pricedBy: 'none', micros: 0 };
 }

@@ -50,6 +50,8 @@ export interface Reading {
   blocks: readonly GuardBlock[];
   /** Number of records that are no calls, by the reason. */
   notCalls: ReadonlyMap<string, number>;
+  /** Number of calls that name what cannot be the key of a plan. They are taken without one. */
+  invalidPlans: number;
   /** Sentences for the sender about calls that were taken otherwise than it may expect. */
   notices: readonly string[];
 }

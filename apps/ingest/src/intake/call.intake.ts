@@ -1,14 +1,23 @@
-import { type GatewayEvent, MAX_EVENTS_PER_BATCH, MAX_REPORT_CALLS, type ReportContent } from '@tollkeeper/contracts';
-import { type Clock, mapInSlices, type TenantId, type Turns } from '@tollkeeper/kernel';
-import { createOverrideBook, type OverrideBook, type PriceBook } from '@tollkeeper/prices';
+import {
+  type GatewayEvent,
+  MAX_EVENTS_PER_BATCH,
+  MAX_REPORT_CALLS,
+  type ReportContent,
+  type ReportMapping,
+} from '@tollkeeper/contracts';
+import type { Clock, TenantId, Turns } from '@tollkeeper/kernel';
 import { eventsOf, missingPricesOf } from './call-events.ts';
-import { needsPrice, type PricedCall, withPrice } from './call-price.ts';
+import type { PricedCall } from './call-price.ts';
 import type { GuardBlock } from './call-record.ts';
 import { readCalls } from './calls.ts';
 import { decodeLitellm, decodeOtlp, type Encoding } from './decode.ts';
+import { type FactTable, factTableOf } from './fact-table.ts';
+import { planNotice, samplingNotice, unpricedNotice } from './notices.ts';
 import type { Signal } from './otlp-protobuf.ts';
+import { pricedCalls, type WorkspaceTerms } from './priced-calls.ts';
 import type { IntakeRecord } from './record.ts';
 import { METRICS_REPORT, outcomeOf, refusedReport, reportOf } from './report.ts';
+import { createSaidToday, utcDayOf } from './said-today.ts';
 
 /**
  * What became of a reported call. `unpriced`: it has tokens, but neither a cost nor a known price. `blocked`: by a
@@ -54,9 +63,6 @@ export interface CallIntake<Key> {
 /** Calls of a report whose facts people see. */
 const EXPLAINED = MAX_REPORT_CALLS;
 
-/** Most models without a price in memory. A forgotten one is reported again, and readers know it by its id. */
-const MAX_REPORTED = 10_000;
-const NO_OVERRIDES = createOverrideBook([]);
 /** Bodies up to this size never wait for larger ones. */
 const SMALL_BYTES = 64 * 1024;
 
@@ -64,44 +70,48 @@ interface ReporterKey {
   tenantId: TenantId;
   /** Whether somebody waits to see what was understood. */
   watched: boolean;
+  /** How its reports are read. */
+  reports: ReportMapping;
 }
 
-export interface CallIntakeDeps<Key> {
+/** The records of a body, and the table by which they are read. */
+interface Decoded {
+  records: readonly IntakeRecord[];
+  table: FactTable;
+}
+
+export interface CallIntakeDeps<Key> extends WorkspaceTerms {
   /** As the intake of events: resolves when they are durable. */
   accept: (key: Key, events: readonly GatewayEvent[]) => Promise<void>;
   /** Charges a workspace for further events of an admitted request. Throws `rate_limited`. */
   chargeEvents: (tenantId: TenantId, more: number) => void;
   count: (fate: CallFate, calls: number) => void;
+  /** Counts calls that were taken without the plan that they name, because the workspace has no such plan. */
+  countPlansLeftOut: (calls: number) => void;
   /** Shows people what was understood of a body. Called only while somebody watches the workspace; does not wait. */
   show: (key: Key, path: string, report: ReportContent) => void;
-  /**
-   * The prices of a workspace, which count for calls whose senders report no cost. Rejects with `service_unavailable`
-   * if they are not known.
-   */
-  overridesOf: (tenantId: TenantId) => OverrideBook | Promise<OverrideBook>;
-  /** Those for all workspaces, which count after them. */
-  prices: PriceBook;
   /** Records take several times the memory of a body, so bodies take turns, weighted by their bytes. */
   turns: Record<'small' | 'large', Turns>;
   clock: Clock;
 }
 
 export function createCallIntake<Key extends ReporterKey>(deps: CallIntakeDeps<Key>): CallIntake<Key> {
-  const { accept, chargeEvents, count, show, overridesOf, prices, turns, clock } = deps;
-  /** Workspaces and the ids of their models without a price. Every call would report them. */
-  const reported = new Set<string>();
+  const { accept, chargeEvents, count, countPlansLeftOut, show, turns, clock } = deps;
+  /** The ids of events about models without a price. Every call would report them, and readers know a repeated one. */
+  const missingPrices = createSaidToday();
+  /** The sources of calls that are a sample. */
+  const sampling = createSaidToday();
 
-  async function take(key: Key, records: readonly IntakeRecord[], options: TakeOptions): Promise<Taken> {
+  async function take(key: Key, { records, table }: Decoded, options: TakeOptions): Promise<Taken> {
     const { path, agent, signal } = options;
     const receivedMs = clock();
     const explained = key.watched ? EXPLAINED : 0;
-    const reading = await readCalls(records, { receivedMs, agent, explained, signal });
-    // Bodies with the cost of every call need no prices, so they are taken also if those are not known.
-    const overrides = reading.calls.some(needsPrice) ? await overridesOf(key.tenantId) : NO_OVERRIDES;
-    const calls = await mapInSlices(reading.calls, (call) => withPrice(call, { overrides, prices }));
+    const ownGuards = [key.reports.guard];
+    const reading = await readCalls(records, { receivedMs, agent, table, ownGuards, explained, signal });
+    const { calls, plansLeftOut } = await pricedCalls(reading, key, deps);
     const ofCalls = await eventsOf(calls, reading.blocks);
-    const nameOf = ({ id }: GatewayEvent) => `${key.tenantId} ${id}`;
-    const missing = (await missingPricesOf(calls, receivedMs)).filter((event) => !reported.has(nameOf(event)));
+    const today = [key.tenantId, utcDayOf(receivedMs)] as const;
+    const missing = (await missingPricesOf(calls, receivedMs)).filter(({ id }) => missingPrices.isNew(...today, id));
     const events = [...ofCalls, ...missing];
     // The first was charged at the admission of the request.
     if (events.length > 1) chargeEvents(key.tenantId, events.length - 1);
@@ -109,15 +119,22 @@ export function createCallIntake<Key extends ReporterKey>(deps: CallIntakeDeps<K
       signal.throwIfAborted();
       await accept(key, events.slice(start, start + MAX_EVENTS_PER_BATCH));
     }
-    if (reported.size + missing.length > MAX_REPORTED) reported.clear();
-    for (const event of missing) reported.add(nameOf(event));
+    for (const { id } of missing) missingPrices.note(...today, id);
+    const sampled = sampledSources(calls).filter((source) => sampling.isNew(...today, source));
+    for (const source of sampled) sampling.note(...today, source);
     const fates = fatesOf(calls, reading.blocks);
     for (const [fate, number] of fates) count(fate, number);
+    countPlansLeftOut(plansLeftOut);
     if (key.watched) show(key, path, reportOf(records.length, reading, calls));
     const unpriced = fates.get('unpriced') ?? 0;
     return {
       accepted: ofCalls.length,
-      notices: unpriced > 0 ? [unpricedNotice(unpriced), ...reading.notices] : reading.notices,
+      notices: [
+        ...(unpriced > 0 ? [unpricedNotice(unpriced)] : []),
+        ...(sampled.length > 0 ? [samplingNotice(sampled)] : []),
+        ...(plansLeftOut > 0 ? [planNotice(plansLeftOut)] : []),
+        ...reading.notices,
+      ],
       unreadable: [],
     };
   }
@@ -138,13 +155,16 @@ export function createCallIntake<Key extends ReporterKey>(deps: CallIntakeDeps<K
 
   return {
     takeOtlp: (key, { bytes, signal, encoding }, options) =>
-      inTurn(key, bytes, options, async () =>
-        take(key, await decodeOtlp(bytes, signal, encoding, options.signal), options),
-      ),
+      inTurn(key, bytes, options, async () => {
+        const table = factTableOf(key.reports);
+        const records = await decodeOtlp(bytes, signal, encoding, { asked: table.asked, abort: options.signal });
+        return take(key, { records, table }, options);
+      }),
     takeLitellm: (key, bytes, options) =>
       inTurn(key, bytes, options, async () => {
-        const { records, unreadable } = await decodeLitellm(bytes, options.signal);
-        return { ...(await take(key, records, options)), unreadable };
+        const table = factTableOf(key.reports);
+        const { records, unreadable } = await decodeLitellm(bytes, { asked: table.asked, abort: options.signal });
+        return { ...(await take(key, { records, table }, options)), unreadable };
       }),
     dropMetrics(key, { path }) {
       if (key.watched) show(key, path, METRICS_REPORT);
@@ -160,10 +180,6 @@ function fatesOf(calls: readonly PricedCall[], blocks: readonly GuardBlock[]): R
   return fates;
 }
 
-function unpricedNotice(calls: number): string {
-  const reported = calls === 1 ? '1 call counts' : `${calls} calls count`;
-  return (
-    `${reported} as 0 USD, with tokens but no cost of a model whose price is not known. ` +
-    'Set the price of the model in Tollkeeper, or report the cost, for example by gen_ai.usage.cost in USD.'
-  );
+function sampledSources(calls: readonly PricedCall[]): string[] {
+  return [...new Set(calls.flatMap(({ flags, source }) => (flags.includes('sampled') ? source : [])))];
 }

@@ -59,3 +59,13 @@ it.each<[string, AttributeValue, string[]]>([
   const { calls } = await readOne('span', { ...CHAT, 'gen_ai.usage.input_tokens': 1, [name]: value });
   expect(calls).toMatchObject([{ flags }]);
 });
+
+it.each([
+  ['gold', 'gold', 0],
+  ['Gold plan', undefined, 1],
+  ['-x', undefined, 1],
+  ['x'.repeat(65), undefined, 1],
+])('a call that names the plan %j has the plan %j; %i are invalid', async (plan, planKey, invalid) => {
+  const { calls, invalidPlans } = await readOne('span', { ...CHAT, 'gen_ai.usage.cost': 1, 'tollkeeper.plan': plan });
+  expect([calls.map((call) => call.planKey), invalidPlans]).toEqual([[planKey], invalid]);
+});

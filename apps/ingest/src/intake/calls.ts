@@ -3,13 +3,17 @@ import { type OriginOptions, originOf, toIdentifier } from './call-origin.ts';
 import type { CallOutcome, CallRecord, GuardBlock, Reading } from './call-record.ts';
 import { type Candidate, candidateOf, findRepetition, isInUsd } from './call-tree.ts';
 import { eachInSlices } from './each-in-slices.ts';
+import { FACT_TABLE, type FactTable } from './fact-table.ts';
 import { guardsThatBlocked } from './guard-blocks.ts';
 import { digest, identityOf } from './identity.ts';
+import { createNotices, type Notices } from './notices.ts';
 import { type FoundFacts, factsOf, type NamedFact, namedFactsOf, notACallBecause } from './read-facts.ts';
 import { countBlocks, countCalls, type IntakeRecord } from './record.ts';
 import { createSpanTree, type SpanTree } from './span-tree.ts';
 
 export interface ReadingOptions extends OriginOptions {
+  /** By which facts are read; by default that of a key that maps nothing. */
+  table?: FactTable;
   /** Names of guards that are Tollkeeper's own: it knows what they deny. */
   ownGuards?: readonly string[];
   /** Number of calls whose facts are answered as well, with the names that they came from; none by default. */
@@ -31,7 +35,7 @@ const UNSAMPLED = 'th:0';
  * blocks, and with the reason of `signal`.
  */
 export async function readCalls(records: readonly IntakeRecord[], options: ReadingOptions): Promise<Reading> {
-  const { ownGuards = OWN_GUARDS, explained = 0, signal } = options;
+  const { table = FACT_TABLE, ownGuards = OWN_GUARDS, explained = 0, signal } = options;
   const tree = createSpanTree();
   const countedCalls = countCalls();
   const countedBlocks = countBlocks();
@@ -43,7 +47,7 @@ export async function readCalls(records: readonly IntakeRecord[], options: Readi
     const reason = notACallBecause(record);
     if (reason !== undefined) return void noteNoCall(reason);
     countedCalls.add();
-    candidates.set(record, candidateOf(record, factsOf(record, tree)));
+    candidates.set(record, candidateOf(record, factsOf(record, tree, table)));
   };
   await eachInSlices(records, sortOut, signal);
   const { repeated, costs } = await findRepetition(candidates, tree, signal);
@@ -51,14 +55,17 @@ export async function readCalls(records: readonly IntakeRecord[], options: Readi
   const facts: NamedFact[][] = [];
   const blocks: GuardBlock[] = [];
   const notices = createNotices();
+  let invalidPlans = 0;
   const take = (record: IntakeRecord): void => {
     const candidate = candidates.get(record);
     const isCall = candidate !== undefined && !repeated.has(record);
     if (isCall) {
-      calls.push(callOf({ ...candidate, cost: candidate.cost ?? costs.get(record) }, options, notices));
-      if (facts.length < explained) facts.push(explain(record, tree, options));
+      const call = callOf({ ...candidate, cost: candidate.cost ?? costs.get(record) }, options, notices);
+      calls.push(call);
+      if (call.planKey === undefined && candidate.facts.value('plan') !== undefined) invalidPlans += 1;
+      if (facts.length < explained) facts.push(explain(record, tree, table, options));
     } else if (candidate !== undefined) noteNoCall('a call inside it has its usage');
-    const found = candidate?.facts ?? factsOf(record, tree);
+    const found = candidate?.facts ?? factsOf(record, tree, table);
     for (const guard of guardsThatBlocked(found, { isCall })) {
       if (ownGuards.includes(guard)) continue;
       countedBlocks.add();
@@ -67,12 +74,12 @@ export async function readCalls(records: readonly IntakeRecord[], options: Readi
     }
   };
   await eachInSlices(records, take, signal);
-  return { calls, facts, blocks, notCalls, notices: notices.sentences() };
+  return { calls, facts, blocks, notCalls, invalidPlans, notices: notices.sentences() };
 }
 
 /** The facts of a call by their names. The agent that the request names wins, whatever its attributes say. */
-function explain(record: IntakeRecord, tree: SpanTree, { agent }: OriginOptions): NamedFact[] {
-  const facts = [...namedFactsOf(record, tree)];
+function explain(record: IntakeRecord, tree: SpanTree, table: FactTable, { agent }: OriginOptions): NamedFact[] {
+  const facts = [...namedFactsOf(record, tree, table)];
   if (agent === undefined) return facts;
   const named = { fact: 'agent', name: 'header X-Tollkeeper-Agent', value: agent };
   return [...facts.filter(({ fact }) => fact !== named.fact), named];
@@ -148,24 +155,5 @@ function blockOf(
     id: `guard:${digest([callId, guard])}`,
     guard: toIdentifier(guard),
     ...originOf(record, facts, { ...options, callId: settlementId }),
-  };
-}
-
-interface Notices {
-  foreign(): void;
-  late(): void;
-  sentences(): readonly string[];
-}
-
-function createNotices(): Notices {
-  const counts = { foreign: 0, late: 0 };
-  const calls = (count: number) => (count === 1 ? '1 call is' : `${count} calls are`);
-  return {
-    foreign: () => void (counts.foreign += 1),
-    late: () => void (counts.late += 1),
-    sentences: () => [
-      ...(counts.foreign > 0 ? [`${calls(counts.foreign)} taken without the reported cost, which is not in USD.`] : []),
-      ...(counts.late > 0 ? [`${calls(counts.late)} older than 3 days, too old to count in limits.`] : []),
-    ],
   };
 }

@@ -1,5 +1,6 @@
 import { AppError } from '@tollkeeper/kernel';
 import { eachInSlices } from './each-in-slices.ts';
+import type { AskedAttributes } from './asked-attributes.ts';
 import { ASKED } from './facts.ts';
 import { decodeCallbacks } from './litellm-callback.ts';
 import { decodeJson } from './otlp-json.ts';
@@ -17,6 +18,12 @@ const DECODERS = { protobuf: decodeProtobuf, json: decodeJson };
 const NAMES: Record<Encoding, string> = { protobuf: 'protobuf', json: 'OTLP/JSON' };
 const REQUESTS: Record<Signal, string> = { span: 'ExportTraceServiceRequest', log: 'ExportLogsServiceRequest' };
 
+interface DecodeOptions {
+  /** The names that are kept; by default those of all senders. */
+  asked?: AskedAttributes;
+  abort?: AbortSignal;
+}
+
 /**
  * The spans or log entries of an OTLP request in order, read in slices, without those that say nothing. Rejects with
  * `invalid_request` if it cannot be read, with `payload_too_large` over 100,000 records, and with the reason of
@@ -26,7 +33,7 @@ export async function decodeOtlp(
   bytes: Buffer,
   signal: Signal,
   encoding: Encoding,
-  abort?: AbortSignal,
+  { asked = ASKED, abort }: DecodeOptions = {},
 ): Promise<IntakeRecord[]> {
   const records: IntakeRecord[] = [];
   const keep = (record: IntakeRecord | undefined): void => {
@@ -34,7 +41,7 @@ export async function decodeOtlp(
     if (record !== undefined && (record.attributes.size > 0 || record.spanId !== null)) records.push(record);
   };
   try {
-    await eachInSlices(DECODERS[encoding](bytes, signal, ASKED), keep, abort);
+    await eachInSlices(DECODERS[encoding](bytes, signal, asked), keep, abort);
   } catch (error) {
     throw explained(error, `must be an ${REQUESTS[signal]} in ${NAMES[encoding]}`);
   }
@@ -52,7 +59,10 @@ export interface DecodedCallbacks {
  * The objects of LiteLLM's `generic_api` callback, in slices. Rejects with `invalid_request` if none can be read, with
  * `payload_too_large` over 10,000 objects, and with the reason of `abort`.
  */
-export async function decodeLitellm(bytes: Buffer, abort?: AbortSignal): Promise<DecodedCallbacks> {
+export async function decodeLitellm(
+  bytes: Buffer,
+  { asked = ASKED, abort }: DecodeOptions = {},
+): Promise<DecodedCallbacks> {
   const decoded: DecodedCallbacks = { records: [], unreadable: [] };
   const objects = countCalls();
   let index = 0;
@@ -64,7 +74,7 @@ export async function decodeLitellm(bytes: Buffer, abort?: AbortSignal): Promise
     index += 1;
   };
   try {
-    await eachInSlices(decodeCallbacks(bytes, ASKED), keep, abort);
+    await eachInSlices(decodeCallbacks(bytes, asked), keep, abort);
   } catch (error) {
     throw explained(
       error,

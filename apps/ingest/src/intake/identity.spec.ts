@@ -99,11 +99,11 @@ describe('the settlement id', () => {
 
   it('without ids is of the facts in any order', () => {
     const none = { traceId: null, spanId: null, timeMs: 5 };
-    const id = settlementId({ a: 1, b: '2' }, none);
+    const id = settlementId({ 'user.id': 1, 'team.id': '2' }, none);
     expect(id).toMatch(/^facts:[0-9a-f]{32}$/);
-    expect(settlementId({ b: 2, a: '1' }, none)).toBe(id);
-    expect(settlementId({ a: 1, b: '3' }, none)).not.toBe(id);
-    expect(settlementId({ a: 1, b: '2' }, { ...none, timeMs: 6 })).not.toBe(id);
+    expect(settlementId({ 'team.id': 2, 'user.id': '1' }, none)).toBe(id);
+    expect(settlementId({ 'user.id': 1, 'team.id': '3' }, none)).not.toBe(id);
+    expect(settlementId({ 'user.id': 1, 'team.id': '2' }, { ...none, timeMs: 6 })).not.toBe(id);
   });
 });
 

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import { IDENTIFIER } from '@tollkeeper/kernel';
 import type { IntakeRecord } from './record.ts';
+import { ASKED } from './facts.ts';
 import { eventNameOf, type FoundFacts } from './read-facts.ts';
 
 /** Shortest response id, without its prefix, that is taken for unique: those of local servers only count up. */
 const MIN_RESPONSE_ID = 20;
 /** A prefix such as `chatcmpl-` ends within the first characters. */
 const MAX_PREFIX = 10;
+
+const NAMES: ReadonlySet<string> = new Set(ASKED.names);
 
 /** What identifies a call. */
 export interface CallIdentity {
@@ -87,8 +90,9 @@ function ofSpan({ traceId, spanId }: IntakeRecord): string | undefined {
   return traceId === null || spanId === null ? undefined : `otel:${traceId}:${spanId}`;
 }
 
+/** Not of what a workspace key maps: a body that is sent again after a change of the key is the same. */
 function ofFacts({ attributes, timeMs }: IntakeRecord): string {
-  const facts = [...attributes].map(([name, value]) => [name, String(value)]);
+  const facts = [...attributes].flatMap(([name, value]) => (NAMES.has(name) ? [[name, String(value)]] : []));
   return `facts:${digest([...facts.sort(([a], [b]) => (a! < b! ? -1 : 1)), ['time', timeMs]])}`;
 }
 

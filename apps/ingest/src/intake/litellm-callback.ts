@@ -32,7 +32,8 @@ export function* decodeCallbacks(bytes: Buffer, asked: AskedAttributes): Generat
 
 interface CallbackPaths {
   tree: PathTree;
-  names: ReadonlyMap<string, string>;
+  /** The names of what is at a path. */
+  names: ReadonlyMap<string, readonly string[]>;
 }
 
 /**
@@ -40,10 +41,11 @@ interface CallbackPaths {
  * `metadata` as attributes of the same names, with Python inside; there, `#` begins what is a deeper path here.
  */
 function callbackPaths({ names }: AskedAttributes): CallbackPaths {
-  const paths = new Map<string, string>();
+  const paths = new Map<string, string[]>();
+  const add = (path: string, name: string) => paths.set(path, [...(paths.get(path) ?? []), name]);
   for (const name of names) {
-    if (name.startsWith(CALLBACK_PREFIX)) paths.set(name.slice(CALLBACK_PREFIX.length), name);
-    else if (name.startsWith('metadata.')) paths.set(name.replace('#', '.'), name);
+    if (name.startsWith(CALLBACK_PREFIX)) add(name.slice(CALLBACK_PREFIX.length), name);
+    else if (name.startsWith('metadata.')) add(name.replace('#', '.'), name);
   }
   return { tree: pathTree(paths.keys()), names: paths };
 }
@@ -106,7 +108,9 @@ function* readObject(
   if (json.at - start > MAX_OBJECT_MIB * 1024 * 1024) {
     return new MalformedBody(`has more than ${MAX_OBJECT_MIB} MiB: set turn_off_message_logging in LiteLLM`);
   }
-  const attributes = new Map([...found].map(([path, value]) => [names.get(path)!, value]));
+  const attributes = new Map(
+    [...found].flatMap(([path, value]) => names.get(path)!.map((name) => [name, value] as const)),
+  );
   const traceId = attributes.get(`${CALLBACK_PREFIX}trace_id`);
   return {
     ...emptyRecord('callback', { scope: NO_SCOPE, resource: NO_ATTRIBUTES, attributes }),

@@ -176,6 +176,9 @@ describe.each(ENCODINGS)('odd input in %s', (encoding) => {
     ];
     const spans = parents.map(([spanId, parentSpanId]) => call({ spanId, parentSpanId }));
     expect((await read({ spans }, encoding)).calls).toHaveLength(3);
+    const ring = Array.from({ length: 200 }, (_none, index) => (index + 1).toString(16).padStart(16, '0'));
+    const around = ring.map((spanId, index) => call({ spanId, parentSpanId: ring.at(index - 1)! }));
+    expect((await read({ spans: around }, encoding)).calls).toHaveLength(200);
   });
 
   it('counts a block by the filter of a provider once, though spans around the call repeat its finish reason', async () => {

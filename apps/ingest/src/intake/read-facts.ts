@@ -1,24 +1,33 @@
 import type { Fact, Source } from './fact-sources.ts';
-import { CALL_RULES, EVENT_NAME, FACTS } from './facts.ts';
+import { FACT_TABLE, type FactTable } from './fact-table.ts';
+import { CALL_RULES, EVENT_NAME } from './facts.ts';
 import type { Attributes, AttributeValue, IntakeRecord } from './record.ts';
 import type { SpanTree } from './span-tree.ts';
 
-type Facts = typeof FACTS;
+type Facts = FactTable['facts'];
 type FactName = keyof Facts;
 type ValueOf<F> = F extends Fact<infer T> ? T : never;
 
 /** The facts of a record by the table. */
 export interface FoundFacts {
   value<N extends FactName>(name: N): ValueOf<Facts[N]> | undefined;
+  /** The labels that the key maps, by their names. */
+  labels(): Iterable<readonly [name: string, value: string]>;
 }
 
 /** Reads facts by the table, when they are asked for. */
-export function factsOf(record: IntakeRecord, tree: SpanTree): FoundFacts {
+export function factsOf(record: IntakeRecord, tree: SpanTree, table: FactTable = FACT_TABLE): FoundFacts {
   return {
     value: (name) => {
       // The table gives each name its own type, which a lookup by a variable loses.
-      const { sources } = FACTS[name] as Fact<ValueOf<Facts[typeof name]>>;
+      const { sources } = table.facts[name] as Fact<ValueOf<Facts[typeof name]>>;
       return firstValue(sources, record, tree);
+    },
+    *labels() {
+      for (const [label, { sources }] of table.labels) {
+        const value = firstValue(sources, record, tree);
+        if (value !== undefined) yield [label, value];
+      }
     },
   };
 }
@@ -63,12 +72,14 @@ export interface NamedFact {
 }
 
 /** All facts of a record by the table, with the names that they came from. */
-export function* namedFactsOf(record: IntakeRecord, tree: SpanTree): Generator<NamedFact> {
-  for (const [fact, { sources }] of Object.entries<Fact<unknown>>(FACTS)) {
+export function* namedFactsOf(record: IntakeRecord, tree: SpanTree, table: FactTable): Generator<NamedFact> {
+  const facts = Object.entries<Fact<unknown>>(table.facts).map(([fact, of]) => [toSnakeCase(fact), of] as const);
+  const labels = [...table.labels].map(([label, of]) => [labelFact(label), of] as const);
+  for (const [fact, { sources }] of [...facts, ...labels]) {
     for (let index = 0; index < sources.length; index += 1) {
       const value = valueAt(index, sources, record, tree);
       if (value === undefined) continue;
-      yield { fact: toSnakeCase(fact), name: nameOf(index, sources, record, tree), value };
+      yield { fact, name: nameOf(index, sources, record, tree), value };
       break;
     }
   }
@@ -91,6 +102,13 @@ function nameOf(index: number, sources: readonly Source<unknown>[], record: Inta
         .find((found) => found !== undefined)} of a span around it`;
     }
   }
+}
+
+const MAX_FACT_NAME = 32;
+
+/** A label as the name of a fact: `label_cost_center` of `cost.center`. */
+function labelFact(label: string): string {
+  return `label_${label.replace(/[.-]/g, '_')}`.slice(0, MAX_FACT_NAME);
 }
 
 function toSnakeCase(name: string): string {

@@ -13,7 +13,7 @@ import type { IntakeRecord } from './record.ts';
 const EXPECTED = sections(readFileSync(join(import.meta.dirname, '../../test/fixtures/expected-calls.txt'), 'utf8'));
 
 const PRICES = createPriceBook(readBundledTable());
-const SOURCES = { overrides: createOverrideBook([]), prices: PRICES };
+const SOURCES = { overrides: createOverrideBook([]), prices: PRICES, priceAnew: false };
 
 const read = async (body: RecordedBody) => readCalls(await recordsOf(body), { receivedMs: RECEIVED_MS });
 

@@ -1,7 +1,14 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type Cause, type KeyRole, type Labels, mintWorkspaceKey } from '@tollkeeper/contracts';
+import {
+  type Cause,
+  DEFAULT_REPORT_MAPPING,
+  type KeyRole,
+  type Labels,
+  mintWorkspaceKey,
+  type ReportMapping,
+} from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
-import { type KeyStore, type KeyUse, MAX_ACTIVE_KEYS, type WorkspaceKey } from './workspace-key.ts';
+import { type KeyChange, type KeyStore, type KeyUse, MAX_ACTIVE_KEYS, type WorkspaceKey } from './workspace-key.ts';
 
 export interface NewKey {
   /** 1–80 characters. */
@@ -9,24 +16,29 @@ export interface NewKey {
   role: KeyRole;
   /** None by default. */
   labels?: Labels;
+  /** The default one if left out. */
+  reports?: ReportMapping;
 }
 
 /** A new key. Its text is only available now. */
-export type CreatedKey = Pick<WorkspaceKey, 'id' | 'name' | 'role' | 'labels' | 'createdAt'> & { apiKey: string };
+export type CreatedKey = Omit<WorkspaceKey, 'lastUsedAt' | 'revokedAt'> & { apiKey: string };
 
 export interface KeyUseCases {
   list(tenantId: TenantId): Promise<WorkspaceKey[]>;
   /** Rejects with `conflict` if the workspace has {@link MAX_ACTIVE_KEYS} valid keys. */
   create(tenantId: TenantId, key: NewKey, cause: Cause): Promise<CreatedKey>;
-  /** Replaces the labels of the key. Rejects with `not_found`, or with `conflict` if the key is revoked. */
-  setLabels(tenantId: TenantId, keyId: string, labels: Labels, cause: Cause): Promise<WorkspaceKey>;
+  /** Replaces what is in `change`. Rejects with `not_found`, or with `conflict` if the key is revoked. */
+  update(tenantId: TenantId, keyId: string, change: KeyChange, cause: Cause): Promise<WorkspaceKey>;
   /** Revokes the key permanently. Revoking it again changes nothing. Rejects with `not_found`. */
   revoke(tenantId: TenantId, keyId: string, cause: Cause): Promise<void>;
   /**
-   * The workspace, the role and the labels of a key. Rejects with the same `not_found` if the key does not exist, has
+   * The workspace of a key, and what callers need to know of it. Rejects with the same `not_found` if the key does not exist, has
    * another digest, or is revoked. Counts as a use of the key.
    */
-  verify(keyId: string, sha256: Buffer): Promise<{ tenantId: TenantId; role: KeyRole; labels: Labels }>;
+  verify(
+    keyId: string,
+    sha256: Buffer,
+  ): Promise<{ tenantId: TenantId } & Pick<WorkspaceKey, 'role' | 'labels' | 'reports'>>;
 }
 
 export interface KeyDeps {
@@ -43,7 +55,7 @@ export function createKeyUseCases({ store, recordUse, clock }: KeyDeps): KeyUseC
   return {
     list: (tenantId) => store.list(tenantId),
 
-    async create(tenantId, { name, role, labels = {} }, cause) {
+    async create(tenantId, { name, role, labels = {}, reports = DEFAULT_REPORT_MAPPING }, cause) {
       if ((await store.countActive(tenantId)) >= MAX_ACTIVE_KEYS) {
         throw new AppError(
           'conflict',
@@ -52,16 +64,16 @@ export function createKeyUseCases({ store, recordUse, clock }: KeyDeps): KeyUseC
       }
       const { id, apiKey, sha256 } = mintWorkspaceKey();
       const createdAt = new Date(clock());
-      const key = { id, name, role, labels, createdAt };
+      const key = { id, name, role, labels, reports, createdAt };
       await store.insert(tenantId, { ...key, lastUsedAt: null, revokedAt: null, sha256 }, cause);
       return { ...key, apiKey };
     },
 
-    async setLabels(tenantId, keyId, labels, cause) {
-      const key = await store.setLabels(tenantId, keyId, labels, cause);
+    async update(tenantId, keyId, change, cause) {
+      const key = await store.update(tenantId, keyId, change, cause);
       if (key === null) noSuchKey();
       if (key.revokedAt === null) return key;
-      throw new AppError('conflict', 'This key is revoked and cannot change. Create a new key with these labels.');
+      throw new AppError('conflict', 'This key is revoked and cannot change. Create a new key.');
     },
 
     async revoke(tenantId, keyId, cause) {
@@ -74,9 +86,9 @@ export function createKeyUseCases({ store, recordUse, clock }: KeyDeps): KeyUseC
       if (proof === null || !matches || proof.revoked) {
         throw new AppError('not_found', 'This workspace key is not valid.');
       }
-      const { tenantId, role, labels, isUsed } = proof;
+      const { tenantId, role, labels, reports, isUsed } = proof;
       recordUse({ tenantId, keyId, usedAt: new Date(clock()) }, { isFirst: !isUsed });
-      return { tenantId, role, labels };
+      return { tenantId, role, labels, reports };
     },
   };
 }

@@ -1,8 +1,8 @@
-import { identifier, KEY_ROLES, labels, MAX_LABELS, moment } from '@tollkeeper/contracts';
+import { identifier, KEY_ROLES, labels, MAX_LABELS, moment, reportMapping } from '@tollkeeper/contracts';
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import type { CreatedKey, KeyUseCases } from '../domain/key.use-cases.ts';
-import type { WorkspaceKey } from '../domain/workspace-key.ts';
+import type { KeyChange, WorkspaceKey } from '../domain/workspace-key.ts';
 
 const PATH = '/api/v1/management/workspace-keys';
 const TAG = 'Workspace keys';
@@ -23,7 +23,16 @@ const keyLabels = labels.meta({
     `Labels of every call that is made with the key: at most ${MAX_LABELS}, each with a value of 1–128 printable ` +
     'characters. They win over labels of the same name that the agent or the call has',
 });
-const keyFields = { id: z.string(), name: z.string(), role: keyRole, labels: keyLabels, created_at: moment };
+const keyFields = {
+  ...{ id: z.string(), name: z.string(), role: keyRole, labels: keyLabels },
+  reports: reportMapping,
+  created_at: moment,
+};
+const keyChange = z
+  .strictObject({ labels: keyLabels.optional(), reports: reportMapping.optional() })
+  .refine(({ labels: pinned, reports }) => pinned !== undefined || reports !== undefined, {
+    error: 'must have labels or reports',
+  });
 const ofKey = z.object({ id: identifier.meta({ description: 'Id of the key' }) });
 
 const keyRecord = z
@@ -70,10 +79,14 @@ export function createKeyRoutes(useCases: KeyUseCases): Route[] {
       summary: 'Create a key',
       description: 'Only this response has the key. Store it immediately.',
       access: 'owner',
-      body: z.strictObject({ name: keyName, role: keyRole, labels: keyLabels.default({}) }),
+      body: z.strictObject({
+        ...{ name: keyName, role: keyRole, labels: keyLabels.default({}) },
+        reports: reportMapping.optional(),
+      }),
       responses: { 201: { description: 'The new key', schema: createdKey } },
       handler: async ({ caller, body, cause }) => {
-        const key = await useCases.create(caller.tenantId, body, cause);
+        const { name, role } = body;
+        const key = await useCases.create(caller.tenantId, { name, role, ...toChange(body) }, cause);
         return { status: 201, body: { ...toKeyBody(key), api_key: key.apiKey } };
       },
     }),
@@ -83,18 +96,19 @@ export function createKeyRoutes(useCases: KeyUseCases): Route[] {
       path: `${PATH}/{id}`,
       operationId: 'updateWorkspaceKey',
       tag: TAG,
-      summary: 'Change the labels of a key',
+      summary: 'Change the labels of a key, or how its reports are read',
       description:
-        'Replaces all labels of the key; `{}` removes them. New calls count with the new labels within 5 seconds. ' +
+        '`labels` replaces all labels of the key; `{}` removes them. `reports` replaces all of how its reports are ' +
+        'read; fields that are left out have their defaults again. New calls count as changed within 5 seconds. ' +
         'For each name, the first source that has it wins: the key, the agent, the call. A reservation that gives a ' +
         'label of its key another value gets 403 `label_pinned`; an event is taken, with the value of the key. 409 ' +
         'if the key is revoked.',
       access: 'owner',
       params: ofKey,
-      body: z.strictObject({ labels: keyLabels }),
+      body: keyChange,
       responses: { 200: { description: 'The key as it is now', schema: keyRecord } },
       handler: async ({ caller, params, body, cause }) => {
-        const key = await useCases.setLabels(caller.tenantId, params.id, body.labels, cause);
+        const key = await useCases.update(caller.tenantId, params.id, toChange(body), cause);
         return { status: 200, body: toKeyRecord(key) };
       },
     }),
@@ -117,8 +131,16 @@ export function createKeyRoutes(useCases: KeyUseCases): Route[] {
   ];
 }
 
-function toKeyBody({ id, name, role, labels: pinned, createdAt }: Omit<CreatedKey, 'apiKey'>) {
-  return { id, name, role, labels: pinned, created_at: createdAt.toISOString() };
+/** What is given of the labels and of how reports are read. */
+function toChange({ labels: pinned, reports }: z.output<typeof keyChange>): KeyChange {
+  if (reports === undefined) return pinned === undefined ? {} : { labels: pinned };
+  const { price_anew: priceAnew, ...names } = reports;
+  return { ...(pinned !== undefined && { labels: pinned }), reports: { ...names, priceAnew } };
+}
+
+function toKeyBody({ id, name, role, labels: pinned, reports, createdAt }: Omit<CreatedKey, 'apiKey'>) {
+  const { priceAnew: price_anew, ...names } = reports;
+  return { id, name, role, labels: pinned, reports: { ...names, price_anew }, created_at: createdAt.toISOString() };
 }
 
 function toKeyRecord(key: WorkspaceKey): z.infer<typeof keyRecord> {

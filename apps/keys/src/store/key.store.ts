@@ -1,5 +1,12 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
-import { type Cause, KEY_ROLES, type KeyRole, type Labels } from '@tollkeeper/contracts';
+import {
+  type Cause,
+  DEFAULT_REPORT_MAPPING,
+  KEY_ROLES,
+  type KeyRole,
+  type Labels,
+  type ReportMapping,
+} from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn, toBuffer } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
@@ -18,6 +25,8 @@ interface StoredKey {
   role: KeyRole;
   /** Release 0.1.0 stored keys without labels. */
   labels?: Labels;
+  /** Earlier releases stored keys without it. Objects without fields are not stored. */
+  reports?: Partial<ReportMapping>;
   sha256: Buffer;
   createdAt: Date;
   lastUsedAt: Date | null;
@@ -31,6 +40,7 @@ const keySchema = new Schema<StoredKey>(
     name: { type: String, required: true },
     role: { type: String, enum: KEY_ROLES, required: true },
     labels: { type: Schema.Types.Mixed },
+    reports: { type: Schema.Types.Mixed },
     sha256: { type: Buffer, required: true },
     createdAt: { type: Date, required: true },
     lastUsedAt: { type: Date, default: null },
@@ -41,7 +51,10 @@ const keySchema = new Schema<StoredKey>(
 keySchema.index({ tenantId: 1, revokedAt: -1, createdAt: -1 });
 
 // Lists never load the digest, so they cannot leak it.
-const LISTED = { name: 1, role: 1, labels: 1, createdAt: 1, lastUsedAt: 1, revokedAt: 1 } as const;
+const LISTED = {
+  ...{ name: 1, role: 1, labels: 1, reports: 1 },
+  ...{ createdAt: 1, lastUsedAt: 1, revokedAt: 1 },
+} as const;
 
 /** A key before and after a change; `before` is null for a new key. */
 interface Changed {
@@ -85,14 +98,14 @@ export function createKeyStore(connection: Connection, trail: AuditTrail): KeySt
       return [...active, ...revoked].map(toWorkspaceKey);
     },
 
-    setLabels: (tenantId, keyId, labels, cause) =>
+    update: (tenantId, keyId, change, cause) =>
       changeInTurn(connection, tenantId, async (session) => {
         const stored = await keys.findOne({ _id: keyId, tenantId }, LISTED, { session }).lean();
         if (stored === null) return null;
         const before = toWorkspaceKey(stored);
         if (before.revokedAt !== null) return before;
-        await keys.updateOne({ _id: keyId, tenantId }, { $set: { labels } }, { session });
-        const after = { ...before, labels };
+        await keys.updateOne({ _id: keyId, tenantId }, { $set: change }, { session });
+        const after = { ...before, ...change };
         await record(session, tenantId, cause, { before, after });
         return after;
       }),
@@ -109,14 +122,15 @@ export function createKeyStore(connection: Connection, trail: AuditTrail): KeySt
 
     async findProof(keyId) {
       const stored = await keys
-        .findById(keyId, { tenantId: 1, role: 1, labels: 1, sha256: 1, lastUsedAt: 1, revokedAt: 1 })
+        .findById(keyId, { tenantId: 1, role: 1, labels: 1, reports: 1, sha256: 1, lastUsedAt: 1, revokedAt: 1 })
         .lean();
       if (stored === null) return null;
-      const { tenantId, role, labels = {}, sha256, lastUsedAt, revokedAt } = stored;
+      const { tenantId, role, labels = {}, reports, sha256, lastUsedAt, revokedAt } = stored;
       return {
         tenantId: provenTenantId(tenantId),
         role,
         labels,
+        reports: toMapping(reports),
         sha256: toBuffer(sha256),
         revoked: revokedAt !== null,
         isUsed: lastUsedAt !== null,
@@ -134,6 +148,11 @@ export function createKeyStore(connection: Connection, trail: AuditTrail): KeySt
 
 type ListedKey = Pick<StoredKey, '_id' | keyof typeof LISTED>;
 
-function toWorkspaceKey({ _id, name, role, labels = {}, createdAt, lastUsedAt, revokedAt }: ListedKey): WorkspaceKey {
-  return { id: _id, name, role, labels, createdAt, lastUsedAt, revokedAt };
+function toWorkspaceKey({ _id, labels = {}, reports, ...key }: ListedKey): WorkspaceKey {
+  const { name, role, createdAt, lastUsedAt, revokedAt } = key;
+  return { id: _id, name, role, labels, reports: toMapping(reports), createdAt, lastUsedAt, revokedAt };
+}
+
+function toMapping(stored: Partial<ReportMapping> = {}): ReportMapping {
+  return { ...DEFAULT_REPORT_MAPPING, ...stored };
 }

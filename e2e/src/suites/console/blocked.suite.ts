@@ -6,7 +6,7 @@ import { LOOKS } from '../../browser.ts';
 import { tabTo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
-import { cloudEvent, spendSettled } from '../../events.ts';
+import { budgetBlocked, cloudEvent, spendSettled } from '../../events.ts';
 import { newWorkspace, reportEvents, type TestWorkspace } from '../../workspace.ts';
 
 const ODD = [
@@ -74,6 +74,30 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       await expectFit();
       await drawer.getByRole('button', { name: 'Copy run ID' }).click();
       expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe('run-1');
+    });
+
+    it('has settlements in its run with their tokens by kind and where their price is from, as the agent has', async () => {
+      const workspace = await newWorkspace(console.owner());
+      const { data, ...event } = spendSettled({ agentId: 'reader', runId: 'run-7', amountMicros: 5_170 });
+      const { input_tokens: _input, output_tokens: _output, ...call } = data;
+      const tokens = { input: 176, cache_read: 1024, output: 345, reasoning: 128 };
+      await reportEvents(stage.deployment(), workspace.apiKey, [
+        { ...event, data: { ...call, tokens, priced_by: 'override' } },
+        budgetBlocked('run-7', 'reader'),
+      ]);
+      const { page, expectFit } = await console.open(look, '/blocked?run=run-7', workspace);
+      const run = page.getByRole('dialog', { name: 'Run run-7' });
+      await run
+        .getByText('test-model, 1,200 tokens in, 345 out (1,024 cache read, 128 reasoning), workspace price')
+        .waitFor();
+      await expectFit();
+      await page.goto(`/w/${workspace.slug}/agents/reader`);
+      const recent = page.getByRole('table', { name: 'Recent settlements' });
+      await recent.getByText('run-7').waitFor();
+      await expectFit();
+      if (look.size !== 'desktop') return;
+      await recent.getByRole('cell', { name: '1,200 / 345 1,024 cache read, 128 reasoning' }).waitFor();
+      await recent.getByRole('cell', { name: 'Workspace price' }).waitFor();
     });
 
     it('by a guard gives the reason', async () => {

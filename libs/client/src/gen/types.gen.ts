@@ -2304,6 +2304,34 @@ export type AlertChannelTestResult = {
  */
 export type WorkspaceKeyRole = 'read_only' | 'developer' | 'admin';
 
+/**
+ * How reports of calls by OTLP and LiteLLM with the key are read. An attribute is looked for in the span or log entry, in the spans around it, the nearest first, and in the resource. After `#` comes a path into the JSON of the attribute. `$.a.b` is a path in an object of LiteLLM's callback
+ */
+export type ReportMapping = {
+    /**
+     * The attribute with the agent of a call. It counts before `gen_ai.agent.name`
+     */
+    agent?: string | null;
+    /**
+     * The attribute with the run of a call. It counts before `session.id` and the like
+     */
+    run?: string | null;
+    /**
+     * The attributes with labels of a call, by the names of the labels: at most 8
+     */
+    labels?: {
+        [key: string]: string;
+    };
+    /**
+     * Whether calls with tokens cost what these cost by prices, whatever cost is reported
+     */
+    price_anew?: boolean;
+    /**
+     * Name of Tollkeeper among the guards of the gateway. Blocks by it are not counted again
+     */
+    guard?: string;
+};
+
 export type WorkspaceKey = {
     id: string;
     name: string;
@@ -2314,6 +2342,7 @@ export type WorkspaceKey = {
     labels: {
         [key: string]: string;
     };
+    reports: ReportMappingOutput;
     created_at: string;
     /**
      * At most a minute behind; the first use is recorded immediately. Null if never used
@@ -2335,6 +2364,7 @@ export type CreatedWorkspaceKey = {
     labels: {
         [key: string]: string;
     };
+    reports: ReportMappingOutput;
     created_at: string;
     /**
      * `ws_live_<id>.<secret>`; shown only once
@@ -2403,6 +2433,34 @@ export type ReportedCall = {
          */
         value: string;
     }>;
+};
+
+/**
+ * How reports of calls by OTLP and LiteLLM with the key are read. An attribute is looked for in the span or log entry, in the spans around it, the nearest first, and in the resource. After `#` comes a path into the JSON of the attribute. `$.a.b` is a path in an object of LiteLLM's callback
+ */
+export type ReportMappingOutput = {
+    /**
+     * The attribute with the agent of a call. It counts before `gen_ai.agent.name`
+     */
+    agent: string | null;
+    /**
+     * The attribute with the run of a call. It counts before `session.id` and the like
+     */
+    run: string | null;
+    /**
+     * The attributes with labels of a call, by the names of the labels: at most 8
+     */
+    labels: {
+        [key: string]: string;
+    };
+    /**
+     * Whether calls with tokens cost what these cost by prices, whatever cost is reported
+     */
+    price_anew: boolean;
+    /**
+     * Name of Tollkeeper among the guards of the gateway. Blocks by it are not counted again
+     */
+    guard: string;
 };
 
 export type DeniedCall = {
@@ -5772,6 +5830,7 @@ export type CreateWorkspaceKeyData = {
         labels?: {
             [key: string]: string;
         };
+        reports?: ReportMapping;
     };
     path?: never;
     query?: never;
@@ -5801,9 +5860,10 @@ export type UpdateWorkspaceKeyData = {
         /**
          * Labels of every call that is made with the key: at most 10, each with a value of 1–128 printable characters. They win over labels of the same name that the agent or the call has
          */
-        labels: {
+        labels?: {
             [key: string]: string;
         };
+        reports?: ReportMapping;
     };
     path: {
         /**

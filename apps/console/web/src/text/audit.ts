@@ -10,7 +10,7 @@ const ACTIONS: Record<string, string> = {
   'price.set': 'Set a price',
   'repricing.create': 'Priced calls again',
   'key.create': 'Created a key',
-  'key.update': 'Changed the labels of a key',
+  'key.update': 'Changed a key',
   'key.revoke': 'Revoked a key',
   'rule.create': 'Created a rule',
   'rule.update': 'Updated a rule',

@@ -1,7 +1,7 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import { UnreadableDocument } from '@tollkeeper/mongo';
 import type { ClientSession, mongo } from 'mongoose';
-import { identitiesOf, type DashboardEvent } from '../../domain/event.ts';
+import { identitiesOf, type DashboardEvent, type KnownIdentities } from '../../domain/event.ts';
 import { runKey, type RunStart } from '../../domain/run.ts';
 import { BY_DAY, eventsOf, marksOfRuns, type ChunkCollection, type FindChunks } from './chunk.collection.ts';
 import { createFoldSchedule, type FoldPlace } from './chunk.folds.ts';
@@ -11,7 +11,7 @@ import { DAY_MS, marksOf, toChunks, type ChunkDocument, type TenantMark } from '
 /** What recording reads from chunks, and writes to them. */
 export interface ChunkWriter {
   /** The `identitiesOf` these events that are in a chunk. */
-  knownIdentities(session: ClientSession | undefined, events: DashboardEvent[]): Promise<Set<string>>;
+  knownIdentities(session: ClientSession | undefined, events: DashboardEvent[]): Promise<KnownIdentities>;
   /** The times of the first events of these runs, by `runKey`, if chunks have them. */
   knownRunStarts(
     session: ClientSession | undefined,
@@ -59,14 +59,16 @@ export function createChunkWriter(chunks: ChunkCollection, find: FindChunks): Ch
 
   return {
     async knownIdentities(session, wanted) {
-      const known = new Set<string>();
+      const known: KnownIdentities = new Map();
       const keys = [...new Set(wanted.flatMap(identityKeys))];
       // Built on demand, because almost never does a chunk match.
       let asked: Set<string> | undefined;
       for await (const chunk of find({ keys: { $in: keys } }, 'events', {}, session)) {
         asked ??= new Set(wanted.flatMap(identitiesOf));
-        for (const event of eventsOf(chunk, { fields: ['settlement_id'] })) {
-          for (const identity of identitiesOf(event)) if (asked.has(identity)) known.add(identity);
+        for (const event of eventsOf(chunk, { fields: ['settlement_id', 'amount_micros'] })) {
+          for (const identity of identitiesOf(event)) {
+            if (asked.has(identity)) known.set(identity, event.data.amount_micros);
+          }
         }
       }
       return known;

@@ -5,6 +5,7 @@ import { useMay, useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { percent } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
+import { settlement } from '../../text/settlement.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { At, Money, Tokens } from '../../ui/figures.tsx';
@@ -113,6 +114,18 @@ function Models({ models, total }: { models: Model[]; total: number }) {
   );
 }
 
+/** The parts of the tokens are below them, if the gateway reports any. */
+function SettledTokens(call: Api.Settlement) {
+  const { input_tokens: input = 0, output_tokens: output = 0 } = call;
+  const parts = settlement.parts(call);
+  return (
+    <>
+      <Tokens input={input} output={output} />
+      {parts !== '' && <div className={ui['hint']}>{parts}</div>}
+    </>
+  );
+}
+
 function Recent({ settlements }: { settlements: Api.Settlement[] }) {
   const columns: Column<Api.Settlement>[] = [
     { key: 'when', head: words.column.when, cell: ({ occurred_at }) => <At at={occurred_at} /> },
@@ -123,7 +136,13 @@ function Recent({ settlements }: { settlements: Api.Settlement[] }) {
       head: words.column.tokens,
       align: 'right',
       wide: true,
-      cell: ({ input_tokens: input = 0, output_tokens: output = 0 }) => <Tokens input={input} output={output} />,
+      cell: SettledTokens,
+    },
+    {
+      key: 'priced-by',
+      head: settlement.pricedBy,
+      wide: true,
+      cell: ({ priced_by: by }) => (by === undefined ? text.common.none : settlement.source(by)),
     },
     { key: 'run', head: words.column.run, cell: ({ run_id }) => <span className={ui['id']}>{run_id}</span> },
   ];

@@ -4,6 +4,7 @@ import { useSpan } from '../../app/span.ts';
 import { money } from '../../format/money.ts';
 import { exactCount } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
+import { settlement } from '../../text/settlement.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { At } from '../../ui/figures.tsx';
 import { Loaded } from '../../ui/parts.tsx';
@@ -62,6 +63,7 @@ function Steps({ events }: { events: readonly Step[] }) {
         {events.map((event) => (
           <li key={event.event_id}>
             <At at={event.occurred_at} /> <span>{whatHappened(event)}</span>
+            {'amount_micros' in event && <div className={ui['hint']}>{settlement.details(event)}</div>}
           </li>
         ))}
       </ol>

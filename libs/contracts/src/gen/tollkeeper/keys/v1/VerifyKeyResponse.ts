@@ -1,6 +1,7 @@
 // Original file: tollkeeper/keys/v1/keys.proto
 
 import type { KeyRole as _tollkeeper_keys_v1_KeyRole, KeyRole__Output as _tollkeeper_keys_v1_KeyRole__Output } from '../../../tollkeeper/keys/v1/KeyRole.ts';
+import type { ReportMapping as _tollkeeper_keys_v1_ReportMapping, ReportMapping__Output as _tollkeeper_keys_v1_ReportMapping__Output } from '../../../tollkeeper/keys/v1/ReportMapping.ts';
 
 export interface VerifyKeyResponse {
   /**
@@ -16,6 +17,10 @@ export interface VerifyKeyResponse {
    * Whether somebody waits to see the reports of the workspace: then callers send them by KeepReport.
    */
   'watched'?: (boolean);
+  /**
+   * How reports of calls that come with the key are read. Absent: as without a mapping.
+   */
+  'reports'?: (_tollkeeper_keys_v1_ReportMapping | null);
 }
 
 export interface VerifyKeyResponse__Output {
@@ -32,4 +37,8 @@ export interface VerifyKeyResponse__Output {
    * Whether somebody waits to see the reports of the workspace: then callers send them by KeepReport.
    */
   'watched': (boolean);
+  /**
+   * How reports of calls that come with the key are read. Absent: as without a mapping.
+   */
+  'reports': (_tollkeeper_keys_v1_ReportMapping__Output | null);
 }
