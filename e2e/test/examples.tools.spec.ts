@@ -3,7 +3,7 @@ import { exampleFolders } from '../src/examples.ts';
 import { useStandalone } from '../src/standalone.stage.ts';
 import { describeExamples } from '../src/suites/examples.suite.ts';
 
-const HERE = ['curl', 'vercel-ai-sdk', 'openai-agents-sdk', 'litellm', 'codex', 'claude-code'];
+const HERE = ['curl', 'vercel-ai-sdk', 'openai-agents-sdk', 'litellm', 'codex', 'claude-code', 'envoy'];
 
 describe('examples/', () => {
   it('has no folder that no suite runs', async () => {
