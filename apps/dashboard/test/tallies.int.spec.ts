@@ -115,7 +115,8 @@ const event: fc.Arbitrary<DashboardEvent> = fc
 
 /** Two corrections of each fifth settlement that counts, up and down, the first of them twice. */
 function correctionsOf(reported: DashboardEvent[]): DashboardEvent[] {
-  const counted = withoutDuplicates(reported, new Set()).filter(({ type }) => type === SPEND_SETTLED);
+  const { fresh } = withoutDuplicates(reported, new Map());
+  const counted = fresh.filter(({ type }) => type === SPEND_SETTLED);
   return counted.flatMap((settlement, index): DashboardEvent[] => {
     if (index % 5 > 0) return [];
     const { amount_micros: before = 0, priced_by: said = 'table', ...facts } = settlement.data;

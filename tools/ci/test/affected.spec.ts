@@ -51,6 +51,10 @@ describe('nx affected -t test', () => {
     expect(tested).not.toContain('keys');
   });
 
+  it('after a change in an example runs e2e alone', async () => {
+    expect(await testedAfterChangeTo('examples/codex/config.toml')).toEqual(['e2e']);
+  });
+
   it('after a change in apps/standalone runs no service', async () => {
     const tested = await testedAfterChangeTo('apps/standalone/src/main.ts');
 

@@ -1,0 +1,90 @@
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { freePort } from '@tollkeeper/managed-process';
+import { eventually } from '@tollkeeper/testing';
+import { environmentOf, outputOf, runScript } from './example.shell.ts';
+import { blocksOf } from './readme.blocks.ts';
+import type { TargetOf } from './target.ts';
+
+const EXAMPLES = join(import.meta.dirname, '../../examples');
+/** Installed packages, and what an earlier try of a person left. */
+const INSTALLED = new Set(['.venv', 'bin', 'cookies', 'envoy.local.yaml', 'home', 'node_modules', 'package-lock.json']);
+/** The examples use ports from 14000 on, and no other number there looks like one. */
+const PORT = /\b14\d{3}\b/g;
+
+/** What every example asks its model, and how the answer begins: words that Tollkeeper must not keep. */
+export const CONVERSATION = { prompt: 'Why is the sky blue?', answer: 'Air scatters blue light' };
+
+/** The folders of examples that report calls. */
+export async function exampleFolders(): Promise<string[]> {
+  const entries = await readdir(EXAMPLES, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory() && entry.name !== 'model-stub').map(({ name }) => name);
+}
+
+export interface Examples {
+  /**
+   * Follows the README of an example, in a copy of it: runs its blocks of `sh` in order, the last of which asks
+   * Tollkeeper, until the answer has what its block of `json` says. Resolves to that answer.
+   */
+  follow(folder: string): Promise<string>;
+}
+
+/** The examples, on free ports instead of those in their files, which others on this machine may use. */
+export function useExamples(target: TargetOf): Examples {
+  let copy: string;
+
+  beforeAll(async () => {
+    copy = await mkdtemp(join(tmpdir(), 'tollkeeper-examples-'));
+    await cp(EXAMPLES, copy, { recursive: true, filter: (path) => !INSTALLED.has(basename(path)) });
+    await useFreePorts(copy);
+  });
+  afterAll(() => rm(copy, { recursive: true, force: true, maxRetries: 10 }));
+
+  return {
+    async follow(folder) {
+      const preparations = blocksOf(await readFile(join(copy, 'README.md'), 'utf8'), 'sh');
+      const readme = await readFile(join(copy, folder, 'README.md'), 'utf8');
+      const commands = blocksOf(readme, 'sh');
+      const question = commands.pop() ?? '';
+      const [expected = ''] = blocksOf(readme, 'json');
+      expect(await textOf(join(copy, folder))).toContain(CONVERSATION.prompt);
+      const env = environmentOf(target());
+
+      const shell = await runScript([...preparations, `cd ${folder}`, ...commands].join('\n'), copy, env);
+      try {
+        return await eventually(async () => {
+          const answer = await outputOf(question, join(copy, folder), env);
+          const { models } = JSON.parse(answer) as { models: unknown };
+          expect({ models }).toEqual(JSON.parse(expected));
+          return answer;
+        });
+      } finally {
+        await shell.end();
+        // Its programs may still write.
+        await rm(join(copy, folder), { recursive: true, force: true, maxRetries: 10 });
+      }
+    },
+  };
+}
+
+async function useFreePorts(directory: string): Promise<void> {
+  const ports = new Map<string, number>();
+  for (const path of await filesIn(directory)) {
+    const text = await readFile(path, 'utf8');
+    for (const [port] of text.matchAll(PORT)) if (!ports.has(port)) ports.set(port, await freePort());
+    const moved = text.replaceAll(PORT, (port) => String(ports.get(port)));
+    await writeFile(path, moved);
+  }
+}
+
+async function textOf(directory: string): Promise<string> {
+  const texts = (await filesIn(directory)).map((path) => readFile(path, 'utf8'));
+  return (await Promise.all(texts)).join('\n');
+}
+
+async function filesIn(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+}

@@ -1,0 +1,16 @@
+import { describe, expect, it } from '@jest/globals';
+import { exampleFolders } from '../src/examples.ts';
+import { useStandalone } from '../src/standalone.stage.ts';
+import { describeExamples } from '../src/suites/examples.suite.ts';
+
+const HERE = ['curl', 'vercel-ai-sdk', 'openai-agents-sdk', 'litellm', 'codex', 'claude-code', 'envoy'];
+/** Its installation takes minutes, so `npm run test:collector` runs it. */
+const BY_HAND = ['otel-collector'];
+
+describe('examples/', () => {
+  it('has no folder that no suite runs', async () => {
+    expect((await exampleFolders()).toSorted()).toEqual([...HERE, ...BY_HAND].toSorted());
+  });
+
+  describeExamples(useStandalone().deployment, HERE);
+});
