@@ -98,6 +98,7 @@ export function createIngest(deps: IngestDeps): IngestService {
   const calls = createCallIntake<ReportingKey & Pick<VerifiedKey, 'watched' | 'reports'>>({
     accept: intake.accept,
     chargeEvents: quotas.events.charge,
+    oweEvents: quotas.events.owe,
     count: createCallCounter(deps),
     countPlansLeftOut: createPlanCounter(deps),
     show: createReportKeeper({ keys, clock, now, logger }),

@@ -327,7 +327,24 @@ describe('a report that cannot be taken', () => {
 describe("what LiteLLM's callback sends", () => {
   const single = bodyOf('litellm-1.106.2-generic-single.json').toString();
 
-  it('may have 32 MiB, and is refused with 413 over that', async () => {
+  it('may have 128 MiB with an object a line, of which those that cannot be read are errors at their place', async () => {
+    const { apiKey, tenantId } = ingest.keys.issue();
+    const prompt = 'x'.repeat(1024 * 1024);
+    const line = (index: number) =>
+      JSON.stringify({ id: `call-${index}`, litellm_call_id: `call-${index}`, response_cost: 0.5, messages: prompt });
+    const lines = Array.from({ length: 100 }, (_none, index) => (index % 30 === 17 ? '{"id":' : line(index)));
+    const answer = await send(LITELLM, lines.join('\n'), bearer(apiKey, JSON_TYPE));
+    expect([answer.status, answer.body]).toMatchObject([200, { accepted: 97, dropped: 3 }]);
+    expect((answer.body?.['errors'] as { index: number }[]).map(({ index }) => index)).toEqual([17, 47, 77]);
+    ingest.expectDocumented(LITELLM, answer.status, answer.body);
+    const ids = () => events(tenantId).map(({ id }) => id);
+    await eventually(() => expect(ids()).toHaveLength(97));
+    expect(ids()).toEqual(lines.flatMap((each, index) => (each === '{"id":' ? [] : `call:call-${index}`)));
+    const over = await send(LITELLM, `${line(0)}\n`.repeat(128), bearer(ingest.keys.issue().apiKey, JSON_TYPE));
+    expect(over.status).toBe(413);
+  });
+
+  it('may have 32 MiB in a list, and is refused with 413 over that', async () => {
     const sized = (mib: number) => `[${single},{"messages":"${'x'.repeat(mib * 1024 * 1024)}"}]`;
     // Each uses up the quota of its workspace.
     const post = (mib: number) => send(LITELLM, sized(mib), bearer(ingest.keys.issue().apiKey, JSON_TYPE));

@@ -47,6 +47,7 @@ const events = createEventIntake({
 const intake = createCallIntake<typeof key>({
   accept: events.accept,
   chargeEvents: () => undefined,
+  oweEvents: () => undefined,
   count: () => undefined,
   countPlansLeftOut: () => undefined,
   overridesOf: () => createOverrideBook([]),

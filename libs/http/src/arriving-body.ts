@@ -62,10 +62,22 @@ async function collect(source: Readable, decoder: Decoder | undefined, collected
   }
 }
 
-function createArrival(source: Readable, { limitBytes, maxRatio, decoder }: BodyReading) {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const read: Buffer[] = [];
+/** Makes a function that counts the bytes that arrive, and throws `payload_too_large` if they are too many. */
+export function createLengthCheck({ limitBytes, maxRatio, decoder }: BodyReading): (bytes: number) => void {
   let length = 0;
+  return (bytes) => {
+    length += bytes;
+    if (length > limitBytes) throw bodyTooLarge();
+    if (decoder !== undefined && length > Math.max(UNCHECKED_BYTES, decoder.bytesWritten * maxRatio)) {
+      throw grownTooMuch(maxRatio);
+    }
+  };
+}
+
+function createArrival(source: Readable, reading: BodyReading) {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const check = createLengthCheck(reading);
+  const read: Buffer[] = [];
   let stop = () => {};
   const fail = (reason: unknown) => {
     stop();
@@ -77,12 +89,8 @@ function createArrival(source: Readable, { limitBytes, maxRatio, decoder }: Body
     /** Reads the whole body, and takes room from `share` for each piece as it arrives. */
     collect(share: BodyShare): Promise<Buffer> {
       const onData = (piece: Buffer) => {
-        length += piece.length;
-        if (length > limitBytes) return fail(bodyTooLarge());
-        if (decoder !== undefined && length > Math.max(UNCHECKED_BYTES, decoder.bytesWritten * maxRatio)) {
-          return fail(grownTooMuch(maxRatio));
-        }
         try {
+          check(piece.length);
           share.take(piece.length);
           read.push(withoutRest(piece));
         } catch (refused) {
@@ -91,7 +99,7 @@ function createArrival(source: Readable, { limitBytes, maxRatio, decoder }: Body
       };
       const forget = finished(source, { writable: false }, (error) => {
         if (error) fail(error);
-        else resolve(Buffer.concat(read, length));
+        else resolve(Buffer.concat(read));
       });
       stop = () => {
         source.off('data', onData);
@@ -105,11 +113,11 @@ function createArrival(source: Readable, { limitBytes, maxRatio, decoder }: Body
 }
 
 /** A piece is a view of all that was read from its connection, which can be many times its size. */
-function withoutRest(piece: Buffer): Buffer {
+export function withoutRest(piece: Buffer): Buffer {
   return piece.length < piece.buffer.byteLength / 2 ? Buffer.from(piece) : piece;
 }
 
-function decompress(source: Readable, decoder: Decoder): void {
+export function decompress(source: Readable, decoder: Decoder): void {
   source.pipe(decoder);
   // A pipe does not pass on that its source was aborted, so the decoder would wait for more.
   finished(source, { writable: false }, (error) => {
@@ -155,7 +163,7 @@ export function decoderOf(encoding = 'identity', header = 'Content-Encoding'): D
   throw new AppError('unsupported_media_type', `The ${header} must be one of ${BODY_ENCODINGS.join(', ')}.`);
 }
 
-function unreadable(cause: unknown): AppError {
+export function unreadable(cause: unknown): AppError {
   return new AppError(
     'invalid_request',
     'The request body cannot be read. Check that it is complete and that Content-Encoding names its compression.',

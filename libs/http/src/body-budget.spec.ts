@@ -160,6 +160,33 @@ describe('a body that has stalled', () => {
   });
 });
 
+describe('a body that is read in parts', () => {
+  it('keeps the room of what is left, and returns the rest', () => {
+    const { budget, open } = setUp();
+    const share = open([64 * KIB, 64 * KIB], 'a');
+    share.keep(1_000);
+    expect(budget.takenBytes).toBe(1_000 + PIECE_OVERHEAD_BYTES);
+    share.keep(64 * KIB);
+    expect(budget.takenBytes).toBe(1_000 + PIECE_OVERHEAD_BYTES);
+    share.giveBack();
+    share.keep(0);
+    expect(budget.takenBytes).toBe(0);
+  });
+
+  it('has not stalled while it is in use, and can stall again when more of it arrives', () => {
+    const { clock, open, filling } = nearlyFull(2_000);
+    const own = open([600]);
+    for (const { complete } of [...filling, own]) complete();
+    clock.ms += STALLED_MS;
+    expect(() => open([1_500])).toThrow(FULL);
+    own.keep(0);
+    own.take(100);
+    clock.ms += STALLED_MS;
+    open([1_000]);
+    expect(own.gaveWay).toHaveLength(1);
+  });
+});
+
 describe('a sender', () => {
   it('is held to a quarter once half of the budget is taken, to the byte', () => {
     const { budget, open, refusals } = setUp();

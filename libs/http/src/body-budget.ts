@@ -19,8 +19,10 @@ export interface BodyShare {
   take(bytes: number): void;
   /** Notes a piece that has arrived without taking room. */
   pass(bytes: number): void;
-  /** Notes that the body is complete: from then on, it keeps its room. */
+  /** Notes that the body is complete: from then on, it keeps its room. Until more arrives, if more does. */
   complete(): void;
+  /** Returns all room but that of so many bytes in one piece. */
+  keep(bytes: number): void;
   /** Returns all room and closes the account. Idempotent. */
   giveBack(): void;
 }
@@ -166,6 +168,10 @@ export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
         take: (bytes) => take(account, bytes),
         pass: (bytes) => noteProgress(account, bytes),
         complete: () => void arriving.delete(account),
+        keep(bytes) {
+          const kept = bytes + PIECE_OVERHEAD_BYTES;
+          if (!account.closed && kept < account.bytes) taken.charge(account, kept - account.bytes);
+        },
         giveBack: () => close(account),
       };
     },

@@ -1,5 +1,13 @@
 export * from './answer-status.ts';
-export * from './arriving-body.ts';
+export {
+  type ArrivedBody,
+  BODY_ENCODINGS,
+  type BodyReading,
+  bodyTooLarge,
+  decoderOf,
+  readArrivingBody,
+} from './arriving-body.ts';
+export * from './arriving-parts.ts';
 export * from './body-budget.ts';
 export * from './caller-token.ts';
 export * from './error-answerer.ts';

@@ -71,7 +71,7 @@ function operation(route: Route): ZodOpenApiOperationObject {
     },
     ...(route.bodies !== undefined && {
       requestBody: {
-        required: !route.readsBytes,
+        required: !route.readsBytes && route.parts === undefined,
         content: Object.fromEntries(Object.entries(route.bodies).map(([type, schema]) => [type, { schema }])),
       },
     }),

@@ -1,15 +1,17 @@
+import { Readable } from 'node:stream';
 import { AppError } from '@tollkeeper/kernel';
 import type { Turns } from '@tollkeeper/kernel';
 import type { Request, Response } from 'express';
 import { parse as parseMediaType } from 'content-type';
 import { bodyTooLarge, decoderOf, readArrivingBody } from './arriving-body.ts';
+import { readArrivingParts } from './arriving-parts.ts';
 import type { BodyBudget } from './body-budget.ts';
 import { isLarge, parseJsonBody } from './json-body.ts';
 import type { Route } from './route.ts';
 
 /**
  * Content type and JSON value of a body; both undefined if there is none. For a route that reads bytes, the value is
- * the bytes.
+ * the bytes, and for one that reads parts, an iterator of them.
  */
 export interface RequestBody {
   contentType: string | undefined;
@@ -44,7 +46,7 @@ export function createBodyReader(route: Route, { limitBytes, maxRatio, budget, t
   const types = Object.keys(route.bodies ?? {});
   const emptyBytes = (header = ''): RequestBody => ({
     contentType: types.find((type) => header.toLowerCase().startsWith(type)) ?? types[0],
-    value: Buffer.alloc(0),
+    value: route.parts === undefined ? Buffer.alloc(0) : Readable.from([]),
   });
 
   return async <T>(
@@ -54,22 +56,25 @@ export function createBodyReader(route: Route, { limitBytes, maxRatio, budget, t
     { arrived, use }: { arrived: (bytes: number) => void; use: (body: RequestBody) => Promise<T> },
   ): Promise<ReadBody<T>> => {
     if (types.length === 0 || !hasBody(req)) {
-      const body = route.readsBytes ? emptyBytes(req.headers['content-type']) : NO_BODY;
+      const isRaw = route.readsBytes || route.parts !== undefined;
+      const body = isRaw ? emptyBytes(req.headers['content-type']) : NO_BODY;
       return { read: await use(body), release: () => undefined };
     }
     const contentType = contentTypeOf(req.headers['content-type'] ?? '', types);
     if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw bodyTooLarge();
-    const { bytes, release } = await readArrivingBody(req, {
-      limitBytes,
-      maxRatio,
-      budget,
-      sender,
+    const reading = {
+      ...{ limitBytes, maxRatio, budget, sender },
       decoder: decoderOf(req.headers['content-encoding']),
       onGiveWay() {
         // Does not wait for further requests of a sender this slow.
         if (!res.headersSent) res.setHeader('connection', 'close');
       },
-    });
+    };
+    if (route.parts !== undefined) {
+      const parts = readArrivingParts(req, { ...reading, ...route.parts });
+      return { read: await use({ contentType, value: parts }), release: () => void parts.return(undefined) };
+    }
+    const { bytes, release } = await readArrivingBody(req, reading);
     try {
       arrived(bytes.length);
       if (route.readsBytes) return { read: await use({ contentType, value: bytes }), release };

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AuditAction, Cause } from '@tollkeeper/contracts';
 import type { Caller, Role, TenantId } from '@tollkeeper/kernel';
 import { z } from 'zod';
+import type { BodyParts } from './arriving-parts.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -48,6 +49,13 @@ export type CallerFor<A extends Access> =
 /** A body of bytes, for a route that reads the bytes itself. Empty without a body. */
 export const bytesBody = z
   .custom<Buffer>((value) => Buffer.isBuffer(value))
+  .meta({ override: { type: 'string', format: 'binary' } });
+
+/** A body in parts, for a route that reads it while it arrives. */
+export const partsBody = z
+  .custom<AsyncIterable<Buffer>>(
+    (value) => typeof value === 'object' && value !== null && Symbol.asyncIterator in value,
+  )
   .meta({ override: { type: 'string', format: 'binary' } });
 
 /** A JSON body, or one schema for each content type of the route. */
@@ -142,6 +150,11 @@ export interface RouteDefinition<
   body?: B;
   /** Whether the schemas of the body get its bytes (`bytesBody`) instead of a JSON value. Then it may be absent. */
   readsBytes?: boolean;
+  /**
+   * How the body is divided if the handler reads it part by part (`partsBody`). It must read all of them, or stop by an
+   * error. Then nothing is charged for the bytes.
+   */
+  parts?: BodyParts;
   /** Largest body in bytes, after decompression; the server's limit unless given. */
   bodyLimitBytes?: number;
   /** How many times larger a body over 64 KiB may become by decompression; any number unless given. */
@@ -176,6 +189,7 @@ export interface Route {
   query: z.ZodObject | undefined;
   bodies: Record<string, z.ZodType> | undefined;
   readsBytes: boolean;
+  parts: BodyParts | undefined;
   bodyLimitBytes: number | undefined;
   bodyRatioLimit: number | undefined;
   chargeBytes: ((caller: unknown, bytes: number) => void) | undefined;
@@ -224,6 +238,7 @@ export function defineRoute<
     description: route.description,
     otherPaths: route.otherPaths ?? [],
     readsBytes: route.readsBytes ?? false,
+    parts: route.parts,
     params: route.params,
     query: route.query,
     bodies: route.body instanceof z.ZodType ? { 'application/json': route.body } : route.body,

@@ -62,7 +62,7 @@ describe('the areas', () => {
         'ingest',
         'key',
         ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
-        32 * MIB,
+        128 * MIB,
         false,
         'service_unavailable',
       ],

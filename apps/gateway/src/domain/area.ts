@@ -179,7 +179,7 @@ export const AREAS: readonly Area[] = [
   { ...TELEMETRY, name: 'otlp', path: '/v1' },
   { ...TELEMETRY, name: 'otlp-below-api', path: '/api/v1/otlp' },
   { ...TELEMETRY, name: 'otlp-of-langfuse', path: '/api/public/otel' },
-  { ...TELEMETRY, name: 'intake', path: '/api/v1/intake', bodyLimitBytes: 32 * MIB, atLimit: 'service_unavailable' },
+  { ...TELEMETRY, name: 'intake', path: '/api/v1/intake', bodyLimitBytes: 128 * MIB, atLimit: 'service_unavailable' },
   {
     ...DEFAULTS,
     name: 'reservations',

@@ -1,4 +1,4 @@
-import { type Authenticator, bytesBody, defineRoute, type RequestFacts, type Route } from '@tollkeeper/http';
+import { type Authenticator, bytesBody, defineRoute, partsBody, type RequestFacts, type Route } from '@tollkeeper/http';
 import type { VerifiedKey, WorkspaceQuota } from '@tollkeeper/workspace-keys';
 import { z } from 'zod';
 import { agentOf } from '../intake/agent-header.ts';
@@ -6,12 +6,14 @@ import type { CallIntake } from '../intake/call.intake.ts';
 import { type Encoding, MAX_OTLP_BYTES, MAX_OTLP_RATIO } from '../intake/decode.ts';
 import { jsonAnswer, type OtlpSignal, protobufAnswer } from '../intake/otlp-answer.ts';
 import type { Signal } from '../intake/otlp-protobuf.ts';
+import { createTotal, MAX_ERRORS } from './litellm.answer.ts';
+import { cutAtLines } from '../intake/litellm-callback.ts';
 import { createReporterErrors } from '../intake/reporter.errors.ts';
 
 const MIB = 1024 * 1024;
 /** 512 calls, LiteLLM's batch, have 6.8 MB without prompts. */
-const MAX_LITELLM_BYTES = 32 * MIB;
-const MAX_ERRORS = 20;
+const LITELLM_PARTS = { partBytes: 4 * MIB, maxPartBytes: 32 * MIB, createCut: cutAtLines };
+const MAX_LITELLM_BYTES = 128 * MIB;
 const PROTOBUF = 'application/x-protobuf';
 const UNAUDITED = { unaudited: 'Gateways report what has happened, with a key' };
 
@@ -138,8 +140,9 @@ function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: Intake
 }
 
 const LITELLM_PATH = '/api/v1/intake/litellm';
-const LITELLM_DESCRIPTION = `Takes what LiteLLM's \`generic_api\` callback sends: a JSON array, one object, or an object a line, at most 32 MiB. The key
-and the agent are sent as for OTLP. Objects that cannot be read are listed, and the others are taken.
+const LITELLM_DESCRIPTION = `Takes what LiteLLM's \`generic_api\` callback sends: a JSON array or one object of at most 32 MiB, or an object a line, at most 128 MiB. The key and the agent are
+sent as for OTLP. Objects that cannot be read are listed, and the others are taken. A body of lines is taken part by
+part, so some of its calls may be stored though the answer is an error: send the same body again.
 
 LiteLLM sends a batch again only after an answer of 5xx, so over a quota the answer is 503 with \`Retry-After\`.`;
 
@@ -154,10 +157,10 @@ function litellmRoute({ intake, authenticator, quotas }: IntakeRouteDeps): Route
     summary: "Report calls by LiteLLM's callback",
     description: LITELLM_DESCRIPTION,
     access: errors.access(authenticator),
-    readsBytes: true,
-    body: { 'application/json': bytesBody },
+    parts: LITELLM_PARTS,
+    body: { 'application/json': partsBody },
     bodyLimitBytes: MAX_LITELLM_BYTES,
-    chargeBytes: ({ tenantId }, bytes) => errors.answerNow(() => quotas.bytes.charge(tenantId, bytes)),
+    bodyRatioLimit: MAX_OTLP_RATIO,
     responses: {
       200: {
         description: 'The calls are stored durably',
@@ -174,14 +177,16 @@ function litellmRoute({ intake, authenticator, quotas }: IntakeRouteDeps): Route
       },
     },
     handler: async ({ caller, body, headers }) => {
-      const taken = await errors.answer((signal) =>
-        intake.takeLitellm(caller, body, { path: LITELLM_PATH, agent: agentOf(headers), signal }),
-      );
-      const { accepted, notices, unreadable } = taken;
-      return {
-        status: 200,
-        body: { accepted, dropped: unreadable.length, notices: [...notices], errors: unreadable.slice(0, MAX_ERRORS) },
-      };
+      const taken = createTotal();
+      for await (const bytes of body) {
+        const { tenantId } = caller;
+        const before = taken.objects();
+        if (before === 0) errors.answerNow(() => quotas.bytes.charge(tenantId, bytes.length));
+        else quotas.bytes.owe(tenantId, bytes.length);
+        const options = { path: LITELLM_PATH, agent: agentOf(headers), before };
+        taken.add(await errors.answer((signal) => intake.takeLitellm(caller, bytes, { ...options, signal })));
+      }
+      return { status: 200, body: taken.answer() };
     },
   });
 }

@@ -44,6 +44,7 @@ function setUp() {
       await released;
     },
     chargeEvents: () => undefined,
+    oweEvents: () => undefined,
     count: () => undefined,
     countPlansLeftOut: (calls) => void plansLeftOut.push(calls),
     overridesOf: () => createOverrideBook([]),

@@ -27,11 +27,13 @@ export const CALL_FATES = ['settled', 'unpriced', 'no_usage', 'client_gone', 'fa
 export type CallFate = (typeof CALL_FATES)[number];
 
 /** What the answer says about a body that was taken. */
-interface Taken {
+export interface Taken {
   /** Calls and blocks whose events are durable in the log, also calls of which nobody knows the cost. */
   accepted: number;
   /** Sentences about what was taken otherwise than the sender may expect. */
   notices: readonly string[];
+  /** Number of spans, log entries or objects, whether they could be read or not. */
+  objects: number;
   /** The objects of a callback that could not be read, by their position. */
   unreadable: readonly { index: number; message: string }[];
 }
@@ -54,8 +56,11 @@ interface TakeOptions {
 /** Takes reports of calls. Rejects like decoders and the intake of events. A body that is sent again counts once. */
 export interface CallIntake<Key> {
   takeOtlp(key: Key, body: OtlpBody, options: TakeOptions): Promise<Taken>;
-  /** The objects of LiteLLM's `generic_api` callback. */
-  takeLitellm(key: Key, bytes: Buffer, options: TakeOptions): Promise<Taken>;
+  /**
+   * The objects of LiteLLM's `generic_api` callback, or a part of them. `before` is the number of objects in earlier
+   * parts, which were taken.
+   */
+  takeLitellm(key: Key, bytes: Buffer, options: TakeOptions & { before: number }): Promise<Taken>;
   /** Metrics count nothing. Whoever watches sees why. */
   dropMetrics(key: Key, options: Pick<TakeOptions, 'path'>): void;
 }
@@ -85,6 +90,8 @@ export interface CallIntakeDeps<Key> extends WorkspaceTerms {
   accept: (key: Key, events: readonly GatewayEvent[]) => Promise<void>;
   /** Charges a workspace for further events of an admitted request. Throws `rate_limited`. */
   chargeEvents: (tenantId: TenantId, more: number) => void;
+  /** The same for those of a body of which a part was taken: never throws. */
+  oweEvents: (tenantId: TenantId, more: number) => void;
   count: (fate: CallFate, calls: number) => void;
   /** Counts calls that were taken without the plan that they name, because the workspace has no such plan. */
   countPlansLeftOut: (calls: number) => void;
@@ -96,14 +103,17 @@ export interface CallIntakeDeps<Key> extends WorkspaceTerms {
 }
 
 export function createCallIntake<Key extends ReporterKey>(deps: CallIntakeDeps<Key>): CallIntake<Key> {
-  const { accept, chargeEvents, count, countPlansLeftOut, show, turns, clock } = deps;
+  const { accept, chargeEvents, oweEvents, count, countPlansLeftOut, show, turns, clock } = deps;
   /** The ids of events about models without a price. Every call would report them, and readers know a repeated one. */
   const missingPrices = createSaidToday();
   /** The sources of calls that are a sample. */
   const sampling = createSaidToday();
 
-  async function take(key: Key, { records, table }: Decoded, options: TakeOptions): Promise<Taken> {
-    const { path, agent, signal } = options;
+  async function take(
+    key: Key,
+    { records, table }: Decoded,
+    { path, agent, signal, before = 0 }: TakeOptions & { before?: number },
+  ): Promise<Taken> {
     const receivedMs = clock();
     const explained = key.watched ? EXPLAINED : 0;
     const ownGuards = [key.reports.guard];
@@ -113,8 +123,9 @@ export function createCallIntake<Key extends ReporterKey>(deps: CallIntakeDeps<K
     const today = [key.tenantId, utcDayOf(receivedMs)] as const;
     const missing = (await missingPricesOf(calls, receivedMs)).filter(({ id }) => missingPrices.isNew(...today, id));
     const events = [...ofCalls, ...missing];
+    if (before > 0) oweEvents(key.tenantId, events.length);
     // The first was charged at the admission of the request.
-    if (events.length > 1) chargeEvents(key.tenantId, events.length - 1);
+    else if (events.length > 1) chargeEvents(key.tenantId, events.length - 1);
     for (let start = 0; start < events.length; start += MAX_EVENTS_PER_BATCH) {
       signal.throwIfAborted();
       await accept(key, events.slice(start, start + MAX_EVENTS_PER_BATCH));
@@ -135,6 +146,7 @@ export function createCallIntake<Key extends ReporterKey>(deps: CallIntakeDeps<K
         ...(plansLeftOut > 0 ? [planNotice(plansLeftOut)] : []),
         ...reading.notices,
       ],
+      objects: records.length,
       unreadable: [],
     };
   }
@@ -163,8 +175,11 @@ export function createCallIntake<Key extends ReporterKey>(deps: CallIntakeDeps<K
     takeLitellm: (key, bytes, options) =>
       inTurn(key, bytes, options, async () => {
         const table = factTableOf(key.reports);
-        const { records, unreadable } = await decodeLitellm(bytes, { asked: table.asked, abort: options.signal });
-        return { ...(await take(key, { records, table }, options)), unreadable };
+        const { records, unreadable } = await decodeLitellm(bytes, {
+          ...{ asked: table.asked, abort: options.signal, before: options.before },
+        });
+        const taken = await take(key, { records, table }, options);
+        return { ...taken, objects: records.length + unreadable.length, unreadable };
       }),
     dropMetrics(key, { path }) {
       if (key.watched) show(key, path, METRICS_REPORT);

@@ -2,7 +2,7 @@ import { AppError } from '@tollkeeper/kernel';
 import { eachInSlices } from './each-in-slices.ts';
 import type { AskedAttributes } from './asked-attributes.ts';
 import { ASKED } from './facts.ts';
-import { decodeCallbacks } from './litellm-callback.ts';
+import { decodeCallbacks, decodeLines } from './litellm-callback.ts';
 import { decodeJson } from './otlp-json.ts';
 import { decodeProtobuf, type Signal } from './otlp-protobuf.ts';
 import { countCalls, type IntakeRecord, MalformedBody } from './record.ts';
@@ -57,15 +57,17 @@ export interface DecodedCallbacks {
 
 /**
  * The objects of LiteLLM's `generic_api` callback, in slices. Rejects with `invalid_request` if none can be read, with
- * `payload_too_large` over 10,000 objects, and with the reason of `abort`.
+ * `payload_too_large` over 10,000 objects, and with the reason of `abort`. `before` is the number of objects in earlier
+ * parts of the body: if there are any, these bytes have an object a line.
  */
 export async function decodeLitellm(
   bytes: Buffer,
-  { asked = ASKED, abort }: DecodeOptions = {},
+  { asked = ASKED, abort, before = 0 }: DecodeOptions & { before?: number } = {},
 ): Promise<DecodedCallbacks> {
   const decoded: DecodedCallbacks = { records: [], unreadable: [] };
-  const objects = countCalls();
-  let index = 0;
+  const objects = countCalls(before);
+  const decode = before === 0 ? decodeCallbacks : decodeLines;
+  let index = before;
   const keep = (record: IntakeRecord | MalformedBody | undefined): void => {
     if (record === undefined) return;
     objects.add();
@@ -74,7 +76,7 @@ export async function decodeLitellm(
     index += 1;
   };
   try {
-    await eachInSlices(decodeCallbacks(bytes, asked), keep, abort);
+    await eachInSlices(decode(bytes, asked), keep, abort);
   } catch (error) {
     throw explained(
       error,

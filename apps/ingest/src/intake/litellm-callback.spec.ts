@@ -3,6 +3,7 @@ import { errorOf } from '../../test/otlp.bodies.ts';
 import { bodyOf, RECORDED } from '../../test/senders.ts';
 import { readCalls } from './calls.ts';
 import { decodeLitellm } from './decode.ts';
+import { cutAtLines } from './litellm-callback.ts';
 
 describe("LiteLLM's callback", () => {
   const one = '{"id":"chatcmpl-00000000000000000000","litellm_call_id":"a","prompt_tokens":1,"completion_tokens":2}';
@@ -86,6 +87,38 @@ describe("LiteLLM's callback", () => {
   it('keeps the positions of what it can read in a list', async () => {
     const { records, unreadable } = await decodeLitellm(Buffer.from(`[5,${one},"x"]`));
     expect([records.length, unreadable.map(({ index }) => index)]).toEqual([1, [0, 2]]);
+  });
+
+  it('in a later part of a body loses only the lines that cannot be read, with their place in the body', async () => {
+    const body = `{"id":\n\n${one}\ntext\n[]\n${one}`;
+    const { records, unreadable } = await decodeLitellm(Buffer.from(body), { before: 7 });
+    expect([records.length, unreadable.map(({ index }) => index)]).toEqual([2, [7, 9, 10]]);
+    expect(await decodeLitellm(Buffer.from('5'), { before: 7 })).toMatchObject({ unreadable: [{ index: 7 }] });
+  });
+
+  it('has at most 10,000 objects in all parts', async () => {
+    expect((await decodeLitellm(Buffer.from(`${one}\n${one}`), { before: 9_998 })).records).toHaveLength(2);
+    const error = await errorOf(decodeLitellm(Buffer.from(`${one}\n${one}`), { before: 9_999 }));
+    expect(error).toMatchObject({ code: 'payload_too_large' });
+  });
+
+  it.each([
+    ['lines', `${one}\n${one}\n`, true],
+    ['lines with blanks around', ` \n ${one} \r\n\n  ${one}`, true],
+    ['lines of which the first is broken', `{"id":tru}\n${one}`, true],
+    ['a line that is not complete', one, false],
+    ['a line before another that is not', `${one}\n`, false],
+    ['an object in several lines', '{\n"a":{}\n,"b":{\n}}', false],
+    ['an array', `[${one}\n,${one}]`, false],
+    ['an array in lines', `[{}\n{}\n]`, false],
+  ])('can be divided if it has %s: %j %p', (_case, body, canBe) => {
+    expect(cutAtLines()(Buffer.from(body))).toBe(canBe ? body.lastIndexOf('\n') + 1 : 0);
+  });
+
+  it('stays divided by lines, whatever its later parts begin with', () => {
+    const cut = cutAtLines();
+    cut(Buffer.from(`${one}\n${one}`));
+    expect([cut(Buffer.from('{"id":\ntext\n{')), cut(Buffer.from('{"id"'))]).toEqual([12, 0]);
   });
 
   it('of each recorded body is refused or read up to any byte', async () => {

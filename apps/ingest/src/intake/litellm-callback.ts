@@ -8,6 +8,8 @@ const MAX_LEVELS = 2_000;
 /** Most bytes of one object. LiteLLM's have 13 kB beside the prompts. */
 const MAX_OBJECT_MIB = 8;
 const NEWLINE = 0x0a;
+/** Most blanks around a line. */
+const MAX_BLANKS = 64;
 const NO_ATTRIBUTES: ReadonlyMap<string, AttributeValue> = new Map();
 const NO_SCOPE = { name: '' };
 const NO_OBJECT = 'is not an object of the generic_api callback';
@@ -28,6 +30,42 @@ export function* decodeCallbacks(bytes: Buffer, asked: AskedAttributes): Generat
   if (first === LIST) yield* readArray(json, paths);
   else if (first === OBJECT) yield* readObjects(bytes, json, paths);
   else throw new MalformedBody('is neither a JSON array, nor an object, nor an object a line');
+}
+
+/** The objects of a part of a body that has an object a line. What cannot be read is an error in its place. */
+export function* decodeLines(bytes: Buffer, asked: AskedAttributes): Generator<Decoded> {
+  const paths = callbackPaths(asked);
+  for (let start = 0; start < bytes.length;) {
+    const newline = bytes.indexOf(NEWLINE, start);
+    const end = newline === -1 ? bytes.length : newline;
+    const line = bytes.subarray(start, end);
+    if (isBlank(line)) yield undefined;
+    else yield yield* readLine(line, paths);
+    start = end + 1;
+  }
+}
+
+const isBlank = (line: Buffer) => line.length <= MAX_BLANKS && line.toString('latin1').trim() === '';
+
+/** Divides bodies with an object a line after the last line that is complete, and leaves others whole. */
+export function cutAtLines(): (arrived: Buffer) => number {
+  let hasLines = false;
+  return (arrived) => {
+    hasLines ||= beginsWithLines(arrived);
+    return hasLines ? arrived.lastIndexOf(NEWLINE) + 1 : 0;
+  };
+}
+
+/** Whether a line that ends with `}` comes before one that begins with `{`. No JSON value has that. */
+function beginsWithLines(bytes: Buffer): boolean {
+  const text = (start: number, end: number) => bytes.toString('latin1', Math.max(0, start), end);
+  const head = text(0, MAX_BLANKS);
+  const first = head.trimStart();
+  const newline = bytes.indexOf(NEWLINE, head.length - first.length);
+  if (newline === -1) return false;
+  const lineEnd = text(newline - MAX_BLANKS, newline).trimEnd();
+  const next = text(newline, newline + MAX_BLANKS).trimStart();
+  return first.startsWith('{') && lineEnd.endsWith('}') && next.startsWith('{');
 }
 
 interface CallbackPaths {

@@ -59,8 +59,8 @@ function tooMany(most: number, what: string): AppError {
 }
 
 /** Counts what a body may have a bounded number of. */
-function createCounter(most: number, what: string): { add(): void } {
-  let count = 0;
+function createCounter(most: number, what: string, before = 0): { add(): void } {
+  let count = before;
   return {
     add() {
       count += 1;
@@ -70,7 +70,8 @@ function createCounter(most: number, what: string): { add(): void } {
 }
 
 export const countRecords = () => createCounter(MAX_RECORDS, 'spans or log records');
-export const countCalls = () => createCounter(MAX_CALLS, 'calls');
+/** `before` are those of earlier parts of the body. */
+export const countCalls = (before = 0) => createCounter(MAX_CALLS, 'calls', before);
 export const countBlocks = () => createCounter(MAX_CALLS, 'blocks by guards');
 
 /** Whether a decoder that has come to a position should let its caller pause. */
