@@ -36,6 +36,7 @@ const SERVICE_LAYERS = {
   channels: ['domain'],
   prices: ['domain'],
   repricing: ['domain'],
+  reconciliation: ['domain'],
   // From the bytes of a body to the calls that it reports.
   intake: [],
   http: ['domain', 'intake', 'openapi'],

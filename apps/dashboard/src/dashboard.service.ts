@@ -32,6 +32,8 @@ import { createAgentsRoutes } from './http/agents.routes.ts';
 import { createBlockedRoutes } from './http/blocked.routes.ts';
 import { createMediansRoute } from './http/medians.routes.ts';
 import { createPreviewRoutes } from './http/preview.routes.ts';
+import { createReconciliationRoutes } from './reconciliation/reconciliation.routes.ts';
+import { createReconciliationStore } from './reconciliation/reconciliation.store.ts';
 import { createRepricingRoutes } from './repricing/repricing.routes.ts';
 import { createSelection } from './http/selection.ts';
 import { createSpendRoutes } from './http/spend.routes.ts';
@@ -115,6 +117,10 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
         ...{ store: repricings, reads, tallies, directory, clock, retentionSeconds: config.RETENTION_SECONDS },
         countOverrides: async (tenantId) => (await overridesOf(tenantId)).length,
         onCreated: repricing.wake,
+      }),
+      ...createReconciliationRoutes({
+        ...{ store: createReconciliationStore(connection, trail, clock), reads, tallies, clock },
+        rollupSeconds: rollupSeconds(config.RETENTION_SECONDS),
       }),
       createMediansRoute({ reads, tallies, budgetList, directory, trackedLabels, clock }),
     ],

@@ -43,6 +43,7 @@ describe('what a service gets', () => {
     'budget-list': ['x-tollkeeper-caller'],
     prices: ['x-tollkeeper-caller'],
     repricing: ['x-tollkeeper-caller'],
+    reconciliations: ['x-tollkeeper-caller'],
     workspaces: ['x-tollkeeper-caller'],
     workspace: ['x-tollkeeper-caller'],
     invitation: ['x-tollkeeper-caller', 'x-tollkeeper-client'],

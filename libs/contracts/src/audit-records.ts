@@ -26,6 +26,7 @@ export const AUDIT_ACTIONS = [
   'plan.delete',
   'price.set',
   'repricing.create',
+  'reconciliation.create',
   'key.create',
   'key.update',
   'key.revoke',

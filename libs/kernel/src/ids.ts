@@ -11,6 +11,7 @@ export type IdPrefix =
   | 'plan'
   | 'price'
   | 'rpr'
+  | 'rec'
   | 'bud'
   | 'rsv'
   | 'rule'

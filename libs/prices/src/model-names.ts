@@ -56,6 +56,16 @@ export function* overrideNames(reported: ReportedModel): Generator<string> {
   yield* modelNames(reported);
 }
 
+/**
+ * The name that a model has with its provider and elsewhere: in lower case, without a date, the provider before it, and
+ * the region and version of Bedrock.
+ */
+export function baseModel(model: string): string {
+  const name = model.toLowerCase();
+  const ofProvider = name.slice(name.lastIndexOf('/') + 1);
+  return ofProvider.replace(BEDROCK_REGION, '').replace(BEDROCK_VERSION, '').replace(DATE, '');
+}
+
 /** The name under which the price of a model is found: with a provider, only its calls have it. */
 export function overrideName({ provider, model }: { provider: string | undefined; model: string }): string {
   if (provider === undefined) return model.toLowerCase();

@@ -141,6 +141,13 @@ export const AREAS: readonly Area[] = [
     upstream: 'dashboard',
     access: { read: 'member', write: 'owner' },
   },
+  {
+    ...DEFAULTS,
+    name: 'reconciliations',
+    path: '/api/v1/reconciliations',
+    upstream: 'dashboard',
+    access: { read: 'member', write: 'admin' },
+  },
   { ...DEFAULTS, name: 'workspaces', path: '/api/v1/workspaces', upstream: 'identity', access: 'session' },
   { ...DEFAULTS, name: 'workspace', path: '/api/v1/workspace', upstream: 'identity', access: owners },
   {

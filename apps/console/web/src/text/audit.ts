@@ -9,6 +9,7 @@ const ACTIONS: Record<string, string> = {
   'plan.delete': 'Deleted a plan',
   'price.set': 'Set a price',
   'repricing.create': 'Priced calls again',
+  'reconciliation.create': 'Compared with a cost file',
   'key.create': 'Created a key',
   'key.update': 'Changed a key',
   'key.revoke': 'Revoked a key',

@@ -1,0 +1,97 @@
+import { describe, expect, it } from '@jest/globals';
+import { AppError } from '@tollkeeper/kernel';
+import { readCostFile } from './cost.file.ts';
+import { compare, daysOf } from './reconciliation.ts';
+import { parseUsd, toMicros } from './usd.ts';
+
+const read = (...lines: string[]) => readCostFile(Buffer.from(lines.join('\n')));
+const cellsOf = (...lines: string[]) => read(...lines).rows.map(({ day, model, usd }) => [day, model, toMicros(usd)]);
+
+const OPENAI_HEAD =
+  'start_time,end_time,start_time_iso,end_time_iso,amount_value,amount_currency,quantity,quantity_unit,line_item,project_id';
+
+describe('a cost file', () => {
+  it('of the generic format has a sum for each day and model, exact to the micro', () => {
+    expect(
+      cellsOf('day,model,amount_usd', '2026-10-01,gpt-4o,0.1', '2026-10-01,GPT-4o,0.2000004', '2026-10-02,gpt-4o,-1'),
+    ).toEqual([
+      ['2026-10-01', 'gpt-4o', 300_000],
+      ['2026-10-02', 'gpt-4o', -1_000_000],
+    ]);
+  });
+
+  it("of OpenAI's dashboard has the models of its line items, and leaves out days without an amount", () => {
+    expect(
+      cellsOf(
+        `\ufeff${OPENAI_HEAD}`,
+        '1,2,2026-10-01T00:00:00+00:00,2026-10-02T00:00:00+00:00,,,,,,',
+        '1,2,2026-10-02T00:00:00,2026-10-03T00:00:00,0.003835980000000000000000000000,usd,9,tokens,"gpt-5-nano, input",p',
+        '1,2,2026-10-02T00:00:00,2026-10-03T00:00:00,0.5,usd,9,tokens,"gpt-5-nano, output",p',
+        '1,2,2026-10-02T00:00:00,2026-10-03T00:00:00,2,usd,9,tokens,web search,p',
+      ),
+    ).toEqual([
+      ['2026-10-02', 'gpt-5-nano', 503_836],
+      ['2026-10-02', 'web search', 2_000_000],
+    ]);
+  });
+
+  it("of Anthropic's console has the names that models have elsewhere", () => {
+    expect(
+      cellsOf(
+        'usage_date_utc,model,workspace,token_type,cost_usd,list_price_usd',
+        '2026-10-04,Claude Haiku 4.5,Default,output,0.02,0.03',
+        '2026-10-04,,Default,,0.01,0.01',
+      ),
+    ).toEqual([
+      ['2026-10-04', 'claude-haiku-4-5', 20_000],
+      ['2026-10-04', '', 10_000],
+    ]);
+  });
+
+  it.each([
+    [['foo,bar', '1,2'], 'It has foo, bar'],
+    [[''], 'It has none'],
+    [['day,model,amount_usd', 'October,gpt-4o,1'], 'line 2: day must be a day'],
+    [['day,model,amount_usd', '2026-02-30,gpt-4o,1'], 'line 2: day must be a day'],
+    [['day,model,amount_usd', '2026-10-01,gpt-4o,1', '2026-10-01,gpt-4o,1e3'], 'line 3: amount_usd must be a number'],
+    [[OPENAI_HEAD, '1,2,2026-10-02T00:00:00,x,1,eur,,,gpt-4o,p'], 'line 2: amount_currency must be usd'],
+    [['day,model,amount_usd', '2026-10-01,"gpt-4o,1'], 'is no CSV'],
+    [['day,model,amount_usd', '2026-10-01,gpt-4o,'], 'at least one row'],
+    [['day,model,amount_usd', '0001-01-01,a,1', '2026-10-01,a,1'], 'at most 400 days'],
+  ])('that cannot be read is refused with the line and the reason: %j', (lines, reason) => {
+    const refused = () => read(...lines);
+    expect(refused).toThrow(AppError);
+    expect(refused).toThrow(reason);
+  });
+
+  it('matches models without dates, providers and regions, and lists what only Tollkeeper counted apart', () => {
+    const file = read('day,model,amount_usd', '2026-10-01,gpt-4o-2024-08-06,3', '2026-10-03,claude-haiku-4-5,1');
+    const days = daysOf(file);
+    expect(days).toEqual(['2026-10-01', '2026-10-02', '2026-10-03']);
+    const comparison = compare(file, days, [
+      { model: 'openai/GPT-4o', micros: [1_000_000, 500_000, 0] },
+      { model: 'gpt-4o-2024-11-20', micros: [1_500_000, 0, 0] },
+      { model: 'us.anthropic.claude-haiku-4-5-20251001-v1:0', micros: [0, 0, 7] },
+      { model: null, micros: [0, 0, 0] },
+    ]);
+    expect(comparison).toEqual({
+      ...{ from: '2026-10-01', to: '2026-10-03', chargedMicros: 4_000_000, countedMicros: 3_000_000 },
+      cells: [
+        { day: '2026-10-01', model: 'gpt-4o', chargedMicros: 3_000_000, countedMicros: 2_500_000 },
+        { day: '2026-10-02', model: 'gpt-4o', chargedMicros: 0, countedMicros: 500_000 },
+        { day: '2026-10-03', model: 'claude-haiku-4-5', chargedMicros: 1_000_000, countedMicros: 0 },
+      ],
+      onlyCounted: [{ model: 'anthropic.claude-haiku-4-5', micros: 7 }],
+    });
+  });
+});
+
+it.each([
+  ['0.0000005', 1],
+  ['0.00000049999', 0],
+  ['-0.0000005', -1],
+  ['12', 12_000_000],
+  ['1.', 1_000_000],
+])('%s US dollars are %d micros', (text, micros) => {
+  expect(toMicros(parseUsd(text)!)).toBe(micros);
+});

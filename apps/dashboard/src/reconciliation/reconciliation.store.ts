@@ -1,0 +1,92 @@
+import type { AuditTrail } from '@tollkeeper/audit-trail';
+import type { AuditedFields } from '@tollkeeper/contracts';
+import { type Clock, newId, type TenantId } from '@tollkeeper/kernel';
+import { changeInTurn } from '@tollkeeper/mongo';
+import { type Connection, Schema, trusted } from 'mongoose';
+import type { Reconciliation, ReconciliationHead, ReconciliationStore } from './reconciliation.ts';
+
+type StoredReport = Omit<Reconciliation, 'id'> & { _id: string; tenantId: TenantId };
+
+/** Older ones are deleted when another one is added. */
+const MAX_KEPT = 100;
+
+const text = { type: String, required: true } as const;
+const number = { type: Number, required: true } as const;
+const mixed = { type: [Schema.Types.Mixed], required: true } as const;
+
+const schema = new Schema<StoredReport>(
+  {
+    _id: text,
+    tenantId: text,
+    fileName: { type: String, default: '' },
+    format: text,
+    from: text,
+    to: text,
+    chargedMicros: number,
+    countedMicros: number,
+    cells: mixed,
+    onlyCounted: mixed,
+    createdAt: { type: Date, required: true },
+    createdBy: text,
+  },
+  { collection: 'reconciliations', versionKey: false },
+);
+schema.index({ tenantId: 1, createdAt: -1 });
+
+const AUDITED: AuditedFields<Reconciliation> = {
+  file_name: ({ fileName }) => fileName,
+  format: ({ format }) => format,
+  from: ({ from }) => from,
+  to: ({ to }) => to,
+  charged_micros: ({ chargedMicros }) => chargedMicros,
+  counted_micros: ({ countedMicros }) => countedMicros,
+};
+
+/** Reports in the database of `connection`. Make it before the connection starts. */
+export function createReconciliationStore(
+  connection: Connection,
+  trail: AuditTrail,
+  clock: Clock,
+): ReconciliationStore {
+  const reports = connection.model<StoredReport>('Reconciliation', schema);
+
+  return {
+    add: (tenantId, report, cause) =>
+      changeInTurn(connection, tenantId, async (session) => {
+        const made: Reconciliation = {
+          ...report,
+          ...{ id: newId('rec'), createdAt: new Date(clock()), createdBy: cause.actor.id },
+        };
+        const { id, ...fields } = made;
+        await reports.create([{ _id: id, tenantId, ...fields }], { session });
+        const [oldest] = await reports
+          .find({ tenantId }, { createdAt: 1 }, { session })
+          .sort({ createdAt: -1 })
+          .skip(MAX_KEPT - 1)
+          .limit(1)
+          .lean();
+        if (oldest !== undefined) {
+          await reports.deleteMany({ tenantId, createdAt: trusted({ $lt: oldest.createdAt }) }, { session });
+        }
+        const target = { type: 'reconciliation', id, name: report.fileName === '' ? id : report.fileName };
+        await trail.recordChange(session, tenantId, cause, { target, fields: AUDITED, before: null, after: made });
+        return made;
+      }),
+
+    async list(tenantId, limit) {
+      const found = await reports
+        .find({ tenantId }, { cells: 0, onlyCounted: 0 })
+        .sort({ createdAt: -1 })
+        .limit(limit)
+        .lean<Omit<StoredReport, 'cells' | 'onlyCounted'>[]>();
+      return found.map(({ _id, tenantId: _of, ...fields }): ReconciliationHead => ({ id: _id, ...fields }));
+    },
+
+    async find(tenantId, id) {
+      const found = await reports.findOne({ tenantId, _id: id }).lean<StoredReport>();
+      if (found === null) return null;
+      const { _id, tenantId: _of, ...fields } = found;
+      return { id: _id, ...fields };
+    },
+  };
+}
