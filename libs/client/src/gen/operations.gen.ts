@@ -53,6 +53,9 @@ export interface Operations {
   'POST /api/v1/prices:reprice': { data: Api.RepriceCallsData; responses: Api.RepriceCallsResponses };
   'GET /api/v1/prices:reprice/jobs': { data: Api.ListRepricingsData; responses: Api.ListRepricingsResponses };
   'GET /api/v1/prices:reprice/jobs/{id}': { data: Api.GetRepricingData; responses: Api.GetRepricingResponses };
+  'GET /api/v1/reconciliations': { data: Api.ListReconciliationsData; responses: Api.ListReconciliationsResponses };
+  'POST /api/v1/reconciliations': { data: Api.ReconcileData; responses: Api.ReconcileResponses };
+  'GET /api/v1/reconciliations/{id}': { data: Api.GetReconciliationData; responses: Api.GetReconciliationResponses };
   'GET /api/v1/dashboard/budget-medians': { data: Api.ListBudgetMediansData; responses: Api.ListBudgetMediansResponses };
   'GET /api/v1/workspaces/{tenant_id}/budgets/workspace': { data: Api.GetWorkspaceBudgetData; responses: Api.GetWorkspaceBudgetResponses };
   'PUT /api/v1/workspaces/{tenant_id}/budgets/workspace': { data: Api.SetWorkspaceBudgetData; responses: Api.SetWorkspaceBudgetResponses };

@@ -1468,6 +1468,151 @@ export type Repricing = {
     }>;
 };
 
+export type Reconciliation = {
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    id: string;
+    file_name: string;
+    format: 'generic' | 'openai' | 'anthropic';
+    /**
+     * RFC 3339 timestamp
+     */
+    created_at: string;
+    /**
+     * Id of the user
+     */
+    created_by: string;
+    /**
+     * A UTC day
+     */
+    from: string;
+    /**
+     * A UTC day
+     */
+    to: string;
+    /**
+     * What the provider charges, in USD micros
+     */
+    charged_micros: number;
+    /**
+     * What Tollkeeper counted, in USD micros
+     */
+    counted_micros: number;
+    /**
+     * What Tollkeeper counted more than the provider charges
+     */
+    difference_micros: number;
+    days: Array<{
+        /**
+         * A UTC day
+         */
+        day: string;
+        /**
+         * What the provider charges, in USD micros
+         */
+        charged_micros: number;
+        /**
+         * What Tollkeeper counted, in USD micros
+         */
+        counted_micros: number;
+        /**
+         * What Tollkeeper counted more than the provider charges
+         */
+        difference_micros: number;
+    }>;
+    /**
+     * By the name that both sides have in common, largest difference first
+     */
+    models: Array<{
+        model: string;
+        /**
+         * What the provider charges, in USD micros
+         */
+        charged_micros: number;
+        /**
+         * What Tollkeeper counted, in USD micros
+         */
+        counted_micros: number;
+        /**
+         * What Tollkeeper counted more than the provider charges
+         */
+        difference_micros: number;
+    }>;
+    /**
+     * Each model on each day
+     */
+    cells: Array<{
+        /**
+         * A UTC day
+         */
+        day: string;
+        model: string;
+        /**
+         * What the provider charges, in USD micros
+         */
+        charged_micros: number;
+        /**
+         * What Tollkeeper counted, in USD micros
+         */
+        counted_micros: number;
+        /**
+         * What Tollkeeper counted more than the provider charges
+         */
+        difference_micros: number;
+    }>;
+    /**
+     * Models that the file does not have, with what was counted in its time. In no sum
+     */
+    only_counted: Array<{
+        model: string;
+        /**
+         * USD micros (millionths of a US dollar)
+         */
+        micros: number;
+    }>;
+};
+
+/**
+ * A comparison with a cost file of a provider
+ */
+export type ReconciliationSummary = {
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    id: string;
+    file_name: string;
+    format: 'generic' | 'openai' | 'anthropic';
+    /**
+     * RFC 3339 timestamp
+     */
+    created_at: string;
+    /**
+     * Id of the user
+     */
+    created_by: string;
+    /**
+     * A UTC day
+     */
+    from: string;
+    /**
+     * A UTC day
+     */
+    to: string;
+    /**
+     * What the provider charges, in USD micros
+     */
+    charged_micros: number;
+    /**
+     * What Tollkeeper counted, in USD micros
+     */
+    counted_micros: number;
+    /**
+     * What Tollkeeper counted more than the provider charges
+     */
+    difference_micros: number;
+};
+
 export type BudgetMedians = {
     window: Window;
     /**
@@ -4629,6 +4774,93 @@ export type GetRepricingResponses = {
 };
 
 export type GetRepricingResponse = GetRepricingResponses[keyof GetRepricingResponses];
+
+export type ListReconciliationsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/reconciliations';
+};
+
+export type ListReconciliationsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListReconciliationsError = ListReconciliationsErrors[keyof ListReconciliationsErrors];
+
+export type ListReconciliationsResponses = {
+    /**
+     * The newest 50, newest first
+     */
+    200: {
+        items: Array<ReconciliationSummary>;
+    };
+};
+
+export type ListReconciliationsResponse = ListReconciliationsResponses[keyof ListReconciliationsResponses];
+
+export type ReconcileData = {
+    body?: Blob | File;
+    path?: never;
+    query?: {
+        /**
+         * What to call the comparison
+         */
+        file_name?: string;
+    };
+    url: '/api/v1/reconciliations';
+};
+
+export type ReconcileErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ReconcileError = ReconcileErrors[keyof ReconcileErrors];
+
+export type ReconcileResponses = {
+    /**
+     * The comparison
+     */
+    200: Reconciliation;
+};
+
+export type ReconcileResponse = ReconcileResponses[keyof ReconcileResponses];
+
+export type GetReconciliationData = {
+    body?: never;
+    path: {
+        /**
+         * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/reconciliations/{id}';
+};
+
+export type GetReconciliationErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetReconciliationError = GetReconciliationErrors[keyof GetReconciliationErrors];
+
+export type GetReconciliationResponses = {
+    /**
+     * The comparison
+     */
+    200: Reconciliation;
+};
+
+export type GetReconciliationResponse = GetReconciliationResponses[keyof GetReconciliationResponses];
 
 export type ListBudgetMediansData = {
     body?: never;
