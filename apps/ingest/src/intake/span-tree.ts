@@ -8,7 +8,7 @@ const MAX_LEVELS = 10_000;
 /** The spans of one body by their ids. Add all of them before asking for ancestors. */
 export interface SpanTree {
   add(record: IntakeRecord): void;
-  /** The nearest 64 spans around the record, nearest first. None if some of the spans around it are around each other. */
+  /** The nearest 64 spans around the record, nearest first. None if some of these are around each other. */
   ancestors(record: IntakeRecord): readonly IntakeRecord[];
 }
 

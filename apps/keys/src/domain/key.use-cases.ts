@@ -32,8 +32,8 @@ export interface KeyUseCases {
   /** Revokes the key permanently. Revoking it again changes nothing. Rejects with `not_found`. */
   revoke(tenantId: TenantId, keyId: string, cause: Cause): Promise<void>;
   /**
-   * The workspace of a key, and what callers need to know of it. Rejects with the same `not_found` if the key does not exist, has
-   * another digest, or is revoked. Counts as a use of the key.
+   * The workspace of a key, and what callers need to know of it. Rejects with the same `not_found` if the key does not
+   * exist, has another digest, or is revoked. Counts as a use of the key.
    */
   verify(
     keyId: string,
