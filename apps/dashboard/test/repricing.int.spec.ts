@@ -148,7 +148,10 @@ describe('pricing calls again', () => {
     const path = `${PATH}/jobs/${job.id}`;
     expect((await dashboard.sendAs(owner(other), 'get', path)).status).toBe(404);
     expect((await dashboard.sendAs(owner(other), 'get', `${PATH}/jobs`)).body).toEqual({ items: [] });
-    expect((await dashboard.sendAs(owner(tenantId), 'get', `${PATH}/jobs`)).body).toEqual({ items: [job] });
+    const { items } = (await dashboard.sendAs(owner(tenantId), 'get', `${PATH}/jobs`)).body;
+    expect(items).toHaveLength(1);
+    expect(job).toMatchObject(items[0]);
+    expect(items[0]).not.toHaveProperty('by_day');
   });
 
   it('goes through thousands of calls page by page, each exactly once', async () => {

@@ -3,7 +3,7 @@ import { defineRoute, type Route } from '@tollkeeper/http';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import type { Directory } from '../domain/directory.ts';
-import { type ChangedSums, type RepricingJob, type RepricingStore } from './repricing.ts';
+import { type ChangedSums, type RepricingJob, type RepricingStore, type RepricingSummary } from './repricing.ts';
 import type { Reads } from '../domain/reads.ts';
 import { type Tallies, WHOLE_WORKSPACE } from '../domain/tallies.ts';
 
@@ -23,7 +23,7 @@ const group = (description: string) =>
     .array(z.object({ name: z.string().nullable(), ...changed }))
     .meta({ description: `${description}. Those with the largest changes first; null: all others, or none is named` });
 
-const jobSchema = z
+const summarySchema = z
   .object({
     id: identifier,
     state: z.enum(['running', 'done', 'failed']).meta({
@@ -43,12 +43,16 @@ const jobSchema = z
     }),
     problem: z.string().nullable().meta({ description: 'Why it does not go on right now, or has failed' }),
     ...changed,
+  })
+  .meta({ id: 'RepricingSummary', description: 'A job that prices calls again' });
+const jobSchema = summarySchema
+  .extend({
     by_day: group('By day, in the time zone of the workspace'),
     by_model: group('By model'),
     by_agent: group('By agent'),
     by_budget: group('By id of the budgets that count such calls'),
   })
-  .meta({ id: 'Repricing', description: 'A job that prices calls again' });
+  .meta({ id: 'Repricing', description: 'A job that prices calls again, with what it changes' });
 
 const body = z
   .strictObject({
@@ -129,11 +133,14 @@ export function createRepricingRoutes(deps: RepricingRouteDeps): Route[] {
       summary: 'List the last jobs that priced calls again',
       access: 'member',
       responses: {
-        200: { description: `The newest ${MAX_LISTED}, newest first`, schema: z.object({ items: z.array(jobSchema) }) },
+        200: {
+          description: `The newest ${MAX_LISTED}, newest first`,
+          schema: z.object({ items: z.array(summarySchema) }),
+        },
       },
       handler: async ({ caller }) => ({
         status: 200,
-        body: { items: (await store.list(caller.tenantId, MAX_LISTED)).map(toBody) },
+        body: { items: (await store.list(caller.tenantId, MAX_LISTED)).map(toSummary) },
       }),
     }),
     defineRoute({
@@ -175,7 +182,7 @@ function invalid(path: string, message: string): AppError {
   return new AppError('invalid_request', `${path} ${message}.`, { details: [{ path, message }] });
 }
 
-function toBody(job: RepricingJob): z.infer<typeof jobSchema> {
+function toSummary(job: RepricingSummary): z.infer<typeof summarySchema> {
   const { sums } = job;
   return {
     id: job.id,
@@ -194,10 +201,17 @@ function toBody(job: RepricingJob): z.infer<typeof jobSchema> {
     },
     problem: job.problem,
     ...toChanged(sums),
-    by_day: toGroup(sums.by.day),
-    by_model: toGroup(sums.by.model),
-    by_agent: toGroup(sums.by.agent),
-    by_budget: toGroup(sums.by.budget),
+  };
+}
+
+function toBody(job: RepricingJob): z.infer<typeof jobSchema> {
+  const { by } = job.sums;
+  return {
+    ...toSummary(job),
+    by_day: toGroup(by.day),
+    by_model: toGroup(by.model),
+    by_agent: toGroup(by.agent),
+    by_budget: toGroup(by.budget),
   };
 }
 

@@ -11,6 +11,7 @@ import {
   type RepricingDraft,
   type RepricingJob,
   type RepricingStore,
+  type RepricingSummary,
 } from './repricing.ts';
 
 /** Longer than a page takes. After that, another replica goes on with the job. */
@@ -99,7 +100,12 @@ export function createRepricingStore(connection: Connection, trail: AuditTrail, 
       }),
 
     async list(tenantId, limit) {
-      return (await jobs.find({ tenantId }).sort({ createdAt: -1 }).limit(limit).lean()).map(toJob);
+      const found = await jobs
+        .find({ tenantId }, { groups: 0 })
+        .sort({ createdAt: -1 })
+        .limit(limit)
+        .lean<Omit<StoredJob, 'groups'>[]>();
+      return found.map(toSummary);
     },
 
     async find(tenantId, id) {
@@ -140,8 +146,19 @@ function toStored({ id, sums: { by, ...sums }, ...fields }: RepricingJob): Omit<
   return { _id: id, ...fields, sums, groups: Object.fromEntries(groups) as StoredGroups };
 }
 
-function toJob({ _id, tenantId, sums, groups, owner: _owner, dueAt: _dueAt, ...fields }: StoredJob): RepricingJob {
+function toSummary({
+  _id,
+  tenantId,
+  owner: _owner,
+  dueAt: _dueAt,
+  ...fields
+}: Omit<StoredJob, 'groups'>): RepricingSummary {
+  return { id: _id, tenantId: provenTenantId(tenantId), ...fields };
+}
+
+function toJob({ groups, ...stored }: StoredJob): RepricingJob {
   const by = emptySums().by;
   for (const group of CHANGE_GROUPS) for (const { name, ...ofName } of groups[group]) by[group].set(name, ofName);
-  return { id: _id, tenantId: provenTenantId(tenantId), ...fields, sums: { ...sums, by } };
+  const summary = toSummary(stored);
+  return { ...summary, sums: { ...summary.sums, by } };
 }

@@ -176,6 +176,11 @@ export interface RepricingJob extends RepricingTerms {
   failures: number;
 }
 
+/** A job without the groups of its changes, which may be thousands. */
+export interface RepricingSummary extends Omit<RepricingJob, 'sums'> {
+  sums: Omit<RepricingSums, 'by'>;
+}
+
 /** What a person asks for, with what is known of the workspace then. */
 export type RepricingDraft = RepricingTerms & Pick<RepricingJob, 'timezone' | 'overrides' | 'expected'>;
 
@@ -184,7 +189,7 @@ export interface RepricingStore {
   /** Rejects with `conflict` while another job of the workspace runs. */
   create(tenantId: TenantId, draft: RepricingDraft, cause: Cause): Promise<RepricingJob>;
   /** The newest, newest first. */
-  list(tenantId: TenantId, limit: number): Promise<RepricingJob[]>;
+  list(tenantId: TenantId, limit: number): Promise<RepricingSummary[]>;
   find(tenantId: TenantId, id: string): Promise<RepricingJob | null>;
   /** Takes a running job on which no process works, longest waiting first, for the time of a page. */
   claim(owner: string): Promise<RepricingJob | null>;

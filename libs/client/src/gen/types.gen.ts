@@ -1331,7 +1331,7 @@ export type BudgetPreview = {
 };
 
 /**
- * A job that prices calls again
+ * A job that prices calls again, with what it changes
  */
 export type Repricing = {
     /**
@@ -1466,6 +1466,72 @@ export type Repricing = {
          */
         to_micros: number;
     }>;
+};
+
+/**
+ * A job that prices calls again
+ */
+export type RepricingSummary = {
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    id: string;
+    /**
+     * `failed`: it was tried again for an hour. What it has changed until then stays
+     */
+    state: 'running' | 'done' | 'failed';
+    /**
+     * Whether it only says what would change
+     */
+    dry_run: boolean;
+    /**
+     * RFC 3339 timestamp
+     */
+    from: string;
+    /**
+     * RFC 3339 timestamp
+     */
+    to: string;
+    models: Array<string> | null;
+    /**
+     * RFC 3339 timestamp
+     */
+    created_at: string;
+    /**
+     * Id of the user
+     */
+    created_by: string;
+    finished_at: string | null;
+    progress: {
+        /**
+         * Calls that were priced so far
+         */
+        calls: number;
+        /**
+         * Calls in the span when the job was created
+         */
+        expected_calls: number;
+        /**
+         * Calls before this time were priced
+         */
+        read_until: string;
+    };
+    /**
+     * Why it does not go on right now, or has failed
+     */
+    problem: string | null;
+    /**
+     * Calls whose amount changes
+     */
+    calls: number;
+    /**
+     * What they counted before, in USD micros
+     */
+    from_micros: number;
+    /**
+     * What they count by the prices of today, in USD micros
+     */
+    to_micros: number;
 };
 
 export type Reconciliation = {
@@ -4739,7 +4805,7 @@ export type ListRepricingsResponses = {
      * The newest 20, newest first
      */
     200: {
-        items: Array<Repricing>;
+        items: Array<RepricingSummary>;
     };
 };
 
