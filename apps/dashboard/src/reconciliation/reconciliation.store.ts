@@ -5,7 +5,8 @@ import { changeInTurn } from '@tollkeeper/mongo';
 import { type Connection, Schema, trusted } from 'mongoose';
 import type { Reconciliation, ReconciliationHead, ReconciliationStore } from './reconciliation.ts';
 
-type StoredReport = Omit<Reconciliation, 'id'> & { _id: string; tenantId: TenantId };
+type Stored<Report extends ReconciliationHead> = Omit<Report, 'id'> & { _id: string };
+type StoredReport = Stored<Reconciliation> & { tenantId: TenantId };
 
 /** Older ones are deleted when another one is added. */
 const MAX_KEPT = 100;
@@ -75,18 +76,20 @@ export function createReconciliationStore(
 
     async list(tenantId, limit) {
       const found = await reports
-        .find({ tenantId }, { cells: 0, onlyCounted: 0 })
+        .find({ tenantId }, { tenantId: 0, cells: 0, onlyCounted: 0 })
         .sort({ createdAt: -1 })
         .limit(limit)
-        .lean<Omit<StoredReport, 'cells' | 'onlyCounted'>[]>();
-      return found.map(({ _id, tenantId: _of, ...fields }): ReconciliationHead => ({ id: _id, ...fields }));
+        .lean<Stored<ReconciliationHead>[]>();
+      return found.map(withId);
     },
 
     async find(tenantId, id) {
-      const found = await reports.findOne({ tenantId, _id: id }).lean<StoredReport>();
-      if (found === null) return null;
-      const { _id, tenantId: _of, ...fields } = found;
-      return { id: _id, ...fields };
+      const found = await reports.findOne({ tenantId, _id: id }, { tenantId: 0 }).lean<Stored<Reconciliation>>();
+      return found === null ? null : withId(found);
     },
   };
+}
+
+function withId<Fields extends { _id: string }>({ _id: id, ...fields }: Fields) {
+  return { id, ...fields };
 }

@@ -8,8 +8,8 @@ import { LRUCache } from 'lru-cache';
 export interface WorkspacePlans {
   /**
    * The keys among these that no plan of the workspace has; not a promise if all are in the cache. An answer is used
-   * for 3 s, and then waited for up to the deadline. While budgets is down, the last known ones: a key that is not known
-   * counts as that of a plan. Never rejects.
+   * for 3 s, and then waited for up to the deadline. While budgets is down, the last known ones: a key that is not
+   * known counts as that of a plan. Never rejects.
    */
   unknownPlansOf(tenantId: TenantId, planKeys: readonly string[]): PlanKeys | Promise<PlanKeys>;
 }

@@ -78,11 +78,12 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
 
     it('has settlements in its run with their tokens by kind and where their price is from, as the agent has', async () => {
       const workspace = await newWorkspace(console.owner());
-      const { data, ...event } = spendSettled({ agentId: 'reader', runId: 'run-7', amountMicros: 5_170 });
-      const { input_tokens: _input, output_tokens: _output, ...call } = data;
+      const event = spendSettled({ agentId: 'reader', runId: 'run-7', amountMicros: 5_170 });
+      delete event.data['input_tokens'];
+      delete event.data['output_tokens'];
       const tokens = { input: 176, cache_read: 1024, output: 345, reasoning: 128 };
       await reportEvents(stage.deployment(), workspace.apiKey, [
-        { ...event, data: { ...call, tokens, priced_by: 'override' } },
+        { ...event, data: { ...event.data, tokens, priced_by: 'override' } },
         budgetBlocked('run-7', 'reader'),
       ]);
       const { page, expectFit } = await console.open(look, '/blocked?run=run-7', workspace);
