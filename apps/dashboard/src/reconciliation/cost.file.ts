@@ -49,7 +49,7 @@ const FORMATS: Record<CostFormat, FormatColumns> = {
 
 const MAX_ROWS = 100_000;
 /** Days and models of a report. */
-export const MAX_CELLS = 20_000;
+const MAX_CELLS = 20_000;
 const MAX_DAYS = 400;
 const DAY_MS = 86_400_000;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;

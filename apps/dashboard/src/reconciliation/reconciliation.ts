@@ -11,7 +11,7 @@ export interface Compared {
 }
 
 /** A UTC day of a model, by the name that both sides have in common. */
-export interface ComparedCell extends Compared {
+interface ComparedCell extends Compared {
   day: string;
   model: string;
 }
