@@ -4,7 +4,7 @@ import { rollupDeltas, type RollupDelta } from './rollup.ts';
 import { createRollupCounter, createRunCounter, PACKED_COST } from './rollup.cost.ts';
 import { namesOf, withOther, type NamesOfDay, type OtherNames } from './names.ts';
 import type { PartCounts } from './rollup.parts.ts';
-import { runStarts, type RunStart } from './run.ts';
+import { runOf, runStarts, type RunStart } from './run.ts';
 import { isBlocked, withoutDuplicates, type DashboardEvent, type KnownIdentities, type SettledAgain } from './event.ts';
 
 /** The writes of {@link recordEvents}. All calls with one `Session` take effect together or not at all. */
@@ -66,5 +66,8 @@ export function createWriteCounter(
 }
 
 function runsOf(events: DashboardEvent[]): { tenantId: TenantId; runId: string }[] {
-  return events.flatMap(({ tenantId, data }) => (data.run_id === undefined ? [] : [{ tenantId, runId: data.run_id }]));
+  return events.flatMap((event) => {
+    const runId = runOf(event);
+    return runId === undefined ? [] : [{ tenantId: event.tenantId, runId }];
+  });
 }

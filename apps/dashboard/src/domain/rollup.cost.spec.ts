@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
-import { SPEND_SETTLED, type DashboardEvent } from './event.ts';
+import { SPEND_REPRICED, SPEND_SETTLED, type DashboardEvent } from './event.ts';
 import { createRollupCounter, createRunCounter, PACKED_COST } from './rollup.cost.ts';
 
 const tenantId = provenTenantId('ws_1');
@@ -65,6 +65,7 @@ describe('the number of documents that runs cost', () => {
       ...[cost, 0, cost, cost],
     ]);
     expect(count(event({}, late))).toBe(0);
+    expect(count({ ...run('c', late), type: SPEND_REPRICED })).toBe(0);
   });
 
   it('is each run and at most all roll-ups since the oldest event, of live events', () => {

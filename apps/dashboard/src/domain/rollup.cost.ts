@@ -2,6 +2,7 @@ import type { TenantId } from '@tollkeeper/kernel';
 import { isSpend, type DashboardEvent } from './event.ts';
 import { HAS_WHOLE_DAY, PERIOD_MS, PERIODS, periodStart } from './rollup.ts';
 import type { PartCounts } from './rollup.parts.ts';
+import { runOf } from './run.ts';
 
 /** A part of a roll-up is rewritten as a whole. It is about as large as this many other documents. */
 const PART_COST = 6;
@@ -57,12 +58,14 @@ export function createRollupCounter(partsOf: (tenantId: TenantId) => PartCounts)
  */
 export function createRunCounter(newest: number): (event: DashboardEvent) => number {
   const byTenant = new Map<TenantId, { runs: Set<string>; oldest: number; left: number }>();
-  return ({ tenantId, time, data }) => {
-    if (data.run_id === undefined) return 0;
+  return (event) => {
+    const { tenantId, time } = event;
+    const run = runOf(event);
+    if (run === undefined) return 0;
     let seen = byTenant.get(tenantId);
     if (seen === undefined) byTenant.set(tenantId, (seen = { runs: new Set(), oldest: newest, left: 0 }));
     const known = seen.runs.size;
-    seen.runs.add(data.run_id);
+    seen.runs.add(run);
     const newRuns = seen.runs.size - known;
     if (newRuns === 0 && time >= seen.oldest) return 0;
     seen.oldest = Math.min(seen.oldest, time);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
-import { SPEND_SETTLED, type DashboardEvent } from './event.ts';
+import { SPEND_REPRICED, SPEND_SETTLED, type DashboardEvent } from './event.ts';
 import { runKey, runStarts } from './run.ts';
 
 const tenantId = provenTenantId('ws_1');
@@ -18,6 +18,14 @@ describe('the starts of runs', () => {
       { tenantId, runId: 'r1', from: undefined, to: 3 },
       { tenantId, runId: 'r2', from: undefined, to: 9 },
       { tenantId: otherTenant, runId: 'r1', from: undefined, to: 7 },
+    ]);
+  });
+
+  it('are none of corrections, whose settlements were counted before', () => {
+    const correction = { ...event('r1', 3), type: SPEND_REPRICED };
+    expect(runStarts([correction], new Map())).toEqual([]);
+    expect(runStarts([correction, event('r1', 4)], new Map())).toEqual([
+      { tenantId, runId: 'r1', from: undefined, to: 4 },
     ]);
   });
 

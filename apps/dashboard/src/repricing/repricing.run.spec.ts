@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { decodeGatewayEvent } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
@@ -16,9 +17,14 @@ const JOB: RepricingJob = {
   ...{ place: { time: 0, after: '' }, sums: emptySums(), finishedAt: null, problem: null, failures: 0 },
 };
 
+interface SetUp {
+  calls?: number;
+  caughtUp?: () => Promise<void>;
+}
+
 /** A dashboard that counts what is appended at once, with pages of two settlements. */
-function setUp() {
-  const stored = [1, 2, 3].map((nth): DashboardEvent => ({
+function setUp({ calls = 3, caughtUp = async () => undefined }: SetUp = {}) {
+  const stored = Array.from({ length: calls }, (_, index) => index + 1).map((nth): DashboardEvent => ({
     ...{ tenantId: TENANT, source: 'gw', eventId: `e${nth}`, type: 'spend.settled', time: NOON - 10 + nth },
     data: {
       ...{ settlement_id: `s${nth}`, run_id: 'r', agent_id: 'a', model: 'house', amount_micros: 0, priced_by: 'none' },
@@ -51,7 +57,7 @@ function setUp() {
             stored.push({ tenantId, source, eventId: event.id, type, time: Date.parse(event.time), data });
           }
         },
-        caughtUp: async () => undefined,
+        caughtUp,
         clock: () => NOON + 1,
       },
       job,
@@ -82,4 +88,29 @@ it('a job that goes on in another process uses no price that was set after it be
     ])
   ).nextPage();
   expect(stored.slice(3).map(({ data }) => data.price_id)).toEqual(['p', 'p']);
+});
+
+it('a page is written only when all corrections are counted but those of the page before', async () => {
+  /** One for the corrections of earlier jobs, then one a page. */
+  const counts = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
+  let asked = 0;
+  const { start, ids } = setUp({ calls: 7, caughtUp: () => counts[asked++]!.promise });
+  counts[0]!.resolve();
+  const run = await start(JOB);
+  await run.nextPage();
+  await run.nextPage();
+  const third = run.nextPage();
+  for (let turn = 0; turn < 50; turn += 1) await setImmediate();
+  expect(ids).toHaveLength(4);
+  counts[1]!.resolve();
+  await third;
+  expect(ids).toHaveLength(6);
+  counts[2]!.resolve();
+  counts[3]!.resolve();
+  let isDone = false;
+  const last = run.nextPage().finally(() => (isDone = true));
+  for (let turn = 0; turn < 50; turn += 1) await setImmediate();
+  expect([ids.length, asked, isDone]).toEqual([7, 5, false]);
+  counts[4]!.resolve();
+  expect(await last).toMatchObject({ state: 'done', sums: { read: 7, calls: 7 } });
 });

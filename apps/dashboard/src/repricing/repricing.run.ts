@@ -49,8 +49,8 @@ export interface RepricingRun {
 
 /**
  * Takes up a job where it is. Its corrections go through the log like all spend, so figures and limits change exactly
- * once, in every service. Those of a page wait until those of the page before are counted: so a job of a million calls
- * delays the events of other workspaces by those of a page at most.
+ * once, in every service. Those of a page wait until those of the last page but one are counted: so a job of a million
+ * calls delays the events of other workspaces by those of two pages at most.
  */
 export async function startRun(deps: RepricingDeps, job: RepricingJob): Promise<RepricingRun> {
   const { reader, reads, prices, append, clock } = deps;
@@ -81,13 +81,17 @@ export async function startRun(deps: RepricingDeps, job: RepricingJob): Promise<
   async function correct(changes: readonly Change[]): Promise<void> {
     const made = { id: job.id, correctedAt: job.createdAt.getTime() };
     const receivedAt = new Date(clock()).toISOString();
-    await counted();
+    await uncounted.shift();
     for (let at = 0; at < changes.length; at += APPEND) {
       const part = changes.slice(at, at + APPEND);
       await append(
         await mapInSlices(part, (change) => encodeGatewayEvent({ ...correctionOf(change, made), receivedAt })),
       );
     }
+    const isCounted = counted();
+    // Awaited before those of the page after the next are written.
+    isCounted.catch(() => undefined);
+    uncounted.push(isCounted);
   }
 
   function read(from: SettlementPlace): Promise<SettlementPage> {
@@ -99,7 +103,9 @@ export async function startRun(deps: RepricingDeps, job: RepricingJob): Promise<
 
   // Those of earlier jobs are still on their way.
   await counted();
-  /** It is read while the corrections of the page before are counted, which concern none of its settlements. */
+  /** For the last two pages, when their corrections are counted. One is counted while the next one is made. */
+  const uncounted: Promise<void>[] = [Promise.resolve(), Promise.resolve()];
+  /** It is read while the corrections of the pages before are counted, which concern none of its settlements. */
   let page: Promise<SettlementPage> | undefined;
 
   return {
@@ -119,7 +125,7 @@ export async function startRun(deps: RepricingDeps, job: RepricingJob): Promise<
         if (slices.usedUp()) await slices.next();
         addChange(sums, change, groupsOf(change.settlement));
       }
-      if (next === null && !dryRun) await counted();
+      if (next === null) await Promise.all(uncounted);
       place = next ?? { time: job.to, after: '' };
       const isDone = next === null;
       return {
