@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { DEFAULT_REPORT_MAPPING } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
 import { eventually } from '@tollkeeper/testing';
 import { useTransports } from './transports.fixture.ts';
@@ -33,7 +34,7 @@ const reserveRequest = { requestId: 'req-1', agentId: 'agent-1', runId: 'run-1',
 describe('a gateway that asks for many at once', () => {
   it('is answered each as if it had come alone, in their order', async () => {
     const { apiKey, tenantId, keyId } = issued.issue();
-    const key = { tenantId, keyId, role: 'developer', labels: {}, watched: false };
+    const key = { tenantId, keyId, role: 'developer', labels: {}, watched: false, reports: DEFAULT_REPORT_MAPPING };
     const rest = { planKey: null, ttlSeconds: 600, model: null, provider: null, labels: {} };
     const requests = ['req-1', 'req-2'].map((requestId) => ({ ...reserveRequest, requestId }));
     const response = { decision: 'allowed', allowed: { reservation: heldMessage }, limits: [rowMessage] };

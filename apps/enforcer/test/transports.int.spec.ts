@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { DEFAULT_REPORT_MAPPING } from '@tollkeeper/contracts';
 import { AppError, provenTenantId } from '@tollkeeper/kernel';
 import { useTransports } from './transports.fixture.ts';
 import {
@@ -62,7 +63,14 @@ describe('a gateway with a workspace key', () => {
       limits: [rowMessage],
     });
     const request = { ...reserveRequest, planKey: null, ttlSeconds: 600, model: null, provider: null, labels: {} };
-    const key = { tenantId, keyId, role: 'developer', labels: { env: 'prod' }, watched: false };
+    const key = {
+      tenantId,
+      keyId,
+      role: 'developer',
+      labels: { env: 'prod' },
+      watched: false,
+      reports: DEFAULT_REPORT_MAPPING,
+    };
     const asked = ['reserve', key, request, { dryRun: false }];
     expect(ports.asked).toEqual([asked, asked]);
   });
