@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { WriteHeaders } from './write-protection.ts';
-import { createWriteProtection, hasBody, isSafeMethod, requireJsonBody } from './write-protection.ts';
+import { createWriteProtection, hasBody, isSafeMethod, refuseFormBody } from './write-protection.ts';
 
 const PUBLIC = 'https://tollkeeper.example';
 const refuseCrossSite = createWriteProtection(`${PUBLIC}/some/path`);
@@ -55,8 +55,10 @@ describe('a body', () => {
     'application/json ;charset=utf-8',
     'application/merge-patch+json',
     'application/vnd.x-1.2+json',
+    'text/csv',
+    'text/csv; charset=utf-8',
   ])('passes as %s', (type) => {
-    expect(() => requireJsonBody({ 'content-length': '2', 'content-type': type })).not.toThrow();
+    expect(() => refuseFormBody({ 'content-length': '2', 'content-type': type })).not.toThrow();
   });
 
   it.each([
@@ -69,18 +71,19 @@ describe('a body', () => {
     'application/json x',
     'application/+json',
     'application/a/b+json',
+    'text/csvx',
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=x',
   ])('is refused as %s, which a form could have sent', (type) => {
-    expect(() => requireJsonBody({ 'content-length': '2', 'content-type': type })).toThrow(
+    expect(() => refuseFormBody({ 'content-length': '2', 'content-type': type })).toThrow(
       expect.objectContaining({
         code: 'unsupported_media_type',
-        message: 'The Content-Type must be application/json.',
+        message: 'The Content-Type must be application/json, or text/csv for a file.',
       }),
     );
   });
 
   it('that is not there needs no type', () => {
-    expect(() => requireJsonBody({ 'content-length': '0', 'content-type': 'text/plain' })).not.toThrow();
+    expect(() => refuseFormBody({ 'content-length': '0', 'content-type': 'text/plain' })).not.toThrow();
   });
 });

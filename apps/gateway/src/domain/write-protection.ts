@@ -41,16 +41,19 @@ export function createWriteProtection(publicUrl: string): (method: string, heade
   };
 }
 
-const JSON_TYPES = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
+const BODY_TYPES = /^(?:application\/(?:[a-z0-9.+-]+\+)?json|text\/csv)\s*(?:;|$)/i;
 
 /** Whether these headers announce a body. */
 export function hasBody({ 'content-length': length, 'transfer-encoding': encoding }: WriteHeaders): boolean {
   return encoding !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Throws `unsupported_media_type` for a body that is not JSON, because a plain HTML form could have sent it. */
-export function requireJsonBody(headers: WriteHeaders): void {
-  if (hasBody(headers) && !JSON_TYPES.test(headers['content-type'] ?? '')) {
-    throw new AppError('unsupported_media_type', 'The Content-Type must be application/json.');
+/**
+ * Throws `unsupported_media_type` for a body that is neither JSON nor CSV, because a plain HTML form could have sent
+ * it. Services know which of the two a request may have.
+ */
+export function refuseFormBody(headers: WriteHeaders): void {
+  if (hasBody(headers) && !BODY_TYPES.test(headers['content-type'] ?? '')) {
+    throw new AppError('unsupported_media_type', 'The Content-Type must be application/json, or text/csv for a file.');
   }
 }

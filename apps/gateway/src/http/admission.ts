@@ -8,7 +8,7 @@ import type { Area, findArea } from '../domain/area.ts';
 import { chooseMembership, requireRole } from '../domain/membership.ts';
 import type { Membership, WorkspaceNaming } from '../domain/membership.ts';
 import type { Session, SessionDirectory } from '../domain/session.ts';
-import { isSafeMethod, requireJsonBody } from '../domain/write-protection.ts';
+import { isSafeMethod, refuseFormBody } from '../domain/write-protection.ts';
 import type { EdgeRequest } from './exchange.ts';
 
 const SESSION_COOKIE = 'gw_session';
@@ -122,7 +122,7 @@ export function authorize({ area, workspace }: Target, session: Session | null, 
  */
 export function checkBody({ access, bodyLimitBytes }: Area, method: string, headers: IncomingHttpHeaders): void {
   if (Number(headers['content-length'] ?? 0) > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
-  if (access !== 'key' && !isSafeMethod(method)) requireJsonBody(headers);
+  if (access !== 'key' && !isSafeMethod(method)) refuseFormBody(headers);
 }
 
 /** The error for a body over the limit, by its declared or its actual length. */
