@@ -72,7 +72,14 @@ export function createBodyReader(route: Route, { limitBytes, maxRatio, budget, t
     };
     if (route.parts !== undefined) {
       const parts = readArrivingParts(req, { ...reading, ...route.parts });
-      return { read: await use({ contentType, value: parts }), release: () => void parts.return(undefined) };
+      // A generator that has not started never reaches its `finally`, so it would keep the decoder.
+      const release = () => void parts.return(undefined).finally(() => reading.decoder?.destroy());
+      try {
+        return { read: await use({ contentType, value: parts }), release };
+      } catch (error) {
+        release();
+        throw error;
+      }
     }
     const { bytes, release } = await readArrivingBody(req, reading);
     try {

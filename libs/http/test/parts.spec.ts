@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { AppError } from '@tollkeeper/kernel';
 import { createMetrics } from '@tollkeeper/runtime';
@@ -19,6 +19,7 @@ const TYPE = { 'content-type': 'application/json' };
 /** The parts of all bodies, in order. */
 const parts: Buffer[] = [];
 let use: (part: Buffer) => Promise<void> = async () => undefined;
+let begin = () => {};
 
 /** Reads lines, and answers with the number of parts. */
 const route = defineRoute({
@@ -35,6 +36,7 @@ const route = defineRoute({
   body: { 'application/json': partsBody },
   responses: { 200: { description: 'How many', schema: z.object({ parts: z.int() }) } },
   async handler({ body }) {
+    begin();
     let count = 0;
     for await (const part of body) {
       parts.push(Buffer.from(part));
@@ -55,11 +57,16 @@ beforeAll(() => server.start());
 afterAll(() => server.stop());
 beforeEach(() => {
   parts.length = 0;
+  begin = () => {};
   use = async () => undefined;
 });
 
-async function post(body: Uint8Array<ArrayBuffer> | string | null, headers: Record<string, string> = {}) {
-  const answer = await fetch(`${server.url}/v1/lines`, { method: 'POST', headers: { ...TYPE, ...headers }, body });
+async function post(body: Uint8Array<ArrayBuffer> | string | null, headers: Record<string, string> = {}, query = '') {
+  const answer = await fetch(`${server.url}/v1/lines${query}`, {
+    method: 'POST',
+    headers: { ...TYPE, ...headers },
+    body,
+  });
   return { status: answer.status, body: (await answer.json()) as { parts?: number; error?: string } };
 }
 
@@ -128,6 +135,25 @@ describe('a route that reads a body in parts', () => {
     expect(await post(lines(800, KIB))).toMatchObject({ status: 503, body: { error: 'Not now.' } });
     expect(parts).toHaveLength(1);
     await eventually(() => expect(server.bodies.takenBytes).toBe(0));
+  });
+
+  it.each([
+    ['a request is refused', '?a=1&a=1', 400, () => {}],
+    [
+      'a handler fails',
+      '',
+      503,
+      () => {
+        throw new AppError('service_unavailable', 'Not now.');
+      },
+    ],
+  ])('takes further bodies with Brotli when %s before the body is read', async (_case, query, status, fail) => {
+    const brotli = { 'content-encoding': 'br' };
+    const body = Buffer.from(brotliCompressSync('a\n'));
+    begin = fail;
+    for (let i = 0; i < 5; i += 1) expect((await post(body, brotli, query)).status).toBe(status);
+    begin = () => {};
+    expect(await post(body, brotli)).toMatchObject({ status: 200 });
   });
 
   it('is in the document with its content type', () => {
