@@ -185,6 +185,19 @@ describe('a body that is read in parts', () => {
     open([1_000]);
     expect(own.gaveWay).toHaveLength(1);
   });
+
+  it('stalls as well when nothing arrives after a part, and not before a second has passed', () => {
+    const { clock, open, filling } = nearlyFull(2_000);
+    const own = open([600]);
+    for (const { complete } of [...filling, own]) complete();
+    clock.ms += STALLED_MS;
+    own.keep(0);
+    clock.ms += STALLED_MS - 1;
+    expect(() => open([1_500])).toThrow(FULL);
+    clock.ms += 1;
+    open([1_500]);
+    expect(own.gaveWay).toHaveLength(1);
+  });
 });
 
 describe('a sender', () => {

@@ -19,9 +19,9 @@ export interface BodyShare {
   take(bytes: number): void;
   /** Notes a piece that has arrived without taking room. */
   pass(bytes: number): void;
-  /** Notes that the body is complete: from then on, it keeps its room. Until more arrives, if more does. */
+  /** Notes that nothing more is awaited: from then on, the body keeps its room, until `keep`, or until more arrives. */
   complete(): void;
-  /** Returns all room but that of so many bytes in one piece. */
+  /** Returns all room but that of so many bytes in one piece. From then on, more of the body is awaited. */
   keep(bytes: number): void;
   /** Returns all room and closes the account. Idempotent. */
   giveBack(): void;
@@ -169,6 +169,7 @@ export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
         pass: (bytes) => noteProgress(account, bytes),
         complete: () => void arriving.delete(account),
         keep(bytes) {
+          noteProgress(account, 0);
           const kept = bytes + PIECE_OVERHEAD_BYTES;
           if (!account.closed && kept < account.bytes) taken.charge(account, kept - account.bytes);
         },
