@@ -4,6 +4,8 @@ import { newTenant, useBudgets } from './budgets.stack.ts';
 
 const budgets = useBudgets(useMongo());
 
+const HOUSE = { model: 'house-1', valid_from: '2026-11-01T00:00:00.000Z', input_micros_per_million: 2_500_000 };
+
 it('records each changed budget and plan in the audit log, once, with what it was and is', async () => {
   const tenantId = newTenant();
   budgets.identity.register(tenantId, 'night-shift');
@@ -131,4 +133,33 @@ it('forgets a record once the log has it', async () => {
   await budgets.setDaily(tenantId, '/workspace', 25);
   await budgets.audit.records(tenantId, 1);
   await eventually(async () => expect(await budgets.collection('audit_outbox').countDocuments()).toBe(0));
+});
+
+it('records each price that is set, once, with what counted before', async () => {
+  const tenantId = newTenant();
+  const set = (fields: object = {}) => budgets.callPrices('put', tenantId, '', { body: { ...HOUSE, ...fields } });
+  await set();
+  await set();
+  const { body } = await set({ input_micros_per_million: 3, valid_from: '2026-11-09T00:00:00.000Z' });
+  const records = await budgets.audit.records(tenantId, 2);
+  expect(records.map(({ action, target, changes }) => [action, target.name, changes])).toEqual([
+    [
+      'price.set',
+      'house-1',
+      [
+        { field: 'model', from: null, to: 'house-1' },
+        { field: 'valid_from', from: null, to: HOUSE.valid_from },
+        { field: 'input_micros_per_million', from: null, to: 2_500_000 },
+      ],
+    ],
+    [
+      'price.set',
+      'house-1',
+      [
+        { field: 'valid_from', from: HOUSE.valid_from, to: '2026-11-09T00:00:00.000Z' },
+        { field: 'input_micros_per_million', from: 2_500_000, to: 3 },
+      ],
+    ],
+  ]);
+  expect(records[1]?.target).toMatchObject({ type: 'price', id: body.id });
 });

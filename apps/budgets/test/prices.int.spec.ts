@@ -165,34 +165,6 @@ describe('setting a price', () => {
     expect(await items(other)).toEqual([]);
     expect((await served(other)).prices).toEqual([]);
   });
-
-  it('is in the audit log with what counted before, once', async () => {
-    const tenantId = newTenant();
-    await set(tenantId);
-    await set(tenantId);
-    const { body } = await set(tenantId, { input_micros_per_million: 3, valid_from: '2026-11-09T00:00:00.000Z' });
-    const records = await budgets.audit.records(tenantId, 2);
-    expect(records.map(({ action, target, changes }) => [action, target.name, changes])).toEqual([
-      [
-        'price.set',
-        'house-1',
-        [
-          { field: 'model', from: null, to: 'house-1' },
-          { field: 'valid_from', from: null, to: HOUSE.valid_from },
-          { field: 'input_micros_per_million', from: null, to: 2_500_000 },
-        ],
-      ],
-      [
-        'price.set',
-        'house-1',
-        [
-          { field: 'valid_from', from: HOUSE.valid_from, to: '2026-11-09T00:00:00.000Z' },
-          { field: 'input_micros_per_million', from: 2_500_000, to: 3 },
-        ],
-      ],
-    ]);
-    expect(records[1]?.target).toMatchObject({ type: 'price', id: body.id });
-  });
 });
 
 describe('the prices of a workspace', () => {

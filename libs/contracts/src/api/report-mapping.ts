@@ -29,7 +29,7 @@ const MAX_MAPPED_LABELS = 8;
 const MAX_NAME = 128;
 
 const PROMPTS =
-  /^(gen_ai\.(prompt|completion)(\.\d|$)|gen_ai\.(input|output)\.messages|gen_ai\.system_instructions|gen_ai\.tool\.call\.|llm\.(input_messages|output_messages|prompts|invocation_parameters)|(input|output)\.value|ai\.(prompt|response\.(text|object|reasoning|toolCalls))|langfuse\.(observation|trace)\.(input|output)|traceloop\.entity\.(input|output)|\$\.(messages|response\.(choices|output|content)))/;
+  /^(gen_ai\.(prompt|completion)(\.\d|#|$)|gen_ai\.(input|output)\.messages|gen_ai\.system_instructions|gen_ai\.tool\.call\.|llm\.(input_messages|output_messages|prompts|invocation_parameters)|(input|output)\.value|ai\.(prompt|response\.(text|object|reasoning|toolCalls))|langfuse\.(observation|trace)\.(input|output)|traceloop\.entity\.(input|output)|\$\.(messages|response\.(choices|output|content)))/;
 
 const attributeName = z
   .string()
