@@ -46,7 +46,7 @@ const services = fromJSON(descriptor as Parameters<typeof fromJSON>[0], {
 
 // The cast is safe because the drift check covers the generated types.
 function service<D extends ServiceDefinition>(name: string): D {
-  return services[name] as unknown as D;
+  return services[name] as ServiceDefinition as D;
 }
 
 /** The gRPC service of budgets; budgets.proto documents its RPCs. */

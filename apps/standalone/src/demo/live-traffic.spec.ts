@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { gatewayEventSchema, type GatewayEvent } from '@tollkeeper/contracts';
-import type { Reservations } from '@tollkeeper/enforcer';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import { createLogger } from '@tollkeeper/runtime';
@@ -8,6 +7,7 @@ import { createLiveTraffic } from './live-traffic.ts';
 import { createRandom } from './random.ts';
 import { runAway } from './runaway.ts';
 import { SAMPLE_AGENTS } from './sample-agents.ts';
+import type { SampleReservations } from './sample-calls.ts';
 
 /** A Monday morning, when the sample agents are busy. */
 const MORNING = Date.parse('2026-11-23T09:00:00.000Z');
@@ -15,8 +15,8 @@ const HOUR_MS = 3_600_000;
 const TENANT = provenTenantId('ws_demo');
 const logger = createLogger({ service: 'test', level: 'silent' });
 
-type Reserve = Parameters<Reservations['reserve']>[1];
-type Settle = Parameters<Reservations['settle']>[2];
+type Reserve = Parameters<SampleReservations['reserve']>[1];
+type Settle = Parameters<SampleReservations['settle']>[2];
 
 /** The attributes of the spans in a body, by name. */
 function attributesIn(body: Buffer): Record<string, string | undefined>[] {
@@ -37,18 +37,16 @@ describe('live sample traffic', () => {
     const reserved: Reserve[] = [];
     const spans: Record<string, string | undefined>[] = [];
     const settled: { id: string; settlement: Settle }[] = [];
-    const reservations = {
-      async reserve(_tenantId: unknown, request: Reserve) {
+    const reservations: SampleReservations = {
+      async reserve(_key, request) {
         reserved.push(request);
-        if (reserved.length <= allows)
-          return { decision: 'allowed', reservation: { id: request.requestId }, limits: [] };
-        return { decision: 'denied', denial: {}, limits: [] };
+        if (reserved.length > allows) return { decision: 'denied' };
+        return { decision: 'allowed', reservation: { id: request.requestId } };
       },
-      async settle(_tenantId: unknown, id: string, settlement: Settle) {
+      async settle(_tenantId, id, settlement) {
         settled.push({ id, settlement });
-        return {};
       },
-    } as unknown as Reservations;
+    };
     const report = async (body: Buffer) => void spans.push(...attributesIn(body));
     const clock = () => Date.now();
     const traffic = createLiveTraffic({ tenantId: TENANT, reservations, append, report, clock, logger });

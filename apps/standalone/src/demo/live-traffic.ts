@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { type GatewayEvent, isSpendSettled, type SpendSettledEvent } from '@tollkeeper/contracts';
-import type { Reservations } from '@tollkeeper/enforcer';
 import { type Clock, newId, type TenantId } from '@tollkeeper/kernel';
 import type { Component, Logger } from '@tollkeeper/runtime';
 import { createRandom } from './random.ts';
 import { runAway } from './runaway.ts';
 import { SAMPLE_AGENTS } from './sample-agents.ts';
-import { createSampleCalls } from './sample-calls.ts';
+import { createSampleCalls, type SampleReservations } from './sample-calls.ts';
 import { activityAt } from './sample-history.ts';
 import { sampleRun } from './sample-run.ts';
 import { exportOf, type SampleSpan, spanOf } from './sample-spans.ts';
@@ -18,7 +17,7 @@ const HOUR_MS = 3_600_000;
 
 export interface LiveTrafficOptions {
   tenantId: TenantId;
-  reservations: Pick<Reservations, 'reserve' | 'settle'>;
+  reservations: SampleReservations;
   append: (events: GatewayEvent[]) => Promise<void>;
   /** Takes a body of OTLP traces as JSON, like `/v1/traces`. */
   report: (body: Buffer) => Promise<void>;

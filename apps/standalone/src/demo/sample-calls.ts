@@ -6,9 +6,17 @@ import type { TenantId } from '@tollkeeper/kernel';
 const ESTIMATE_SHARE = 1.3;
 const TTL_SECONDS = 60;
 
+/** What sample calls need of the reservations of the enforcer. */
+export interface SampleReservations {
+  reserve(
+    ...request: Parameters<Reservations['reserve']>
+  ): Promise<{ decision: 'allowed'; reservation: { id: string } | null } | { decision: 'denied' }>;
+  settle(...settlement: Parameters<Reservations['settle']>): Promise<unknown>;
+}
+
 export interface SampleCallsOptions {
   tenantId: TenantId;
-  reservations: Pick<Reservations, 'reserve' | 'settle'>;
+  reservations: SampleReservations;
 }
 
 /** Reservations and settlements of calls, as gateways make them. */
