@@ -1,10 +1,10 @@
 import preset from './jest.preset.js';
 
-// For jest.integration.config.js: the suites that need Apache Kafka, tools that npm does not bring, or the machine for
-// themselves, for `npm run test:integration`.
+// For jest.integration.config.js: the suites that need Apache Kafka, or tools that npm does not bring, for
+// `npm run test:integration`.
 export default {
   ...preset,
-  testMatch: ['<rootDir>/{src,test}/**/*.{kafka,tools,alone}.spec.ts'],
+  testMatch: ['<rootDir>/{src,test}/**/*.{kafka,tools}.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
   reporters: [
     'default',

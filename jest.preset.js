@@ -3,7 +3,7 @@ export default {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   testMatch: ['<rootDir>/{src,test}/**/*.spec.ts'],
-  // Suites on Apache Kafka, on tools from outside of npm, and those that want the machine for themselves have a run of
+  // Suites on Apache Kafka, on tools from outside of npm, and those that need an otherwise idle machine have runs of
   // their own: jest.integration.preset.js.
   testPathIgnorePatterns: ['/node_modules/', '\\.(kafka|tools|alone)\\.spec\\.ts$'],
   transform: {

@@ -1,4 +1,8 @@
 import preset from '../jest.integration.preset.js';
 
-// Every suite runs a fleet of processes, so concurrent suites would only slow each other down.
-export default { ...preset, maxWorkers: 1 };
+export default {
+  ...preset,
+  globalSetup: '<rootDir>/src/console.setup.js',
+  // The suites mostly wait for processes, but more than two fleets or browsers at a time only slow each other down.
+  maxWorkers: 2,
+};

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import { type MailServer, startMailServer } from '@tollkeeper/testing/mail-server';
-import { useBuiltConsole } from '../src/console/built.ts';
 import { useWorkspaceInBrowser } from '../src/console/workspace.stage.ts';
 import { useStandalone } from '../src/standalone.stage.ts';
 import { describeConsoleMail } from '../src/suites/console/mail.suite.ts';
 
 describe('the console of a Tollkeeper that sends mail, in a browser', () => {
-  useBuiltConsole();
   let server: MailServer;
   beforeAll(async () => {
     server = await startMailServer();

@@ -2,14 +2,12 @@ import { afterAll, beforeAll, describe } from '@jest/globals';
 import { freePort } from '@tollkeeper/managed-process';
 import { startSsoProvider, type SsoProvider } from '@tollkeeper/sso-provider';
 import { useBrowser } from '../src/browser.ts';
-import { useBuiltConsole } from '../src/console/built.ts';
 import { useStandalone } from '../src/standalone.stage.ts';
 import { describeConsoleSso } from '../src/suites/console/sso.suite.ts';
 
 describe('single sign-on, in a browser', () => {
   let provider: SsoProvider;
   let nobodysPort: number;
-  useBuiltConsole();
   beforeAll(async () => {
     provider = await startSsoProvider();
     nobodysPort = await freePort();

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { INTEGRATION_RUN, projectFolders, removeResults, STANDARD_RUN, sumResults } from './test-results.ts';
+import { ALONE_RUN, INTEGRATION_RUN, projectFolders, removeResults, STANDARD_RUN, sumResults } from './test-results.ts';
 
 describe('the sum of all suites', () => {
   let root: string;
@@ -60,14 +60,20 @@ describe('the sum of all suites', () => {
     });
   });
 
-  it.each(['kafka', 'tools', 'alone'])('counts a suite of %s in the integration run and in no other', (kind) => {
+  it.each([
+    { kind: 'kafka', run: INTEGRATION_RUN },
+    { kind: 'tools', run: INTEGRATION_RUN },
+    { kind: 'alone', run: ALONE_RUN },
+  ])('counts a suite of $kind in its run and in no other', ({ kind, run }) => {
     write(`apps/one/test/a.${kind}.spec.ts`, '');
 
-    expect(sumResults(STANDARD_RUN, projectFolders(root))).toEqual({ passed: 0, failures: [] });
-    expect(sumResults(INTEGRATION_RUN, projectFolders(root)).failures).toHaveLength(1);
+    const failures = [STANDARD_RUN, INTEGRATION_RUN, ALONE_RUN].map(
+      (each) => sumResults(each, projectFolders(root)).failures.length,
+    );
+    expect(failures).toEqual([STANDARD_RUN, INTEGRATION_RUN, ALONE_RUN].map((each) => (each === run ? 1 : 0)));
 
-    write('apps/one/.integration-results.json', { suites: [`test/a.${kind}.spec.ts`], passed: 4, failures: [] });
-    expect(sumResults(INTEGRATION_RUN, projectFolders(root))).toEqual({ passed: 4, failures: [] });
+    write(`apps/one/${run.resultsFile}`, { suites: [`test/a.${kind}.spec.ts`], passed: 4, failures: [] });
+    expect(sumResults(run, projectFolders(root))).toEqual({ passed: 4, failures: [] });
   });
 
   it('takes a project without suites for passed', () => {

@@ -7,19 +7,28 @@ export interface RunKind {
   takes(suite: string): boolean;
 }
 
-/** Suites that need Apache Kafka, tools that npm does not install, or an otherwise idle machine. */
-const INTEGRATION_SUITE = /\.(kafka|tools|alone)\.spec\.ts$/;
+/** Suites that need Apache Kafka, or tools that npm does not install. */
+const INTEGRATION_SUITE = /\.(kafka|tools)\.spec\.ts$/;
+
+/** Suites that need an otherwise idle machine. */
+const ALONE_SUITE = /\.alone\.spec\.ts$/;
 
 /** `npm test`: every suite that needs only `npm ci` and may share the machine. */
 export const STANDARD_RUN: RunKind = {
   resultsFile: '.test-results.json',
-  takes: (suite) => !INTEGRATION_SUITE.test(suite),
+  takes: (suite) => !INTEGRATION_SUITE.test(suite) && !ALONE_SUITE.test(suite),
 };
 
-/** `npm run test:integration`: all other suites. */
+/** The first part of `npm run test:integration`: suites that run side by side. */
 export const INTEGRATION_RUN: RunKind = {
   resultsFile: '.integration-results.json',
   takes: (suite) => INTEGRATION_SUITE.test(suite),
+};
+
+/** The second part: suites that run one at a time, after all others. */
+export const ALONE_RUN: RunKind = {
+  resultsFile: '.alone-results.json',
+  takes: (suite) => ALONE_SUITE.test(suite),
 };
 
 /** The results of one or more projects. A suite that could not run is one failure. */

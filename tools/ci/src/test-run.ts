@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type CommandResult, NX_ALONE, runCommand, workspaceRoot } from './command.ts';
 import {
+  ALONE_RUN,
   INTEGRATION_RUN,
   packageName,
   projectFolders,
@@ -11,27 +12,20 @@ import {
   type TestReport,
 } from './test-results.ts';
 
-/** Its suites run whole processes, one suite at a time, and take half as long as those of all other projects. */
+/** Its suites run whole processes, and take longer than those of all other projects. */
 const LONG_PROJECT = '@tollkeeper/e2e';
-
-/** Their suites on Kafka and tools mostly wait for brokers, or are short. */
-const IDLE_PROJECTS = ['@tollkeeper/embedded-kafka', '@tollkeeper/event-log', '@tollkeeper/deployment'];
 
 /**
  * Runs the suites of all projects or of the named ones, except those on Apache Kafka. Passes their output through, and
  * adds up the results.
  */
 export function runTests(projects?: string[]): Promise<TestReport> {
-  // Started with the others, because Nx would run it last and alone.
-  return runTarget(STANDARD_RUN, ['test'], projects, (names) => [
-    names.filter((name) => name === LONG_PROJECT),
-    names.filter((name) => name !== LONG_PROJECT),
-  ]);
+  return runTarget(STANDARD_RUN, ['test'], projects);
 }
 
 /**
- * The same for the suites on Apache Kafka, of all projects or of the named ones (`@tollkeeper/event-log`). Requirements
- * must be installed: without Java or Maven the run is one failure.
+ * The same for all other suites, of all projects or of the named ones (`@tollkeeper/event-log`). Requirements must be
+ * installed: without Java or Maven the run is one failure.
  */
 export async function runIntegrationTests(projects?: string[]): Promise<TestReport> {
   if (projects?.length === 0) return { passed: 0, failures: [] };
@@ -40,31 +34,23 @@ export async function runIntegrationTests(projects?: string[]): Promise<TestRepo
   // Shows progress, because the first time takes minutes. A suite whose requirements could not be built fails with the
   // reason.
   if (projects?.includes('@tollkeeper/cluster') ?? true) await runCommand('node', ['tools/cluster/src/prepare.ts']);
-  const names = projects ?? projectFolders(workspaceRoot).map(packageName);
-  const idle = names.filter((name) => IDLE_PROJECTS.includes(name));
-  const sideBySide = await runTarget(INTEGRATION_RUN, ['test:integration', `--parallel=${IDLE_PROJECTS.length}`], idle);
-  // One after another: several suites overload what they test, while others need answers.
-  const others = names.filter((name) => !IDLE_PROJECTS.includes(name));
-  const inTurn = await runTarget(INTEGRATION_RUN, ['test:integration', '--parallel=1'], others);
+  const sideBySide = await runTarget(INTEGRATION_RUN, ['test:integration', '--parallel=1'], projects);
+  const alone = await runTarget(ALONE_RUN, ['test:alone', '--parallel=1'], projects);
   return {
-    passed: sideBySide.passed + inTurn.passed,
-    failures: [...sideBySide.failures, ...inTurn.failures],
+    passed: sideBySide.passed + alone.passed,
+    failures: [...sideBySide.failures, ...alone.failures],
   };
 }
 
-/** `inRuns` divides the projects into concurrent runs of Nx. */
-async function runTarget(
-  kind: RunKind,
-  target: string[],
-  projects?: string[],
-  inRuns = (names: string[]): string[][] => [names],
-): Promise<TestReport> {
+/** Runs the longest project beside the others, because Nx would run it last and without another. */
+async function runTarget(kind: RunKind, target: string[], projects?: string[]): Promise<TestReport> {
   if (projects?.length === 0) return { passed: 0, failures: [] };
   const all = projectFolders(workspaceRoot);
   const folders = projects === undefined ? all : all.filter((folder) => projects.includes(packageName(folder)));
   removeResults(kind, folders);
-  const runs = inRuns(folders.map(packageName)).filter(({ length }) => length > 0);
-  const results = await Promise.all(runs.map((names) => runNx(target, names)));
+  const names = folders.map(packageName);
+  const runs = [names.filter((name) => name === LONG_PROJECT), names.filter((name) => name !== LONG_PROJECT)];
+  const results = await Promise.all(runs.filter(({ length }) => length > 0).map((run) => runNx(target, run)));
   const report = sumResults(kind, folders);
   if (results.some(({ exitCode }) => exitCode !== 0) && report.failures.length === 0) {
     report.failures.push(`a project failed ${target[0]} outside of its suites; its output above says why`);
