@@ -24,6 +24,7 @@ import type { DashboardConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
 import { createBudgetPreviews } from './domain/budget.previews.ts';
 import { createReads } from './domain/reads.ts';
+import { createTwiceReports } from './domain/reported-twice.ts';
 import { createRepricingWorker } from './repricing/repricing.worker.ts';
 import { createSettlementList } from './domain/settlement.list.ts';
 import { createTallies } from './domain/tallies.ts';
@@ -35,6 +36,7 @@ import { createPreviewRoutes } from './http/preview.routes.ts';
 import { createReconciliationRoutes } from './reconciliation/reconciliation.routes.ts';
 import { createReconciliationStore } from './reconciliation/reconciliation.store.ts';
 import { createRepricingRoutes } from './repricing/repricing.routes.ts';
+import { createReportedTwiceRoute } from './http/reported-twice.routes.ts';
 import { createSelection } from './http/selection.ts';
 import { createSpendRoutes } from './http/spend.routes.ts';
 import { createWindowOf } from './http/window.ts';
@@ -122,6 +124,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
         ...{ store: createReconciliationStore(connection, trail, clock), reads, tallies, clock },
         rollupSeconds: rollupSeconds(config.RETENTION_SECONDS),
       }),
+      createReportedTwiceRoute({ reports: createTwiceReports({ reads, reader: stores.settlements }), clock }),
       createMediansRoute({ reads, tallies, budgetList, directory, trackedLabels, clock }),
     ],
   });

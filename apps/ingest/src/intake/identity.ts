@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { AGENT_PROGRAMS } from '@tollkeeper/contracts';
 import { IDENTIFIER } from '@tollkeeper/kernel';
 import type { IntakeRecord } from './record.ts';
 import { ASKED } from './facts.ts';
@@ -55,27 +56,27 @@ function callIdentifier(callId: string): string {
   return IDENTIFIER.test(id) ? id : `call:${sha256(callId)}`;
 }
 
-/** Programs that report no response ids, but sessions and the order in them. */
-const AGENT_PROGRAMS: readonly {
+/** Senders that report no response ids, but sessions and the order in them. */
+const PROGRAM_SENDERS: readonly {
   prefix: string;
   isSenderOf: (record: IntakeRecord) => boolean;
   /** The facts that are the place of a call, beside its tokens. */
   place: readonly ('sessionId' | 'promptId' | 'eventSequence' | 'eventTimestamp' | 'conversationId')[];
 }[] = [
   {
-    prefix: 'cc',
+    prefix: AGENT_PROGRAMS.claude_code,
     isSenderOf: ({ scope }) => scope.name.startsWith('com.anthropic.claude_code'),
     place: ['sessionId', 'promptId', 'eventSequence', 'eventTimestamp'],
   },
   {
-    prefix: 'cx',
+    prefix: AGENT_PROGRAMS.codex,
     isSenderOf: (record) => eventNameOf(record) === 'codex.sse_event',
     place: ['conversationId', 'eventTimestamp'],
   },
 ];
 
 function ofAgentProgram(record: IntakeRecord, facts: FoundFacts): string | undefined {
-  const program = AGENT_PROGRAMS.find(({ isSenderOf }) => isSenderOf(record));
+  const program = PROGRAM_SENDERS.find(({ isSenderOf }) => isSenderOf(record));
   if (program === undefined) return undefined;
   const tokens = [
     facts.value('inputTokens')?.value,
@@ -83,7 +84,7 @@ function ofAgentProgram(record: IntakeRecord, facts: FoundFacts): string | undef
     facts.value('cacheWriteTokens')?.value,
     facts.value('outputTokens')?.value,
   ];
-  return `${program.prefix}:${digest([...program.place.map((name) => facts.value(name)), ...tokens])}`;
+  return `${program.prefix}${digest([...program.place.map((name) => facts.value(name)), ...tokens])}`;
 }
 
 function ofSpan({ traceId, spanId }: IntakeRecord): string | undefined {

@@ -8,8 +8,9 @@ import { LOOKS } from '../../browser.ts';
 import { tabTo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
+import { spendSettled } from '../../events.ts';
 import { rememberSecret } from '../../secrets.ts';
-import { newMember, newWorkspace, type TestWorkspace } from '../../workspace.ts';
+import { newMember, newWorkspace, reportEvents, type TestWorkspace } from '../../workspace.ts';
 
 const SENDERS = [
   'LiteLLM callback',
@@ -60,6 +61,24 @@ export function describeConsoleConnect(stage: Stage, console: ReturnType<typeof 
 
   describe.each(LOOKS)('connecting a gateway, at $size size and $theme', (look) => {
     afterEach(() => console.closeAll());
+
+    it('warns of a program whose calls a gateway seems to report as well, here and on the page of spend', async () => {
+      const { slug, apiKey } = await newWorkspace(console.owner());
+      const call = spendSettled({ agentId: 'coder', amountMicros: 5 });
+      const program = { ...call, data: { ...call.data, settlement_id: `cc:${call.id}` } };
+      await reportEvents(stage.deployment(), apiKey, [program, spendSettled({ agentId: 'litellm', amountMicros: 5 })]);
+      const { page, expectFit } = await console.begin(look);
+      for (const path of ['connect', 'spend']) {
+        await eventually(async () => {
+          await page.goto(`/w/${slug}/${path}`);
+          await page.getByRole('heading', { level: 1 }).waitFor();
+          await page
+            .getByText('Claude Code reported 1 call of the agent coder. 1 of them may')
+            .waitFor({ timeout: 5_000 });
+        });
+        await expectFit();
+      }
+    });
 
     it('a new key stands in the settings of every sender, which the keyboard reaches, and a copied one is whole', async () => {
       const { slug } = await newWorkspace(console.owner());

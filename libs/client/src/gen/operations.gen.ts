@@ -56,6 +56,7 @@ export interface Operations {
   'GET /api/v1/reconciliations': { data: Api.ListReconciliationsData; responses: Api.ListReconciliationsResponses };
   'POST /api/v1/reconciliations': { data: Api.ReconcileData; responses: Api.ReconcileResponses };
   'GET /api/v1/reconciliations/{id}': { data: Api.GetReconciliationData; responses: Api.GetReconciliationResponses };
+  'GET /api/v1/dashboard/reported-twice': { data: Api.GetReportedTwiceData; responses: Api.GetReportedTwiceResponses };
   'GET /api/v1/dashboard/budget-medians': { data: Api.ListBudgetMediansData; responses: Api.ListBudgetMediansResponses };
   'GET /api/v1/workspaces/{tenant_id}/budgets/workspace': { data: Api.GetWorkspaceBudgetData; responses: Api.GetWorkspaceBudgetResponses };
   'PUT /api/v1/workspaces/{tenant_id}/budgets/workspace': { data: Api.SetWorkspaceBudgetData; responses: Api.SetWorkspaceBudgetResponses };

@@ -1679,6 +1679,44 @@ export type ReconciliationSummary = {
     difference_micros: number;
 };
 
+export type ReportedTwice = {
+    /**
+     * The last hour, or the first 20,000 calls of it
+     */
+    window: {
+        /**
+         * RFC 3339 timestamp
+         */
+        start: string;
+        /**
+         * RFC 3339 timestamp
+         */
+        end: string;
+    };
+    /**
+     * Those with most such calls first
+     */
+    items: Array<{
+        program: 'claude_code' | 'codex';
+        /**
+         * The agent of the calls that the program reported
+         */
+        agent_id: string;
+        /**
+         * The agent of those that the other sender reported
+         */
+        other_agent_id: string;
+        /**
+         * Calls that the program reported
+         */
+        calls: number;
+        /**
+         * Those of them that the other sender seems to report as well
+         */
+        alike: number;
+    }>;
+};
+
 export type BudgetMedians = {
     window: Window;
     /**
@@ -4927,6 +4965,31 @@ export type GetReconciliationResponses = {
 };
 
 export type GetReconciliationResponse = GetReconciliationResponses[keyof GetReconciliationResponses];
+
+export type GetReportedTwiceData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/dashboard/reported-twice';
+};
+
+export type GetReportedTwiceErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetReportedTwiceError = GetReportedTwiceErrors[keyof GetReportedTwiceErrors];
+
+export type GetReportedTwiceResponses = {
+    /**
+     * The programs
+     */
+    200: ReportedTwice;
+};
+
+export type GetReportedTwiceResponse = GetReportedTwiceResponses[keyof GetReportedTwiceResponses];
 
 export type ListBudgetMediansData = {
     body?: never;

@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { explain } from '../../ui/explain.ts';
 import { Card, PageHead } from '../../ui/parts.tsx';
+import { ReportedTwice } from '../../ui/reported-twice.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { Arrivals } from './arrivals.tsx';
@@ -27,6 +28,7 @@ export function ConnectPage() {
   return (
     <div className={ui['stack']}>
       <PageHead title={words.title} line={words.line} />
+      <ReportedTwice />
       <KeyCard sender={sender} created={key} onCreate={setKey} />
       <Card>
         <SenderTabs chosen={sender} panel={panel} onChoose={choose} />

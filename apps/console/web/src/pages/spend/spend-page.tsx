@@ -14,6 +14,7 @@ import { text } from '../../text/index.ts';
 import { Count, hasTokens, Money } from '../../ui/figures.tsx';
 import { LabelFilter } from '../../ui/label-filter.tsx';
 import { Card, Loaded, PageHead, Segments, Unknown } from '../../ui/parts.tsx';
+import { ReportedTwice } from '../../ui/reported-twice.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
 import ui from '../../ui/ui.module.css';
 import { Groups } from './groups.tsx';
@@ -42,6 +43,7 @@ export function SpendPage() {
       {by === undefined ? <Whole query={filtered} /> : <Divided by={by} />}
       {label === undefined && <Groups by={by ?? 'agent'} />}
       {label === undefined && spend.data !== undefined && <UnknownSpend {...spend.data} />}
+      {label === undefined && <ReportedTwice />}
     </div>
   );
 }
