@@ -16,7 +16,8 @@ interface TransportRequest {
   method: string;
   /** Path on the Tollkeeper server, such as `/api/v1/events`. */
   path: string;
-  body?: string | undefined;
+  /** A blob has its own content type. */
+  body?: string | Blob | undefined;
   contentType?: string;
   /** For all attempts together. */
   timeoutMs: number;
@@ -52,7 +53,7 @@ export function createTransport(options: TransportOptions): Send {
         const headers = { accept: 'application/json', ...options.headers };
         const response = await fetch(`${base}${path}`, {
           ...{ method, body: body ?? null, redirect: 'manual', signal: stop, cache: 'no-store' },
-          headers: body === undefined ? headers : { ...headers, 'content-type': contentType },
+          headers: typeof body === 'string' ? { ...headers, 'content-type': contentType } : headers,
         });
         return understand(response, await readText(response), redact);
       });

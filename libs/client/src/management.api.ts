@@ -20,7 +20,10 @@ export type ApiInput<O extends keyof Operations> = Part<Operations[O]['data'], '
 export type ApiAnswer<O extends keyof Operations> = Operations[O]['responses'][keyof Operations[O]['responses']];
 
 export interface ManagementApi {
-  /** `call('GET /api/v1/agents/{agent_id}', { path: { agent_id } })`. Only reads are retried. */
+  /**
+   * `call('GET /api/v1/agents/{agent_id}', { path: { agent_id } })`. Only reads are retried. A file is a `Blob` of the
+   * type that the operation takes, such as `text/csv`.
+   */
   call<O extends keyof Operations>(
     operation: O,
     ...input: Record<string, never> extends ApiInput<O> ? [ApiInput<O>?] : [ApiInput<O>]
@@ -65,7 +68,7 @@ export function createManagementApi(options: ManagementApiOptions): ManagementAp
       const answer = await send({
         method,
         path: search.size === 0 ? filled : `${filled}?${search.toString()}`,
-        body: body === undefined ? undefined : JSON.stringify(body),
+        body: body === undefined || body instanceof Blob ? body : JSON.stringify(body),
         timeoutMs,
         signal,
         repeatable: method === 'GET',

@@ -23,6 +23,19 @@ it('calls an operation with its path, query and body, in the workspace and with 
   expect(server.received.map(({ headers }) => headers)).toEqual(Array(2).fill(expect.objectContaining(session)));
 });
 
+it('sends a file as it is, with its own type', async () => {
+  const api = await start([json(200, {})]);
+  const body = new Blob(['day,model,amount_usd\n'], { type: 'text/csv' });
+  await api.call('POST /api/v1/reconciliations', { query: { file_name: 'a&b.csv' }, body });
+  expect(server.received).toEqual([
+    expect.objectContaining({
+      path: '/api/v1/reconciliations?file_name=a%26b.csv',
+      headers: expect.objectContaining({ 'content-type': 'text/csv' }),
+      body: 'day,model,amount_usd\n',
+    }),
+  ]);
+});
+
 it('takes no session that cannot be a cookie', async () => {
   await expect(start([json(200, {})], { session: 'a\nb' })).rejects.toThrow('session must be the value of the cookie');
 });

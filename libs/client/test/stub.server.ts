@@ -49,7 +49,7 @@ export async function startStubServer(...answers: Answer[]): Promise<StubServer>
     incoming.on('end', () => {
       const text = Buffer.concat(chunks).toString();
       const { method = '', url = '', headers } = incoming;
-      const request = { method, path: url, headers, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+      const request = { method, path: url, headers, body: bodyOf(text, headers['content-type']) };
       received.push(request);
       const [answer] = stub.answers.length > 1 ? stub.answers.splice(0, 1) : stub.answers;
       answer?.(response, request);
@@ -67,4 +67,9 @@ export async function startStubServer(...answers: Answer[]): Promise<StubServer>
       await once(server, 'close');
     },
   });
+}
+
+function bodyOf(text: string, type = ''): unknown {
+  if (text === '') return undefined;
+  return type.endsWith('json') ? (JSON.parse(text) as unknown) : text;
 }
