@@ -35,7 +35,8 @@ export function useWorkspaceInBrowser(stage: Stage) {
       budgetBlocked('run-1', 'planner'),
       guardBlocked('run-2', 'writer'),
     ];
-    await reportEvents(target(), workspace.apiKey, events);
+    // On a busy machine, the check of the key may time out.
+    await eventually(() => reportEvents(target(), workspace.apiKey, events));
     await eventually(async () => {
       const { items } = await owner.expect<{ items: unknown[] }>({ path: workspace.path('/agents') });
       if (items.length < 2) throw new Error('the agents are not known yet');
