@@ -3,6 +3,7 @@ import { useWorkspaceInBrowser } from '../src/console/workspace.stage.ts';
 import { useStandalone } from '../src/standalone.stage.ts';
 import { describeConsoleAlerting } from '../src/suites/console/alerting.suite.ts';
 import { describeConsoleAudit } from '../src/suites/console/audit.suite.ts';
+import { describeConsoleBills } from '../src/suites/console/bills.suite.ts';
 import { describeConsoleConnect } from '../src/suites/console/connect.suite.ts';
 import { describeConsoleDialogs } from '../src/suites/console/dialogs.suite.ts';
 import { describeConsoleLongList } from '../src/suites/console/long-list.suite.ts';
@@ -18,6 +19,7 @@ describe('what people do in the console, in a browser', () => {
   describeConsoleAlerting(stage, console);
   describeConsolePeople(stage, console);
   describeConsolePrices(stage, console);
+  describeConsoleBills(stage, console);
   describeConsoleConnect(stage, console);
   describeConsoleAudit(console);
 });

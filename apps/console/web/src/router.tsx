@@ -20,6 +20,7 @@ import { parseSpan, SPAN_PARTS } from './app/span-search.ts';
 import { parseAgentsSearch } from './pages/agents/agents-search.ts';
 import { parseAlertsSearch } from './pages/alerts/alerts-search.ts';
 import { parseAuditSearch } from './pages/audit/audit-search.ts';
+import { parseBillSearch } from './pages/bills/bill-search.ts';
 import { parseBlockedSearch } from './pages/blocked/blocked-search.ts';
 import { parseChartSearch } from './pages/budgets/chart-search.ts';
 import { parseBudgetsSearch } from './pages/budgets/budgets-search.ts';
@@ -205,6 +206,19 @@ const pages = [
     path: 'prices',
     validateSearch: parsePricesSearch,
     component: lazyRouteComponent(() => import('./pages/prices/prices-page.tsx'), 'PricesPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'bills',
+    component: lazyRouteComponent(() => import('./pages/bills/bills-page.tsx'), 'BillsPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'bills/$billId',
+    validateSearch: parseBillSearch,
+    // The figures of one bill never appear under the name of another.
+    remountDeps: ({ params }) => params,
+    component: lazyRouteComponent(() => import('./pages/bills/bill-page.tsx'), 'BillPage'),
   }),
   createRoute({
     getParentRoute: inWorkspace,

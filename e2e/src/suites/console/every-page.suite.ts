@@ -27,6 +27,7 @@ const PAGES = [
   ['/channels', 'Channels'],
   ['/prices', 'Prices'],
   ['/prices?source=table&find=gpt-4o', 'Prices'],
+  ['/bills', 'Bills'],
   ['/connect', 'Connect a gateway'],
   ['/connect?sender=envoy', 'Connect a gateway'],
   ['/keys', 'Keys'],
@@ -87,6 +88,7 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
         'Alerts',
         'Rules',
         'Channels',
+        'Bills',
         'Connect',
         'Keys',
       ]) {

@@ -23,6 +23,7 @@ const MENU = [
   { to: '/w/$slug/rules', name: nav.rules, group: nav.alerting, needs: 'admin' },
   { to: '/w/$slug/channels', name: nav.channels, group: nav.alerting, needs: 'admin' },
   { to: '/w/$slug/prices', name: nav.prices, group: nav.workspace, needs: 'member' },
+  { to: '/w/$slug/bills', name: nav.bills, group: nav.workspace, needs: 'member' },
   { to: '/w/$slug/connect', name: nav.connect, group: nav.workspace, needs: 'member' },
   { to: '/w/$slug/keys', name: nav.keys, group: nav.workspace, needs: 'owner' },
   { to: '/w/$slug/members', name: nav.members, group: nav.workspace, needs: 'owner' },

@@ -18,6 +18,7 @@ export const common = {
     channels: 'Channels',
     workspace: 'Workspace',
     prices: 'Prices',
+    bills: 'Bills',
     connect: 'Connect',
     keys: 'Keys',
     members: 'Members',

@@ -1,6 +1,5 @@
 import { agents } from './agents.ts';
 import { alerts } from './alerts.ts';
-import { audit } from './audit.ts';
 import { blocked } from './blocked.ts';
 import { budgets } from './budgets.ts';
 import { channels } from './channels.ts';
@@ -20,12 +19,11 @@ import { sso } from './sso.ts';
 
 /**
  * Texts of the pages, one file per page. Texts with figures are functions. Those of pages that people rarely open, such
- * as keys, are not here, so that the first page does not load them.
+ * as keys and the audit log, are not here, so that the first page does not load them.
  */
 export const text = {
   agents,
   alerts,
-  audit,
   blocked,
   budgets,
   channels,

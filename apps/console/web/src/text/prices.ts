@@ -4,6 +4,8 @@ import { counted } from './plurals.ts';
 export const prices = {
   title: 'Prices',
   line: 'Used for calls that are reported with tokens but without a cost. In US dollars per million tokens.',
+  bills: 'Do the amounts match what your provider bills?',
+  compare: 'Compare a bill',
   set: 'Set price',
   change: 'Change',
   changeOf: (model: string) => `Change the price of ${model}`,

@@ -2,8 +2,7 @@ import { type Api, usePages, useRead } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { startOfDay } from '../../format/zoned.ts';
-import { actionName } from '../../text/audit.ts';
-import { text } from '../../text/index.ts';
+import { actionName, audit as words } from '../../text/audit.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
@@ -14,7 +13,6 @@ import ui from '../../ui/ui.module.css';
 import { RecordDrawer } from './record-drawer.tsx';
 import { useAuditSearch } from './use-audit-search.ts';
 
-const words = text.audit;
 const PAGE = 50;
 
 export function AuditPage() {

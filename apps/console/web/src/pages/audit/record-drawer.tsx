@@ -1,6 +1,5 @@
 import { type Api, useRead } from '../../api/api.ts';
-import { actionName, valueText } from '../../text/audit.ts';
-import { text } from '../../text/index.ts';
+import { actionName, audit as words, valueText } from '../../text/audit.ts';
 import type { Column } from '../../ui/cells.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -10,8 +9,6 @@ import { Loaded } from '../../ui/parts.tsx';
 import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { useAuditSearch } from './use-audit-search.ts';
-
-const words = text.audit;
 
 type Change = Api.AuditRecord['changes'][number];
 

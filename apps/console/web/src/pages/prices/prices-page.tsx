@@ -75,6 +75,12 @@ function Prices({ onOpen }: { onOpen: ((price: Api.Price) => void) | null }) {
           </Link>
         </p>
       )}
+      <p>
+        {words.bills}{' '}
+        <Link to="/w/$slug/bills" params={{ slug }}>
+          {words.compare}
+        </Link>
+      </p>
       <div className={ui['filters']}>
         <Segments
           label={words.source}
