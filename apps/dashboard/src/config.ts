@@ -1,4 +1,4 @@
-import { priceFileFields } from '@tollkeeper/price-sources';
+import { operatorPriceFields } from '@tollkeeper/price-sources';
 import {
   grpcServiceFields,
   hostPortField,
@@ -19,7 +19,7 @@ export const dashboardConfig = serviceConfig.extend({
   IDENTITY_GRPC: hostPortField().describe('host:port of the identity service'),
   BUDGETS_GRPC: hostPortField().describe('host:port of the budgets service'),
   ENFORCER_GRPC: hostPortField().describe('host:port of the enforcer'),
-  ...priceFileFields,
+  ...operatorPriceFields,
   RETENTION_SECONDS: integerField({ min: 100 * DAY_SECONDS, max: 2_147_483_647 })
     .prefault(String(100 * DAY_SECONDS))
     .describe(

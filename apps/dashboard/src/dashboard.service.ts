@@ -4,7 +4,7 @@ import { createConsumerGroup, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import type { TenantId } from '@tollkeeper/kernel';
-import { createPriceFile, readOverrides } from '@tollkeeper/price-sources';
+import { createOperatorPrices, readOverrides } from '@tollkeeper/price-sources';
 import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import {
   assembleService,
@@ -91,12 +91,12 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   });
   const trail = createAuditTrail(base);
   observeOutboxes(base, [trail.outbox]);
-  const priceFile = createPriceFile({ file: config.PRICES_FILE, logger, onRead: () => undefined });
+  const operatorPrices = createOperatorPrices({ config, logger, onRead: () => undefined });
   const overridesOf = (tenantId: TenantId) => readOverrides(budgetsPeer, tenantId, { deadlineMs: PRICES_DEADLINE_MS });
   const repricings = createRepricingStore(connection, trail, clock);
   const repricer = createRepricingWorker({
     ...{ store: repricings, reader: stores.settlements, reads, budgetList, overridesOf, logger, clock },
-    prices: { price: (call) => priceFile.price(call) ?? table().price(call) },
+    prices: { price: (call) => operatorPrices.price(call) ?? table().price(call) },
     append: (records) => base.eventLog.append(GATEWAY_EVENTS_TOPIC, records),
     caughtUp: consumer.caughtUp,
   });
@@ -133,7 +133,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   // answers contain the events counted so far. So the service stays ready in both cases.
   const peers = [identity, budgetsPeer, enforcer];
   const counting = inBackground(consumer, logger);
-  const parts = [mongo, ...peers, counting, trail.outbox, priceFile, repricing];
+  const parts = [mongo, ...peers, counting, trail.outbox, operatorPrices, repricing];
   const grpc = createGrpcServer({ ...base, services: [createDashboardHandlers({ settlements })] });
   return Object.assign(assembleService({ ...base, parts, grpc, http }), { lag: consumer.lag });
 }

@@ -1,5 +1,5 @@
 import { MAX_EVENTS_BODY_BYTES, MAX_EVENTS_PER_BATCH } from '@tollkeeper/contracts';
-import { priceFileFields } from '@tollkeeper/price-sources';
+import { operatorPriceFields } from '@tollkeeper/price-sources';
 import { hostPortField, httpServiceFields, integerField, portField, serviceConfig } from '@tollkeeper/runtime';
 import type { z } from 'zod';
 
@@ -11,7 +11,7 @@ export const ingestConfig = serviceConfig.extend({
   KEYS_GRPC: hostPortField().describe('host:port of the keys service'),
   IDENTITY_GRPC: hostPortField().describe('host:port of identity, which has the labels of agents'),
   BUDGETS_GRPC: hostPortField().describe('host:port of budgets, which has the prices of workspaces'),
-  ...priceFileFields,
+  ...operatorPriceFields,
   BODY_BUDGET_BYTES: integerField({ min: 1, max: 1024 * MIB })
     .prefault(String(64 * MIB))
     .describe('maximum bytes of all request bodies in memory; further requests get 503; default 67108864 (64 MiB)'),

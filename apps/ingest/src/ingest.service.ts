@@ -11,7 +11,7 @@ import { type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, createTurns, systemClock, type TenantId } from '@tollkeeper/kernel';
-import { createPriceFile, createWorkspacePrices } from '@tollkeeper/price-sources';
+import { createOperatorPrices, createWorkspacePrices } from '@tollkeeper/price-sources';
 import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import {
   assembleService,
@@ -93,7 +93,7 @@ export function createIngest(deps: IngestDeps): IngestService {
     },
   };
   const check = createKeyCheck({ verify: createKeyVerifier(keys, now), action: 'post events', quota });
-  const priceFile = createPriceFile({ file: config.PRICES_FILE, logger, onRead: createPriceFileGauge(deps) });
+  const operatorPrices = createOperatorPrices({ config, logger, onRead: createPriceListGauge(deps) });
   const table = createPriceBook(readBundledTable());
   const calls = createCallIntake<ReportingKey & Pick<VerifiedKey, 'watched' | 'reports'>>({
     accept: intake.accept,
@@ -104,7 +104,7 @@ export function createIngest(deps: IngestDeps): IngestService {
     show: createReportKeeper({ keys, clock, now, logger }),
     ...createWorkspacePrices({ budgets, deadlineMs: BUDGETS_DEADLINE_MS, logger, now }),
     ...createWorkspacePlans({ budgets, deadlineMs: BUDGETS_DEADLINE_MS, logger, now }),
-    prices: { price: (call) => priceFile.price(call) ?? table.price(call) },
+    prices: { price: (call) => operatorPrices.price(call) ?? table.price(call) },
     turns: {
       small: createTurns(SMALL_BODIES),
       large: createTurns({ capacity: config.BODY_BUDGET_BYTES * LARGE_BODIES_SHARE, ofSender: 1 }),
@@ -142,7 +142,7 @@ export function createIngest(deps: IngestDeps): IngestService {
   // Peers are not required to be ready. Without keys, only keys verified in the last seconds are accepted; without
   // identity, only events of agents whose labels are known; without budgets, only calls with a cost, and calls of
   // workspaces whose prices are known. All other requests are answered accordingly.
-  const parts = [priceFile, topic, keys, identity, budgets];
+  const parts = [operatorPrices, topic, keys, identity, budgets];
   return Object.assign(assembleService({ name: 'ingest', logger, parts, grpc: otlp, http }), {
     async reportTraces(tenantId: TenantId, bytes: Buffer) {
       const key = { tenantId, keyId: undefined, labels: {}, watched: false, reports: DEFAULT_REPORT_MAPPING };
@@ -170,10 +170,10 @@ function createPlanCounter({ metrics }: IngestDeps): (calls: number) => void {
   return (calls) => leftOut.inc(calls);
 }
 
-function createPriceFileGauge({ metrics }: IngestDeps): (isInForce: boolean) => void {
+function createPriceListGauge({ metrics }: IngestDeps): (isInForce: boolean) => void {
   const gauge = metrics.gauge({
     name: 'ingest_price_file_in_force',
-    help: '0 if PRICES_FILE cannot be read as it is now, so that earlier prices stay in force; else 1',
+    help: '0 if PRICES_FILE or PRICES_URL cannot be read as it is now; else 1',
   });
   gauge.set(1);
   return (isInForce) => gauge.set(Number(isInForce));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { isSpendSettled } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
+import { renderMetrics } from '@tollkeeper/runtime';
 import { eventually, useMongo } from '@tollkeeper/testing';
 import { useIngest } from './ingest.stack.ts';
 import { type TestSpan, traces } from './otlp.bodies.ts';
@@ -8,7 +9,8 @@ import { RECEIVED_MS } from './senders.ts';
 
 const PATH = '/v1/traces';
 const DAY = 86_400_000;
-const { keys, prices, clock, logs, url, logged } = useIngest(useMongo());
+const mongo = useMongo();
+const { keys, prices, clock, logs, url, logged } = useIngest(mongo);
 clock.now = RECEIVED_MS;
 
 let spans = 0;
@@ -31,10 +33,12 @@ function call(model: string, { cost, daysAgo = 0 }: { cost?: number; daysAgo?: n
   };
 }
 
-async function send(apiKey: string, ...calls: TestSpan[]): Promise<Response> {
+const send = (apiKey: string, ...calls: TestSpan[]) => sendTo(url(), apiKey, ...calls);
+
+async function sendTo(origin: string, apiKey: string, ...calls: TestSpan[]): Promise<Response> {
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/x-protobuf' };
   const body = traces({ resource: [], spans: calls }, 'protobuf');
-  return fetch(url() + PATH, { method: 'POST', headers, body: new Uint8Array(body) });
+  return fetch(origin + PATH, { method: 'POST', headers, body: new Uint8Array(body) });
 }
 
 /** Model, amount, and who says so, of each settlement in the log, in order. */
@@ -177,5 +181,21 @@ describe('while budgets is down', () => {
     prices.state.down = false;
     expect([status, prices.state.asked - before]).toEqual([200, 0]);
     await eventually(() => expect(amounts(tenantId)).toEqual([['gpt-4o', 250_000, 'sender']]));
+  });
+});
+
+describe('while the list at PRICES_URL was never read', () => {
+  const ingest = useIngest(mongo, undefined, { PRICES_URL: 'https://localhost:1/prices.json' });
+  ingest.clock.now = RECEIVED_MS;
+
+  it('calls that need a price of it are 503, others are taken, and a metric says so', async () => {
+    const { apiKey, tenantId } = ingest.keys.issue();
+    ingest.prices.set(tenantId, [price('price_1', 'house-1')]);
+    const status = async (...calls: TestSpan[]) => (await sendTo(ingest.url(), apiKey, ...calls)).status;
+    expect(await status(call('house-1'), call('gpt-4o'))).toBe(503);
+    expect(ingest.logged(tenantId)).toEqual([]);
+    expect(await status(call('house-1'))).toBe(200);
+    expect(await status(call('gpt-4o', { cost: 0.25 }))).toBe(200);
+    expect(await renderMetrics([ingest.metrics.registry])).toMatch(/^ingest_price_file_in_force\{.*\} 0$/m);
   });
 });

@@ -11,7 +11,7 @@ import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createAddressGuard, parseCidr } from '@tollkeeper/net';
 import { eventually } from '@tollkeeper/testing';
-import type { Authority } from './authority.ts';
+import type { Authority } from '@tollkeeper/testing/authority';
 import { useSender } from './sender.stack.ts';
 
 describe('the guard against forged destinations', () => {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Authority } from './authority.ts';
+import type { Authority } from '@tollkeeper/testing/authority';
 
 export interface Received {
   path: string;

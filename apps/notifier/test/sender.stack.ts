@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { type AddressGuard, createAddressGuard, parseCidr } from '@tollkeeper/net';
+import { type Authority, trustedAuthority } from '@tollkeeper/testing/authority';
 import { createHttpsSender } from '../src/delivery/https.sender.ts';
-import { type Authority, trustedAuthority } from './authority.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 const LOOPBACK = createAddressGuard([parseCidr('127.0.0.1/32')!]);

@@ -86,6 +86,7 @@ export const standaloneConfig = z.object({
   WORKSPACE_BYTES_PER_SECOND: ingestConfig.shape.WORKSPACE_BYTES_PER_SECOND,
   WORKSPACE_BURST_BYTES: ingestConfig.shape.WORKSPACE_BURST_BYTES,
   PRICES_FILE: ingestConfig.shape.PRICES_FILE,
+  PRICES_URL: ingestConfig.shape.PRICES_URL,
   WORKSPACE_CALLS_PER_SECOND: enforcerConfig.shape.WORKSPACE_CALLS_PER_SECOND,
   WORKSPACE_BURST_CALLS: enforcerConfig.shape.WORKSPACE_BURST_CALLS,
   ENFORCER_GRPC_PORT: portField()

@@ -78,17 +78,18 @@ export function createServices(options: ServicesOptions) {
     }),
   );
 
-  /** Settings of the standalone that concern only one service. */
+  const prices = { PRICES_FILE: config.PRICES_FILE, PRICES_URL: config.PRICES_URL };
+  /** Settings of the standalone that not all services have. */
   const ownSettings: Partial<Record<ServiceName, NodeJS.ProcessEnv>> = {
     ingest: {
       WORKSPACE_EVENTS_PER_SECOND: String(config.WORKSPACE_EVENTS_PER_SECOND),
       WORKSPACE_BURST_EVENTS: String(config.WORKSPACE_BURST_EVENTS),
       WORKSPACE_BYTES_PER_SECOND: String(config.WORKSPACE_BYTES_PER_SECOND),
       WORKSPACE_BURST_BYTES: String(config.WORKSPACE_BURST_BYTES),
-      PRICES_FILE: config.PRICES_FILE,
+      ...prices,
       OTLP_PORT: String(otlpPort),
     },
-    dashboard: { PRICES_FILE: config.PRICES_FILE },
+    dashboard: prices,
     enforcer: {
       WORKSPACE_CALLS_PER_SECOND: String(config.WORKSPACE_CALLS_PER_SECOND),
       WORKSPACE_BURST_CALLS: String(config.WORKSPACE_BURST_CALLS),

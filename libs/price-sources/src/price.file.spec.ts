@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { formatPriceTable } from '@tollkeeper/prices';
 import { eventually, testLogger, type TestLogger } from '@tollkeeper/testing';
-import { createPriceFile, type PriceFile } from './price.file.ts';
+import { createPriceFile, type OperatorPrices } from './price.file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'price-file-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let file: string;
 let logs: TestLogger;
 let inForce: boolean[];
-let prices: PriceFile;
+let prices: OperatorPrices;
 let files = 0;
 
 beforeEach(() => {

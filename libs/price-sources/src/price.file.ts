@@ -2,7 +2,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { createPriceBook, LitellmFileError, parsePriceFile, type PriceBook, PriceTableError } from '@tollkeeper/prices';
 import { type Component, createLoop, type Logger } from '@tollkeeper/runtime';
 
-export interface PriceFile extends PriceBook, Component {}
+/** The prices of the operator's list: a file or a URL. `price` throws while the list has never been read. */
+export interface OperatorPrices extends PriceBook, Component {}
 
 export interface PriceFileDeps {
   /** The path in `PRICES_FILE`; undefined without one. */
@@ -17,13 +18,14 @@ export interface PriceFileDeps {
 const EVERY_MS = 5_000;
 const MIB = 1024 * 1024;
 /** LiteLLM's list has 3 MB. */
-const MAX_BYTES = 16 * MIB;
+export const MAX_LIST_BYTES = 16 * MIB;
+export const MAX_LIST_SIZE = `${MAX_LIST_BYTES / MIB} MiB`;
 
 /**
  * The prices of the operator's file, which is read again when it changes. `start` rejects if it cannot be read, since
  * calls would get other amounts without it. Later, the last prices that could be read stay in force.
  */
-export function createPriceFile({ file, logger, onRead, everyMs = EVERY_MS }: PriceFileDeps): PriceFile {
+export function createPriceFile({ file, logger, onRead, everyMs = EVERY_MS }: PriceFileDeps): OperatorPrices {
   let book: PriceBook | undefined;
   /** Of the file as it was last read, with or without success. */
   let lastState: string | undefined;
@@ -90,7 +92,7 @@ async function textOf(path: string): Promise<string> {
   const found = await stat(path);
   // Reading a pipe may wait indefinitely, and gives its text only once.
   if (!found.isFile()) throw new PriceTableError('It is no regular file.');
-  if (found.size > MAX_BYTES) throw new PriceTableError(`The file has more than ${MAX_BYTES / MIB} MiB.`);
+  if (found.size > MAX_LIST_BYTES) throw new PriceTableError(`The file has more than ${MAX_LIST_SIZE}.`);
   return readFile(path, 'utf8');
 }
 

@@ -31,7 +31,7 @@ const LIST_DESCRIPTION = `Those of \`override\` are the prices that owners of th
 are in the release, by model.
 
 The tokens of a call that is reported without a cost are priced by the overrides, and if none has a price for all of
-them, by the table. Prices of the operator's \`PRICES_FILE\` come between the two, and are not listed.`;
+them, by the table. Prices of the operator's list come between the two, and are not listed.`;
 
 const SET_DESCRIPTION = `The price counts for calls of the model from \`valid_from\` on, until the \`valid_from\` of another price of the same
 \`provider\` and \`model\`. It applies to calls that are reported from a few seconds later on; no stored amount changes.
