@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { decodeGatewayEvent } from '@tollkeeper/contracts';
-import { provenTenantId } from '@tollkeeper/kernel';
+import { AppError, provenTenantId } from '@tollkeeper/kernel';
+import type { PriceBook } from '@tollkeeper/prices';
 import type { DashboardEvent } from '../domain/event.ts';
 import { UNLIMITED } from '../domain/reads.ts';
 import { emptySums, type RepricingJob } from './repricing.ts';
@@ -19,11 +20,12 @@ const JOB: RepricingJob = {
 
 interface SetUp {
   calls?: number;
+  price?: PriceBook['price'];
   caughtUp?: () => Promise<void>;
 }
 
 /** A dashboard that counts what is appended at once, with pages of two settlements. */
-function setUp({ calls = 3, caughtUp = async () => undefined }: SetUp = {}) {
+function setUp({ calls = 3, price = () => undefined, caughtUp = async () => undefined }: SetUp = {}) {
   const stored = Array.from({ length: calls }, (_, index) => index + 1).map((nth): DashboardEvent => ({
     ...{ tenantId: TENANT, source: 'gw', eventId: `e${nth}`, type: 'spend.settled', time: NOON - 10 + nth },
     data: {
@@ -44,7 +46,7 @@ function setUp({ calls = 3, caughtUp = async () => undefined }: SetUp = {}) {
           },
         },
         reads: { run: (_read, work) => work(UNLIMITED) },
-        prices: { price: () => undefined },
+        prices: { price },
         overridesOf: async () => overrides.map((each) => ({ ...each, microsPerMillion: { input: 7 } })),
         budgetList: { of: async () => [] },
         async append(records) {
@@ -88,6 +90,22 @@ it('a job that goes on in another process uses no price that was set after it be
     ])
   ).nextPage();
   expect(stored.slice(3).map(({ data }) => data.price_id)).toEqual(['p', 'p']);
+});
+
+it("a job waits for the operator's list instead of pricing by the table alone, and goes on when it was read", async () => {
+  let isRead = false;
+  const { start, ids, stored } = setUp({
+    price() {
+      if (!isRead) throw new AppError('service_unavailable', 'PRICES_URL was never read.');
+      return { micros: 9, priceId: 'house-1', priceVersion: 'v1' };
+    },
+  });
+  // The workspace has no price of the model.
+  await expect((await start(JOB, [])).nextPage()).rejects.toThrow('PRICES_URL was never read.');
+  expect(ids).toEqual([]);
+  isRead = true;
+  expect(await (await start(JOB, [])).nextPage()).toMatchObject({ sums: { read: 2, calls: 2, toMicros: 18 } });
+  expect(stored.slice(3).map(({ data }) => data.price_id)).toEqual(['house-1', 'house-1']);
 });
 
 it('a page is written only when all corrections are counted but those of the page before', async () => {

@@ -30,7 +30,7 @@ const PAGE_MS = 60_000;
 export interface RepricingDeps {
   reader: SettlementReader;
   reads: Reads;
-  /** The operator's prices and the table. */
+  /** The operator's prices and the table. Throws while those of the operator are not known. */
   prices: PriceBook;
   /** The prices that the workspace has set, in the order in which they were set. */
   overridesOf(tenantId: TenantId): Promise<readonly Override[]>;
