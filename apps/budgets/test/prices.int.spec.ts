@@ -125,6 +125,22 @@ describe('setting a price', () => {
     expect([last?.input, last?.output, last?.cacheRead]).toEqual([undefined, undefined, undefined]);
   });
 
+  it('with ends is refused if it ends no price, and names the field', async () => {
+    const tenantId = newTenant();
+    const end = async (valid_from: string, more: object = {}) => {
+      const body = { model: HOUSE.model, valid_from, ends: true, ...more };
+      return budgets.callPrices('put', tenantId, '', { body });
+    };
+    const refused = { status: 400, body: { details: [{ path: 'ends' }] } };
+    expect(await end('2026-11-20T00:00:00.000Z')).toMatchObject(refused);
+    await set(tenantId);
+    expect(await end('2020-01-01T00:00:00.000Z')).toMatchObject(refused);
+    expect(await end('2026-11-20T00:00:00.000Z', { provider: 'other' })).toMatchObject(refused);
+    for (let time = 0; time < 2; time += 1) expect((await end('2026-11-20T00:00:00.000Z')).status).toBe(200);
+    expect(await end('2026-11-21T00:00:00.000Z')).toMatchObject(refused);
+    expect(await items(tenantId)).toHaveLength(2);
+  });
+
   it.each([
     ['no model', { model: undefined }, 'model'],
     ['an empty model', { model: '' }, 'model'],

@@ -19,6 +19,26 @@ function micros(responseModel: string, tokens: TokenKinds, more: Partial<CallToP
   return BOOK.price({ timeMs: Date.parse(FIRST_IMPORT), tokens, ...call })?.micros;
 }
 
+/** The names of the models that have one of the prices of a call at the newest time. */
+function namesOf(responseModel: string, provider?: string): readonly string[] | undefined {
+  const timeMs = Date.parse(NEWEST);
+  const tokens = { ...NO_TOKENS, input: 1 };
+  const priced = BOOK.price({
+    responseModel,
+    requestModel: 'gpt-4o',
+    provider,
+    serviceTier: undefined,
+    timeMs,
+    tokens,
+  });
+  return TABLE.rows.find(({ id }) => id === priced?.priceId)?.match;
+}
+const INPUT_NAMES = new Set(
+  TABLE.rows.flatMap(({ kind, tier, above_tokens, valid_to, match }) =>
+    kind === 'input' && tier === 'default' && above_tokens === undefined && valid_to === undefined ? match : [],
+  ),
+);
+
 describe('the prices of this release', () => {
   it.each([
     ['gpt-4o', 30_000],
@@ -51,6 +71,31 @@ describe('the prices of this release', () => {
     expect(micros('gpt-4o-2026-08-06', openai)).toBe(5_170);
     const anthropic = { ...NO_TOKENS, input: 176, cacheWrite: 300, cacheRead: 1_024, output: 345 };
     expect(micros('claude-sonnet-4-5-20250929', anthropic)).toBe(7_135);
+  });
+
+  it('are found by every name of LiteLLM in any case, whatever the model of the request', () => {
+    expect(INPUT_NAMES.size).toBeGreaterThan(2_000);
+    const lost = [...INPUT_NAMES].filter((name) => !namesOf(name.toUpperCase())?.includes(name));
+    expect(lost).toEqual([]);
+  });
+
+  it('are found by names that have the provider before them, if the call names it', () => {
+    const lost = [...INPUT_NAMES].filter((name) => {
+      const slash = name.indexOf('/');
+      return slash > 0 && !namesOf(name.slice(slash + 1), name.slice(0, slash));
+    });
+    expect(lost).toEqual([]);
+  });
+
+  it('are those of the region of Bedrock if it has any, else those of the model, at every version', () => {
+    const models = [...INPUT_NAMES].filter((name) => /^(anthropic|amazon|meta)\.[^/]*-v\d+(:\d+)?$/.test(name));
+    expect(models.length).toBeGreaterThan(20);
+    const wrong = models.filter((model) => {
+      const ofRegion = `us.${model}`;
+      const reported = /:\d+$/.test(model) ? ofRegion : `${ofRegion}:0`;
+      return !namesOf(reported)?.some((name) => name === (INPUT_NAMES.has(ofRegion) ? ofRegion : model));
+    });
+    expect(wrong).toEqual([]);
   });
 
   it('have no model that is free, because sources also say 0 of what they do not know', () => {

@@ -8,8 +8,10 @@ export interface ReportedModel {
 
 /** As in `-2026-08-06`, `-20250929` or `@20250929`. */
 const DATE = /(-\d{4}-\d{2}-\d{2}|-\d{8}|@[^@]*)$/;
-const BEDROCK_REGION = /^(us-gov|us|eu|apac|au|jp|in|global)\./;
+const BEDROCK_REGION = /^(us-gov|us|ca|eu|apac|au|jp|in|global)\./;
 const BEDROCK_VERSION = /-v\d+:\d+$/;
+/** Some prices name the version without it. */
+const BEDROCK_REVISION = /(-v\d+):\d+$/;
 
 /** How prices name a provider that OpenTelemetry's conventions or senders name otherwise. */
 const PROVIDERS: ReadonlyMap<string, string> = new Map([
@@ -26,21 +28,26 @@ const PROVIDERS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The names under which a price is looked up, in order and in lower case: the model that answered, exactly and without
- * its date, then the model of the request; the same with the provider before them; then Bedrock's names of models,
- * without region and version.
+ * The names under which a price is looked up, in order and in lower case: those of the model that answered, then those
+ * of the model of the request. A model is looked up exactly, without its date, the same with the provider before it or
+ * without the provider that it begins with, and then by Bedrock's names without version and region.
  */
 export function* modelNames({ responseModel, requestModel, provider }: ReportedModel): Generator<string> {
-  const models = [responseModel, requestModel].flatMap((model) => (model === undefined ? [] : [model.toLowerCase()]));
-  const names = models.flatMap((model) => [model, model.replace(DATE, '')]);
-  yield* names;
-  if (provider !== undefined) {
-    for (const name of names) yield overrideName({ provider, model: name });
-  }
-  for (const model of models) {
-    const ofAnyRegion = model.replace(BEDROCK_REGION, '');
-    const ofAnyVersion = ofAnyRegion.replace(BEDROCK_VERSION, '');
-    yield* [ofAnyRegion, ofAnyVersion, ofAnyVersion.replace(DATE, '')];
+  for (const reported of [responseModel, requestModel]) {
+    if (reported === undefined) continue;
+    const model = reported.trim().toLowerCase();
+    const names = [model, model.replace(DATE, '')];
+    yield* names;
+    if (provider !== undefined) {
+      const before = overrideName({ provider, model: '' });
+      for (const name of names) yield before + name;
+      for (const name of names) if (name.startsWith(before)) yield name.slice(before.length);
+    }
+    // A region may have a price of its own, so it is cut last.
+    for (const name of [model, model.replace(BEDROCK_REGION, '')]) {
+      const ofAnyVersion = name.replace(BEDROCK_VERSION, '');
+      yield* [name, name.replace(BEDROCK_REVISION, '$1'), ofAnyVersion, ofAnyVersion.replace(DATE, '')];
+    }
   }
 }
 

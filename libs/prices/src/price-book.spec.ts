@@ -44,14 +44,14 @@ function orderOf(of: CallToPrice, names: readonly string[]): string[] {
 }
 
 describe('a call is priced', () => {
-  it('by the model that answered, without its date, by the one of the request, and with the provider before them', () => {
+  it('by the model that answered, without its date and with the provider before it, then by the one of the request', () => {
     const names = [
       'gpt-4o-2026-08-06',
       'gpt-4o',
-      'fast-20250929',
-      'fast',
       'openai/gpt-4o-2026-08-06',
       'openai/gpt-4o',
+      'fast-20250929',
+      'fast',
       'openai/fast-20250929',
       'openai/fast',
     ];
@@ -60,11 +60,15 @@ describe('a call is priced', () => {
     expect(orderOf(of, [...others, ...names])).toEqual(names);
   });
 
-  it('by names of Bedrock without the region and the version, after all others', () => {
+  it('by names of Bedrock without the version, then also without the region', () => {
     const names = [
       'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
       'bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+      'us.anthropic.claude-sonnet-4-5-20250929-v1',
+      'us.anthropic.claude-sonnet-4-5-20250929',
+      'us.anthropic.claude-sonnet-4-5',
       'anthropic.claude-sonnet-4-5-20250929-v1:0',
+      'anthropic.claude-sonnet-4-5-20250929-v1',
       'anthropic.claude-sonnet-4-5-20250929',
       'anthropic.claude-sonnet-4-5',
     ];
@@ -79,6 +83,7 @@ describe('a call is priced', () => {
     ['claude-haiku@20251001', 'claude-haiku'],
     ['Claude-HAIKU', 'claude-haiku'],
     ['claude-haiku', 'Claude-Haiku'],
+    [' claude-haiku\n', 'claude-haiku'],
   ])('as %s by the price of %s', (model, name) => {
     expect(orderOf(call(model), [name])).toEqual([name]);
   });
@@ -91,6 +96,14 @@ describe('a call is priced', () => {
     ['groq', 'groq/m'],
   ])('at the provider that telemetry names %s as %s', (provider, name) => {
     expect(orderOf(call('m', { provider }), [name, 'other/m'])).toEqual([name]);
+  });
+
+  it('without the provider that its model begins with, and without no other', () => {
+    const of = call('vertex_ai/claude-haiku@20251001', { provider: 'gcp.vertex_ai' });
+    expect(orderOf(of, ['claude-haiku', 'claude-haiku@20251001'])).toEqual(['claude-haiku@20251001', 'claude-haiku']);
+    for (const provider of [undefined, 'anthropic']) {
+      expect(orderOf(call('vertex_ai/claude-haiku', { provider }), ['claude-haiku'])).toEqual([]);
+    }
   });
 
   it('at the prices of the time of the call', () => {

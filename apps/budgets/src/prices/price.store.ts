@@ -65,6 +65,7 @@ export function createPriceStore(connection: Connection, trail: AuditTrail, cloc
         );
         const before = inForce(ofModel, draft.validFrom);
         if (before !== undefined && isSame(before, draft)) return before;
+        if (isEnd(draft) && (before === undefined || isEnd(before))) throw endsNothing(draft);
         const { count = 0 } = (await counts.findOne({ _id: tenantId }, null, { session }).lean()) ?? {};
         if (count >= MAX_PRICES) throw tooMany();
         // Makes concurrent changes conflict in all replicas, so that each decides on the result of the one before.
@@ -100,6 +101,17 @@ function isSame(price: OwnPrice, { validFrom, microsPerMillion }: PriceDraft): b
   return (
     price.validFrom.getTime() === validFrom.getTime() && isDeepStrictEqual(price.microsPerMillion, microsPerMillion)
   );
+}
+
+function isEnd({ microsPerMillion }: PriceDraft): boolean {
+  return Object.keys(microsPerMillion).length === 0;
+}
+
+function endsNothing({ validFrom }: PriceDraft): AppError {
+  const message =
+    `ends no price: at ${validFrom.toISOString()}, the workspace has none of this provider and model. ` +
+    'Take provider, model and a time from the list of prices';
+  return new AppError('invalid_request', `${message}.`, { details: [{ path: 'ends', message }] });
 }
 
 function keyOf({ provider, model }: PriceDraft): string {

@@ -62,8 +62,8 @@ export interface PriceStore {
   list(tenantId: TenantId, part: { after: number; limit: number }): Promise<OwnPrice[]>;
   /**
    * Adds the price, with its audit record in the same transaction. If the last one of the same model and time has the
-   * same prices, nothing is added, and that one is returned. Rejects with `conflict` if the workspace has
-   * {@link MAX_PRICES}.
+   * same prices, nothing is added, and that one is returned. Rejects with `invalid_request` if it ends no price, and
+   * with `conflict` if the workspace has {@link MAX_PRICES}.
    */
   add(tenantId: TenantId, draft: PriceDraft, cause: Cause): Promise<OwnPrice>;
 }
