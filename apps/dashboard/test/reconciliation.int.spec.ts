@@ -59,7 +59,7 @@ describe('a comparison with a cost file', () => {
     expect((await get(tenantId, PATH)).body).toEqual({ items: [] });
   });
 
-  it('is the oldest of a hundred until another one is made', async () => {
+  it('is listed, and the oldest of a hundred until another one is made', async () => {
     const tenantId = newTenant();
     const ids: string[] = [];
     for (let nth = 0; nth <= 100; nth += 1) {
@@ -68,5 +68,7 @@ describe('a comparison with a cost file', () => {
     }
     expect((await get(tenantId, `${PATH}/${ids[0]}`)).status).toBe(404);
     expect((await get(tenantId, `${PATH}/${ids[1]}`)).status).toBe(200);
+    const { items } = (await get(tenantId, PATH)).body as { items: { id: string }[] };
+    expect(items.map(({ id }) => id)).toEqual(ids.slice(1).toReversed());
   });
 });

@@ -1,6 +1,7 @@
-import { AppError } from '@tollkeeper/kernel';
-import { CsvError, parse } from 'csv-parse/sync';
-import { addUsd, parseUsd, type Usd } from './usd.ts';
+import { Readable } from 'node:stream';
+import { AppError, MAX_MICROS, startSlices } from '@tollkeeper/kernel';
+import { CsvError, parse } from 'csv-parse';
+import { addUsd, parseUsd, toMicros, type Usd } from './usd.ts';
 
 /** What a provider charges for a model on a UTC day. */
 export interface CostRow {
@@ -53,49 +54,91 @@ const MAX_CELLS = 20_000;
 const MAX_DAYS = 400;
 const DAY_MS = 86_400_000;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
+/** What is parsed at once. */
+const CHUNK_BYTES = 32 * 1024;
 
 /**
- * Reads a provider's cost file. Rows of the same day and model add up, and rows without an amount are left out. Rejects
- * with `invalid_request`, which names the line and the way out.
+ * Reads a provider's cost file, in slices. Rows of the same day and model add up, and rows without an amount are left
+ * out. Rejects with `invalid_request`, which names the line and the way out.
  */
-export function readCostFile(bytes: Buffer): CostFile {
-  const [head = [], ...lines] = linesOf(bytes);
+export async function readCostFile(bytes: Buffer): Promise<CostFile> {
+  const cells = new Map<string, CostRow>();
+  const slices = startSlices();
+  let reader: RowReader | undefined;
+  let [size, rows] = [0n, 0];
+  for await (const { line, fields } of linesOf(bytes)) {
+    if (slices.usedUp()) await slices.next();
+    if (reader === undefined) {
+      reader = readerOf(fields.map((name) => name.trim()));
+      continue;
+    }
+    rows += 1;
+    if (rows > MAX_ROWS) throw invalid(`must have at most ${MAX_ROWS} rows. Export a shorter time`);
+    const row = reader.read(fields, line);
+    if (row === undefined) continue;
+    size += row.usd < 0n ? -row.usd : row.usd;
+    // So that every sum of them can be shown.
+    if (toMicros(size) > MAX_MICROS) throw invalid(`line ${line}: ${reader.amount} is too large with those before it`);
+    const key = `${row.day} ${row.model}`;
+    const known = cells.get(key);
+    cells.set(key, known === undefined ? row : { ...row, usd: addUsd(known.usd, row.usd) });
+    if (cells.size > MAX_CELLS) throw invalid(`must have at most ${MAX_CELLS} days and models. Export a shorter time`);
+  }
+  if (reader === undefined) throw unknownColumns([]);
+  if (cells.size === 0) throw invalid('must have at least one row with an amount');
+  const read = [...cells.values()];
+  const days = read.map(({ day }) => Date.parse(day)).sort((a, b) => a - b);
+  if (days.at(-1)! - days[0]! >= MAX_DAYS * DAY_MS) throw invalid(`must span at most ${MAX_DAYS} days`);
+  return { format: reader.format, rows: read };
+}
+
+interface RowReader {
+  format: CostFormat;
+  /** The name of the column of amounts. */
+  amount: string;
+  /** Undefined for a row without an amount. Throws `invalid_request`. */
+  read(fields: readonly string[], line: number): CostRow | undefined;
+}
+
+function readerOf(head: readonly string[]): RowReader {
   const format = COST_FORMATS.find((each) => columnsOf(FORMATS[each]).every((column) => head.includes(column)));
   if (format === undefined) throw unknownColumns(head);
   const columns = FORMATS[format];
-  const at = (line: readonly string[], column: string | undefined): string =>
-    column === undefined ? '' : (line[head.indexOf(column)] ?? '').trim();
-  const cells = new Map<string, CostRow>();
-  for (const [index, line] of lines.entries()) {
-    const amount = at(line, columns.amount);
-    if (amount === '') continue;
-    const number = index + 2;
-    const day = columns.dayOf(at(line, columns.day));
-    if (!isDay(day)) throw invalid(`line ${number}: ${columns.day} must be a day, such as 2026-10-31`);
-    const currency = at(line, columns.currency).toLowerCase();
-    if (currency !== '' && currency !== 'usd') throw invalid(`line ${number}: ${columns.currency} must be usd`);
-    const usd = parseUsd(amount);
-    if (usd === null) throw invalid(`line ${number}: ${columns.amount} must be a number of US dollars, such as 12.50`);
-    const model = columns.modelOf(at(line, columns.model)).toLowerCase();
-    const key = `${day} ${model}`;
-    const known = cells.get(key);
-    cells.set(key, { day, model, usd: known === undefined ? usd : addUsd(known.usd, usd) });
-    if (cells.size > MAX_CELLS) throw invalid(`must have at most ${MAX_CELLS} days and models. Export a shorter time`);
-  }
-  if (cells.size === 0) throw invalid('must have at least one row with an amount');
-  const rows = [...cells.values()];
-  const days = rows.map(({ day }) => Date.parse(day)).sort((a, b) => a - b);
-  if (days.at(-1)! - days[0]! >= MAX_DAYS * DAY_MS) throw invalid(`must span at most ${MAX_DAYS} days`);
-  return { format, rows };
+  return {
+    format,
+    amount: columns.amount,
+    read(fields, line) {
+      const at = (column: string | undefined): string =>
+        column === undefined ? '' : (fields[head.indexOf(column)] ?? '').trim();
+      const amount = at(columns.amount);
+      if (amount === '') return undefined;
+      const day = columns.dayOf(at(columns.day));
+      if (!isDay(day)) throw invalid(`line ${line}: ${columns.day} must be a day, such as 2026-10-31`);
+      const currency = at(columns.currency).toLowerCase();
+      if (currency !== '' && currency !== 'usd') throw invalid(`line ${line}: ${columns.currency} must be usd`);
+      const usd = parseUsd(amount);
+      if (usd === null) throw invalid(`line ${line}: ${columns.amount} must be a number of US dollars, such as 12.50`);
+      return { day, model: columns.modelOf(at(columns.model)).toLowerCase(), usd };
+    },
+  };
 }
 
-function linesOf(bytes: Buffer): string[][] {
+async function* linesOf(bytes: Buffer): AsyncGenerator<{ line: number; fields: string[] }> {
+  const parser = Readable.from(chunksOf(bytes)).pipe(
+    parse({ bom: true, skipEmptyLines: true, relaxColumnCount: true, info: true }),
+  );
   try {
-    return parse(bytes, { bom: true, skipEmptyLines: true, relaxColumnCount: true, to: MAX_ROWS + 1 });
+    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
+      yield { line: info.lines, fields: record };
+    }
   } catch (error) {
     if (error instanceof CsvError) throw invalid(`is no CSV: ${error.message}`);
     throw error;
   }
+}
+
+function* chunksOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
 }
 
 function columnsOf({ day, model, amount }: FormatColumns): string[] {

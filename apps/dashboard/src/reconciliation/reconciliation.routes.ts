@@ -9,6 +9,7 @@ import {
   compare,
   type Compared,
   daysOf,
+  MAX_KEPT,
   type Reconciliation,
   type ReconciliationHead,
   type ReconciliationStore,
@@ -17,7 +18,6 @@ import {
 const PATH = '/api/v1/reconciliations';
 const TAG = 'Prices';
 const MAX_BYTES = 1024 * 1024;
-const MAX_LISTED = 50;
 /** Models of a workspace. Roll-ups keep 1,000 of a day apart. */
 const MAX_MODELS = 10_000;
 const DAY_MS = 86_400_000;
@@ -63,7 +63,7 @@ of at most 1 MiB, in one of these formats, which its first line shows:
 - \`openai\`: the cost export of OpenAI's dashboard, grouped by line item.
 - \`anthropic\`: the cost export of Anthropic's console.
 
-Names of models match without their dates, the provider before them, and in any case. A workspace keeps its last 100
+Names of models match without their dates, the provider before them, and in any case. A workspace keeps its last ${MAX_KEPT}
 comparisons.`;
 
 export interface ReconciliationRouteDeps {
@@ -96,7 +96,7 @@ export function createReconciliationRoutes(deps: ReconciliationRouteDeps): Route
       bodyLimitBytes: MAX_BYTES,
       responses: { 200: { description: 'The comparison', schema: reportSchema } },
       handler: async ({ caller: { tenantId }, query: { file_name: fileName }, body, cause, signal }) => {
-        const file = readCostFile(body);
+        const file = await readCostFile(body);
         const days = daysOf(file);
         const first = Date.parse(days[0]!);
         const oldest = deps.clock() - deps.rollupSeconds * 1000;
@@ -109,7 +109,7 @@ export function createReconciliationRoutes(deps: ReconciliationRouteDeps): Route
           deps.tallies.breakdown(tenantId, { by: 'model' }, spans, MAX_MODELS, meter),
         );
         const counted = groups.map(({ key, micros }) => ({ model: key, micros }));
-        const comparison = compare(file, days, counted);
+        const comparison = await compare(file, days, counted);
         const report = await store.add(tenantId, { ...comparison, fileName, format: file.format }, cause);
         return { status: 200, body: toBody(report) };
       },
@@ -119,17 +119,17 @@ export function createReconciliationRoutes(deps: ReconciliationRouteDeps): Route
       path: PATH,
       operationId: 'listReconciliations',
       tag: TAG,
-      summary: 'List the last comparisons with cost files',
+      summary: 'List the comparisons with cost files',
       access: 'member',
       responses: {
         200: {
-          description: `The newest ${MAX_LISTED}, newest first`,
+          description: 'All that are kept, newest first',
           schema: z.object({ items: z.array(headSchema) }),
         },
       },
       handler: async ({ caller }) => ({
         status: 200,
-        body: { items: (await store.list(caller.tenantId, MAX_LISTED)).map(toHead) },
+        body: { items: (await store.list(caller.tenantId)).map(toHead) },
       }),
     }),
     defineRoute({

@@ -3,13 +3,10 @@ import type { AuditedFields } from '@tollkeeper/contracts';
 import { type Clock, newId, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn } from '@tollkeeper/mongo';
 import { type Connection, Schema, trusted } from 'mongoose';
-import type { Reconciliation, ReconciliationHead, ReconciliationStore } from './reconciliation.ts';
+import { MAX_KEPT, type Reconciliation, type ReconciliationHead, type ReconciliationStore } from './reconciliation.ts';
 
 type Stored<Report extends ReconciliationHead> = Omit<Report, 'id'> & { _id: string };
 type StoredReport = Stored<Reconciliation> & { tenantId: TenantId };
-
-/** Older ones are deleted when another one is added. */
-const MAX_KEPT = 100;
 
 const text = { type: String, required: true } as const;
 const number = { type: Number, required: true } as const;
@@ -74,11 +71,11 @@ export function createReconciliationStore(
         return made;
       }),
 
-    async list(tenantId, limit) {
+    async list(tenantId) {
       const found = await reports
         .find({ tenantId }, { tenantId: 0, cells: 0, onlyCounted: 0 })
         .sort({ createdAt: -1 })
-        .limit(limit)
+        .limit(MAX_KEPT)
         .lean<Stored<ReconciliationHead>[]>();
       return found.map(withId);
     },

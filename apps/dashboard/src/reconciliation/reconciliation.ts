@@ -1,5 +1,5 @@
 import type { Cause } from '@tollkeeper/contracts';
-import type { TenantId } from '@tollkeeper/kernel';
+import { AppError, startSlices, type TenantId } from '@tollkeeper/kernel';
 import { baseModel } from '@tollkeeper/prices';
 import type { CostFile, CostFormat, CostRow } from './cost.file.ts';
 import { addUsd, toMicros, type Usd } from './usd.ts';
@@ -38,14 +38,17 @@ export interface Reconciliation extends Comparison {
 
 export type ReconciliationHead = Omit<Reconciliation, 'cells' | 'onlyCounted'>;
 
+/** Comparisons of a workspace. Older ones are deleted when another one is added. */
+export const MAX_KEPT = 100;
+
 export interface ReconciliationStore {
   add(
     tenantId: TenantId,
     report: Comparison & Pick<Reconciliation, 'fileName' | 'format'>,
     cause: Cause,
   ): Promise<Reconciliation>;
-  /** The newest, newest first. */
-  list(tenantId: TenantId, limit: number): Promise<ReconciliationHead[]>;
+  /** All that are kept, newest first. */
+  list(tenantId: TenantId): Promise<ReconciliationHead[]>;
   find(tenantId: TenantId, id: string): Promise<Reconciliation | null>;
 }
 
@@ -67,10 +70,22 @@ export function daysOf({ rows }: CostFile): string[] {
 
 const DAY_MS = 86_400_000;
 
-/** Compares what a file charges with what was counted, by model and day. Names of models match without their dates. */
-export function compare({ rows }: CostFile, days: readonly string[], counted: readonly CountedModel[]): Comparison {
+/** Days and models of a report, which a document of MongoDB has room for. */
+const MAX_REPORT_CELLS = 40_000;
+
+/**
+ * Compares what a file charges with what was counted, by model and day, in slices. Names of models match without their
+ * dates. Rejects with `invalid_request` if the report would be too large.
+ */
+export async function compare(
+  { rows }: CostFile,
+  days: readonly string[],
+  counted: readonly CountedModel[],
+): Promise<Comparison> {
+  const slices = startSlices();
   const charged = new Map<string, Map<string, Usd>>();
   for (const { day, model, usd } of rows) {
+    if (slices.usedUp()) await slices.next();
     const name = baseModel(model);
     const byDay = charged.get(name) ?? new Map<string, Usd>();
     byDay.set(day, addUsd(byDay.get(day) ?? 0n, usd));
@@ -78,6 +93,7 @@ export function compare({ rows }: CostFile, days: readonly string[], counted: re
   }
   const own = new Map<string, number[]>();
   for (const { model, micros } of counted) {
+    if (slices.usedUp()) await slices.next();
     const name = baseModel(model ?? '');
     const known = own.get(name) ?? days.map(() => 0);
     days.forEach((_, index) => (known[index]! += micros[index] ?? 0));
@@ -85,13 +101,9 @@ export function compare({ rows }: CostFile, days: readonly string[], counted: re
   }
   const cells: ComparedCell[] = [];
   for (const [model, byDay] of charged) {
-    const ofModel = own.get(model);
-    for (const [index, day] of days.entries()) {
-      const usd = byDay.get(day);
-      const countedMicros = ofModel?.[index] ?? 0;
-      if (usd === undefined && countedMicros === 0) continue;
-      cells.push({ day, model, chargedMicros: toMicros(usd ?? 0n), countedMicros });
-    }
+    if (slices.usedUp()) await slices.next();
+    cells.push(...cellsOf(model, days, byDay, own.get(model)));
+    if (cells.length > MAX_REPORT_CELLS) throw tooManyCells();
   }
   const onlyCounted = [...own]
     .filter(([model]) => !charged.has(model))
@@ -106,6 +118,25 @@ export function compare({ rows }: CostFile, days: readonly string[], counted: re
     cells,
     onlyCounted,
   };
+}
+
+function cellsOf(
+  model: string,
+  days: readonly string[],
+  charged: ReadonlyMap<string, Usd>,
+  counted: readonly number[] | undefined,
+): ComparedCell[] {
+  return days.flatMap((day, index) => {
+    const usd = charged.get(day);
+    const countedMicros = counted?.[index] ?? 0;
+    if (usd === undefined && countedMicros === 0) return [];
+    return { day, model, chargedMicros: toMicros(usd ?? 0n), countedMicros };
+  });
+}
+
+function tooManyCells(): AppError {
+  const message = `must make a report of at most ${MAX_REPORT_CELLS} days and models. Export a shorter time`;
+  return new AppError('invalid_request', `The file ${message}.`, { details: [{ path: 'body', message }] });
 }
 
 function sum(values: readonly number[]): number {

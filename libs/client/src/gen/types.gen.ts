@@ -4897,7 +4897,7 @@ export type ListReconciliationsError = ListReconciliationsErrors[keyof ListRecon
 
 export type ListReconciliationsResponses = {
     /**
-     * The newest 50, newest first
+     * All that are kept, newest first
      */
     200: {
         items: Array<ReconciliationSummary>;
