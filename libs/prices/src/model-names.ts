@@ -36,19 +36,24 @@ export function* modelNames({ responseModel, requestModel, provider }: ReportedM
   for (const reported of [responseModel, requestModel]) {
     if (reported === undefined) continue;
     const model = reported.trim().toLowerCase();
-    const names = [model, model.replace(DATE, '')];
+    const names = withoutRepeats(model, model.replace(DATE, ''));
     yield* names;
     if (provider !== undefined) {
       const before = overrideName({ provider, model: '' });
       for (const name of names) yield before + name;
       for (const name of names) if (name.startsWith(before)) yield name.slice(before.length);
     }
+    if (!BEDROCK_REGION.test(model) && !BEDROCK_VERSION.test(model)) continue;
     // A region may have a price of its own, so it is cut last.
-    for (const name of [model, model.replace(BEDROCK_REGION, '')]) {
+    for (const name of withoutRepeats(model, model.replace(BEDROCK_REGION, ''))) {
       const ofAnyVersion = name.replace(BEDROCK_VERSION, '');
       yield* [name, name.replace(BEDROCK_REVISION, '$1'), ofAnyVersion, ofAnyVersion.replace(DATE, '')];
     }
   }
+}
+
+function withoutRepeats(one: string, other: string): string[] {
+  return one === other ? [one] : [one, other];
 }
 
 /**

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Cause, GatewayEventRecord, SpendRepricedEvent } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import { amountOf, type PriceSources, type TokenAmount, type TokenKinds } from '@tollkeeper/prices';
@@ -95,7 +95,7 @@ export function correctionOf(
 }
 
 function digestOf(...words: string[]): string {
-  return createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 32);
+  return hash('sha256', JSON.stringify(words)).slice(0, 32);
 }
 
 /** Settlements, and what they count, in USD micros. */
