@@ -273,23 +273,41 @@ describe('bodies', () => {
   const headers = { cookie: cookieOf('ada'), 'content-type': 'application/json' };
 
   it.each([
-    [agents, headers, MIB],
-    ['/api/v1/events', { authorization: 'Bearer k', 'content-type': 'application/cloudevents+json' }, 5 * MIB],
-    ['/v1/traces', { 'x-api-key': 'k', 'content-type': 'application/x-protobuf' }, 20 * MIB],
+    [agents, headers, MIB, ''],
+    [
+      '/api/v1/events',
+      { authorization: 'Bearer k', 'content-type': 'application/cloudevents+json' },
+      5 * MIB,
+      ' Send fewer events in a request.',
+    ],
+    [
+      '/v1/traces',
+      { 'x-api-key': 'k', 'content-type': 'application/x-protobuf' },
+      20 * MIB,
+      " Set a smaller batch: OTEL_BSP_MAX_EXPORT_BATCH_SIZE; in the Collector's batch processor, send_batch_max_size.",
+    ],
+    [
+      '/api/v1/otlp/v1/logs?x=y',
+      { 'x-api-key': 'k', 'content-type': 'application/json' },
+      20 * MIB,
+      " Set a smaller batch: OTEL_BLRP_MAX_EXPORT_BATCH_SIZE; in the Collector's batch processor, send_batch_max_size.",
+    ],
   ])(
-    '%s takes a body up to its limit and answers 413 above, whether the length is said or not',
-    async (path, headers, limit) => {
+    '%s takes a body up to its limit and answers 413 with the setting of its sender above, whether the length is said or not',
+    async (path, headers, limit, hint) => {
       const body = Buffer.alloc(limit, 'x');
       expect((await raw('POST', path, { ...headers, 'content-length': limit }, body)).status).toBe(200);
       expect((await raw('POST', path, { ...headers, 'transfer-encoding': 'chunked' }, body)).status).toBe(200);
       const over = Buffer.alloc(limit + 1, 'x');
       for (const framing of [{ 'content-length': limit + 1 }, { 'transfer-encoding': 'chunked' }]) {
         const answer = await raw('POST', path, { ...headers, ...framing }, over);
-        const sentence = `The request body is larger than ${limit / MIB} MiB.`;
+        const sentence = `The request body is larger than ${limit / MIB} MiB.${hint}`;
         expect([answer.status, answer.text]).toEqual([413, expect.stringContaining(sentence)]);
-        // Errors of protobuf requests are protobuf: field 2 with the length of the sentence.
-        if (headers['content-type'] === 'application/x-protobuf') expect(answer.text).toBe(`\x12\x27${sentence}`);
-        else expect(JSON.parse(answer.text)).toMatchObject({ code: 'payload_too_large', error: sentence });
+        // Errors of protobuf requests are protobuf: field 2 with the length of the sentence, in two bytes.
+        if (headers['content-type'] === 'application/x-protobuf') {
+          expect(answer.text).toMatch(/^\x12..The/s);
+          expect(answer.text.endsWith(sentence)).toBe(true);
+        } else expect(JSON.parse(answer.text)).toMatchObject({ code: 'payload_too_large', error: sentence });
       }
     },
   );

@@ -1,4 +1,4 @@
-import { MAX_EVENTS_BODY_BYTES, MAX_EVENTS_PER_BATCH } from '@tollkeeper/contracts';
+import { INTAKE_PATHS, MAX_EVENTS_PER_BATCH } from '@tollkeeper/contracts';
 import { operatorPriceFields } from '@tollkeeper/price-sources';
 import { hostPortField, httpServiceFields, integerField, portField, serviceConfig } from '@tollkeeper/runtime';
 import type { z } from 'zod';
@@ -26,7 +26,7 @@ export const ingestConfig = serviceConfig.extend({
     .describe(
       'bytes of decompressed bodies per second that each workspace may send to this replica; further requests get 429; default 1000000',
     ),
-  WORKSPACE_BURST_BYTES: integerField({ min: MAX_EVENTS_BODY_BYTES, max: 100_000_000_000 })
+  WORKSPACE_BURST_BYTES: integerField({ min: INTAKE_PATHS.events.maxBytes, max: 100_000_000_000 })
     .prefault('20000000')
     .describe(
       'bytes that a workspace may send at once after a pause, at least the 5242880 (5 MiB) of a body; default 20000000',

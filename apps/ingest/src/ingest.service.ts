@@ -38,7 +38,7 @@ import { createReporterServer } from './grpc/reporter.server.ts';
 import { createIntakeRoutes } from './http/intake.routes.ts';
 import { createReporterAuthenticator } from './http/reporter.authenticator.ts';
 import { CALL_FATES, type CallFate, createCallIntake } from './intake/call.intake.ts';
-import { MAX_OTLP_BYTES, MAX_OTLP_RATIO } from './intake/decode.ts';
+import { MAX_OTLP_RATIO } from './intake/decode.ts';
 import { createReporterErrors } from './intake/reporter.errors.ts';
 
 export interface IngestDeps extends ServiceDeps<IngestConfig> {
@@ -128,7 +128,6 @@ export function createIngest(deps: IngestDeps): IngestService {
     rpcs: createOtlpRpcs({ intake: calls, errors }),
     chargeBytes: ({ tenantId }, bytes) => quotas.bytes.charge(tenantId, bytes),
     errors,
-    limitBytes: MAX_OTLP_BYTES,
     maxRatio: MAX_OTLP_RATIO,
     // One memory for all bodies, however they come.
     bodies: http.bodies,

@@ -185,11 +185,14 @@ describe('POST /api/v1/events', () => {
     expect(error).toContain('ce-specversion, ce-id, ce-source, ce-type and ce-time');
   });
 
-  it('answers 413 to a body over 5 MiB', async () => {
+  it('answers 413 to a body over 5 MiB, and says what makes it smaller', async () => {
     const { apiKey } = keys.issue();
     const response = await post({ apiKey, body: 'x'.repeat(5 * 1024 * 1024 + 1) });
 
     expect(response.status).toBe(413);
+    expect(response.body).toMatchObject({
+      error: 'The request body is larger than 5 MiB. Send fewer events in a request.',
+    });
   });
 
   it('answers 405 with Allow to another method, and 404 beside its path', async () => {

@@ -282,7 +282,6 @@ describe('a report that cannot be taken', () => {
     ['400 if it does not decode', 400, PROTOBUF, Buffer.from('text')],
     ['400 if its JSON does not', 400, JSON_TYPE, Buffer.from('{"resourceSpans":[')],
     ['415 for another content type', 415, 'text/plain', Buffer.from('x')],
-    ['413 over 20 MiB', 413, PROTOBUF, Buffer.alloc(20 * 1024 * 1024 + 1)],
   ])('is answered %s', async (_case, status, type, bytes) => {
     const { apiKey } = ingest.keys.issue();
     const answer = await send(TRACES, bytes, bearer(apiKey, type));
@@ -293,6 +292,20 @@ describe('a report that cannot be taken', () => {
       type === PROTOBUF ? PROTOBUF : JSON_TYPE,
       expect.stringMatching(/\w \w.*\.$/),
     ]);
+  });
+
+  it.each([
+    [TRACES, PROTOBUF, 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE'],
+    ['/api/public/otel/v1/traces', PROTOBUF, 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE'],
+    ['/v1/logs', JSON_TYPE, 'OTEL_BLRP_MAX_EXPORT_BATCH_SIZE'],
+    ['/v1/metrics', JSON_TYPE, 'OTEL_METRICS_EXPORTER=none'],
+  ])('is answered 413 over 20 MiB at %s as %s, with the name of the setting: %s', async (path, type, setting) => {
+    const { apiKey } = ingest.keys.issue();
+    const answer = await send(path, Buffer.alloc(20 * 1024 * 1024 + 1), bearer(apiKey, type));
+    const message = type === PROTOBUF ? readStatus(answer.bytes).message : answer.body?.['error'];
+    expect([answer.status, message]).toEqual([413, expect.stringContaining('larger than 20 MiB. ')]);
+    expect(message).toEqual(expect.stringContaining(setting));
+    expect(message).toEqual(expect.stringContaining('send_batch_max_size'));
   });
 
   it('is answered 413 with the reason if it grows more than 200 times by decompression', async () => {
@@ -341,7 +354,7 @@ describe("what LiteLLM's callback sends", () => {
     await eventually(() => expect(ids()).toHaveLength(97));
     expect(ids()).toEqual(lines.flatMap((each, index) => (each === '{"id":' ? [] : `call:call-${index}`)));
     const over = await send(LITELLM, `${line(0)}\n`.repeat(128), bearer(ingest.keys.issue().apiKey, JSON_TYPE));
-    expect(over.status).toBe(413);
+    expect([over.status, over.body?.['error']]).toEqual([413, expect.stringContaining('DEFAULT_BATCH_SIZE')]);
   });
 
   it('may have 32 MiB in a list, and is refused with 413 over that', async () => {
@@ -351,7 +364,9 @@ describe("what LiteLLM's callback sends", () => {
     const answer = await post(31);
     // The large object is over the limit of one.
     expect([answer.status, answer.body]).toEqual([200, expect.objectContaining({ accepted: 1, dropped: 1 })]);
-    expect((await post(32)).status).toBe(413);
+    const over = await post(32);
+    expect([over.status, over.body?.['error']]).toEqual([413, expect.stringContaining('larger than 32 MiB. ')]);
+    expect(over.body?.['error']).toMatch(/DEFAULT_BATCH_SIZE.*turn_off_message_logging/);
   });
 
   it('has the first 20 objects that cannot be read in the answer, and the number of all', async () => {

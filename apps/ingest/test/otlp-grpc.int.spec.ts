@@ -97,6 +97,7 @@ describe('reports of calls by OTLP over gRPC', () => {
       await eventually(() => expect(events(tenantId)).toHaveLength(1));
       const refused = await send(sized(20 * MIB), { metadata: bearer(ingest.keys.issue().apiKey), gzip });
       expect([refused.code, refused.retryAfterSeconds]).toEqual(['INVALID_ARGUMENT', undefined]);
+      expect(refused.details).toMatch(/larger than 20 MiB\. .*OTEL_BSP_MAX_EXPORT_BATCH_SIZE.*send_batch_max_size/);
     }
   });
 

@@ -8,7 +8,7 @@ import { createOtlpRpcs } from '../src/grpc/otlp.rpcs.ts';
 import { createReporterServer } from '../src/grpc/reporter.server.ts';
 import { createIntakeRoutes } from '../src/http/intake.routes.ts';
 import type { CallIntake } from '../src/intake/call.intake.ts';
-import { MAX_OTLP_BYTES, MAX_OTLP_RATIO } from '../src/intake/decode.ts';
+import { MAX_OTLP_RATIO } from '../src/intake/decode.ts';
 import { createReporterErrors } from '../src/intake/reporter.errors.ts';
 
 /** What the process of the sender sends: bodies over one connection, the next one after the answer to the last. */
@@ -41,8 +41,7 @@ export async function measureTransports(
   const errors = createReporterErrors({ overQuota: 'rate_limited' });
   const grpc = createReporterServer<VerifiedKey>({
     ...{ ...shared, ...access, errors, bodies: http.bodies, countRefusal: http.countRefusal },
-    ...{ rpcs: createOtlpRpcs({ intake, errors }), chargeBytes: () => undefined },
-    ...{ limitBytes: MAX_OTLP_BYTES, maxRatio: MAX_OTLP_RATIO },
+    ...{ rpcs: createOtlpRpcs({ intake, errors }), chargeBytes: () => undefined, maxRatio: MAX_OTLP_RATIO },
   });
   await http.start();
   await grpc.start();

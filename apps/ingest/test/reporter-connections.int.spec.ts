@@ -5,8 +5,8 @@ import { describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import { createHttp2Listener } from '../src/grpc/http2.listener.ts';
 import { answerFailure } from '../src/grpc/unary.answer.ts';
-import { begin, exportBytes, headOf, openSession, statusOf, TRACE_EXPORT } from './reporter.client.ts';
-import { cleanUps, half, key, KIB, MIB, serve } from './reporter.stack.ts';
+import { begin, exportBytes, headOf, openSession, statusOf } from './reporter.client.ts';
+import { cleanUps, half, key, KIB, MIB, rpcsOf, serve } from './reporter.stack.ts';
 
 it('a stream that is answered before its end leaves nothing at the server', async () => {
   const streams: ServerHttp2Stream[] = [];
@@ -103,7 +103,7 @@ describe('a connection', () => {
 
   it('takes no more requests once the server drains, and finishes what it has', async () => {
     const { promise: release, resolve } = Promise.withResolvers<Buffer>();
-    const { server, address } = await serve({ rpcs: new Map([[TRACE_EXPORT, () => release]]) });
+    const { server, address } = await serve({ rpcs: rpcsOf(() => release) });
     const session = await openSession(address);
     const stream = begin(session, key('a'));
     const status = statusOf(stream);

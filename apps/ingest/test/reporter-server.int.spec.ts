@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import { begin, exportBytes, headOf, openSession, statusOf, TRACE_EXPORT } from './reporter.client.ts';
-import { BUDGET_BYTES, half, key, KIB, MIB, serve } from './reporter.stack.ts';
+import { BUDGET_BYTES, half, key, KIB, MIB, rpcsOf, serve } from './reporter.stack.ts';
 
 /** Statuses of gRPC. */
 const INVALID_ARGUMENT = '3';
@@ -184,7 +184,7 @@ describe('the message of a request', () => {
   });
 
   it('takes what it has after decompression of the memory for bodies, and no more while it is a bomb', async () => {
-    const { address, bodies, refusals } = await serve({ limitBytes: 64 * MIB });
+    const { address, bodies, refusals } = await serve({ rpcs: rpcsOf(async () => Buffer.alloc(0), 64 * MIB) });
     const bomb = gzipSync(Buffer.alloc(60 * MIB));
     let most = 0;
     const watch = setInterval(() => (most = Math.max(most, bodies.takenBytes)), 0);
@@ -216,7 +216,7 @@ it('an answer has the id of its request, and a failure names it', async () => {
 });
 
 it('an unexpected error is UNAVAILABLE, and logged without being shown', async () => {
-  const failing = new Map([[TRACE_EXPORT, () => Promise.reject(new Error('a secret'))]]);
+  const failing = rpcsOf(() => Promise.reject(new Error('a secret')));
   const { address, logs } = await serve({ rpcs: failing });
   const answer = await exportBytes(address, Buffer.alloc(1), { metadata: key('a') });
   expect(answer).toMatchObject({ code: 'UNAVAILABLE', retryAfterSeconds: 5 });

@@ -4,7 +4,12 @@ import { createBodyBudget } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import { createMetrics } from '@tollkeeper/runtime';
 import { testLogger } from '@tollkeeper/testing';
-import { createReporterServer, type ReporterCall, type ReporterServerOptions } from '../src/grpc/reporter.server.ts';
+import {
+  createReporterServer,
+  type ReporterCall,
+  type ReporterRpc,
+  type ReporterServerOptions,
+} from '../src/grpc/reporter.server.ts';
 import { createReporterErrors } from '../src/intake/reporter.errors.ts';
 import { headOf, TRACE_EXPORT } from './reporter.client.ts';
 
@@ -16,6 +21,14 @@ export const cleanUps: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0)) await cleanUp();
 });
+
+/** The RPC of traces. */
+export function rpcsOf(
+  answer: ReporterRpc<string>['answer'],
+  limitBytes = 3 * MIB,
+): ReadonlyMap<string, ReporterRpc<string>> {
+  return new Map([[TRACE_EXPORT, { limitBytes, tooLargeHint: 'Send less.', answer }]]);
+}
 
 /** A server that answers with the number of the bytes of a message. The key of a request is the name of its sender. */
 export async function serve(overrides: Partial<ReporterServerOptions<string>> = {}) {
@@ -29,15 +42,10 @@ export async function serve(overrides: Partial<ReporterServerOptions<string>> = 
     config: { HOST: '127.0.0.1', OTLP_PORT: 0 },
     logger: logs.logger,
     metrics,
-    rpcs: new Map([
-      [
-        TRACE_EXPORT,
-        async (call) => {
-          calls.push(call);
-          return Buffer.from(String(call.bytes.length));
-        },
-      ],
-    ]),
+    rpcs: rpcsOf(async (call) => {
+      calls.push(call);
+      return Buffer.from(String(call.bytes.length));
+    }),
     async authenticate({ headers: { authorization } }) {
       if (authorization === undefined) throw new AppError('unauthenticated', 'Send a key.');
       return authorization;
@@ -45,7 +53,6 @@ export async function serve(overrides: Partial<ReporterServerOptions<string>> = 
     senderOf: (caller) => caller,
     chargeBytes: () => undefined,
     errors: createReporterErrors({ overQuota: 'rate_limited' }),
-    limitBytes: 3 * MIB,
     maxRatio: 200,
     bodies,
     countRefusal,

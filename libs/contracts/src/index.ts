@@ -13,6 +13,7 @@ export * from './cursor.ts';
 export * from './event-record.ts';
 export { budgetPercent, eventType, isOwnType, type KnownEventType, limitOfBudget } from './event-schemas.ts';
 export * from './events.ts';
+export * from './intake-paths.ts';
 export * from './log-records.ts';
 export * from './service-requests.ts';
 export * from './services.ts';

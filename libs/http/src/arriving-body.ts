@@ -6,6 +6,8 @@ import type { BodyBudget, BodyShare } from './body-budget.ts';
 export interface BodyReading {
   /** Counts after decompression. */
   limitBytes: number;
+  /** What a sender whose body is too large can do, as a sentence. */
+  tooLargeHint?: string | undefined;
   budget: BodyBudget;
   sender: string;
   /** How many times larger a body over 64 KiB may become by decompression. */
@@ -63,11 +65,16 @@ async function collect(source: Readable, decoder: Decoder | undefined, collected
 }
 
 /** Makes a function that counts the bytes that arrive, and throws `payload_too_large` if they are too many. */
-export function createLengthCheck({ limitBytes, maxRatio, decoder }: BodyReading): (bytes: number) => void {
+export function createLengthCheck({
+  limitBytes,
+  tooLargeHint,
+  maxRatio,
+  decoder,
+}: BodyReading): (bytes: number) => void {
   let length = 0;
   return (bytes) => {
     length += bytes;
-    if (length > limitBytes) throw bodyTooLarge();
+    if (length > limitBytes) throw bodyTooLarge(limitBytes, tooLargeHint);
     if (decoder !== undefined && length > Math.max(UNCHECKED_BYTES, decoder.bytesWritten * maxRatio)) {
       throw grownTooMuch(maxRatio);
     }
@@ -171,8 +178,13 @@ export function unreadable(cause: unknown): AppError {
   );
 }
 
-export function bodyTooLarge(): AppError {
-  return new AppError('payload_too_large', 'The request body is too large.');
+const MIB = 1024 * 1024;
+
+/** The error for a body over its limit. `hint` says what its sender can do. */
+export function bodyTooLarge(limitBytes: number, hint?: string): AppError {
+  const limit = limitBytes % MIB === 0 ? `${limitBytes / MIB} MiB` : `${limitBytes} bytes`;
+  const message = `The request body is larger than ${limit}.${hint === undefined ? '' : ` ${hint}`}`;
+  return new AppError('payload_too_large', message);
 }
 
 function grownTooMuch(maxRatio: number): AppError {

@@ -45,7 +45,8 @@ export async function* readArrivingParts(
       const isComplete = await arrival.holds(enough);
       const held = arrival.held();
       const end = isComplete ? held.length : cut(held);
-      if (held.length > maxPartBytes && (end === 0 || isComplete)) throw bodyTooLarge();
+      if (held.length > maxPartBytes && (end === 0 || isComplete))
+        throw bodyTooLarge(maxPartBytes, reading.tooLargeHint);
       if (end === 0 && !isComplete) {
         enough = held.length + partBytes;
         continue;

@@ -44,6 +44,7 @@ export interface BodyReaderOptions {
  */
 export function createBodyReader(route: Route, { limitBytes, maxRatio, budget, turns }: BodyReaderOptions) {
   const types = Object.keys(route.bodies ?? {});
+  const { tooLargeHint } = route;
   const emptyBytes = (header = ''): RequestBody => ({
     contentType: types.find((type) => header.toLowerCase().startsWith(type)) ?? types[0],
     value: route.parts === undefined ? Buffer.alloc(0) : Readable.from([]),
@@ -61,9 +62,9 @@ export function createBodyReader(route: Route, { limitBytes, maxRatio, budget, t
       return { read: await use(body), release: () => undefined };
     }
     const contentType = contentTypeOf(req.headers['content-type'] ?? '', types);
-    if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw bodyTooLarge();
+    if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw bodyTooLarge(limitBytes, tooLargeHint);
     const reading = {
-      ...{ limitBytes, maxRatio, budget, sender },
+      ...{ limitBytes, tooLargeHint, maxRatio, budget, sender },
       decoder: decoderOf(req.headers['content-encoding']),
       onGiveWay() {
         // Does not wait for further requests of a sender this slow.

@@ -157,6 +157,8 @@ export interface RouteDefinition<
   parts?: BodyParts;
   /** Largest body in bytes, after decompression; the server's limit unless given. */
   bodyLimitBytes?: number;
+  /** What a sender whose body is too large can do, as a sentence of the 413. */
+  tooLargeHint?: string;
   /** How many times larger a body over 64 KiB may become by decompression; any number unless given. */
   bodyRatioLimit?: number;
   /**
@@ -191,6 +193,7 @@ export interface Route {
   readsBytes: boolean;
   parts: BodyParts | undefined;
   bodyLimitBytes: number | undefined;
+  tooLargeHint: string | undefined;
   bodyRatioLimit: number | undefined;
   chargeBytes: ((caller: unknown, bytes: number) => void) | undefined;
   charge: ((caller: unknown, body: unknown) => void) | undefined;
@@ -243,6 +246,7 @@ export function defineRoute<
     query: route.query,
     bodies: route.body instanceof z.ZodType ? { 'application/json': route.body } : route.body,
     bodyLimitBytes: route.bodyLimitBytes,
+    tooLargeHint: route.tooLargeHint,
     bodyRatioLimit: route.bodyRatioLimit,
     // The pipeline passes only the output of the route's own schemas and access, so the types hold.
     chargeBytes: route.chargeBytes as Route['chargeBytes'],

@@ -1,3 +1,4 @@
+import { INTAKE_PATHS } from '@tollkeeper/contracts';
 import type { Role } from '@tollkeeper/kernel';
 
 /** The services that serve the API behind the gateway. */
@@ -48,10 +49,9 @@ export interface Area extends Part {
   atLimit: 'rate_limited' | 'service_unavailable';
 }
 
-const MIB = 1024 * 1024;
 const DEFAULTS = {
   headers: [],
-  bodyLimitBytes: MIB,
+  bodyLimitBytes: 1024 * 1024,
   tellsClientAddress: false,
   limitsAttempts: false,
   answerWithinMs: undefined,
@@ -64,7 +64,7 @@ const TELEMETRY = {
   upstream: 'ingest',
   access: 'key',
   headers: ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
-  bodyLimitBytes: 20 * MIB,
+  bodyLimitBytes: INTAKE_PATHS.traces.maxBytes,
 } as const;
 
 const anyMember = { read: 'member', write: 'member' } as const;
@@ -177,16 +177,22 @@ export const AREAS: readonly Area[] = [
   {
     ...DEFAULTS,
     name: 'events',
-    path: '/api/v1/events',
+    path: INTAKE_PATHS.events.path,
     upstream: 'ingest',
     access: 'key',
     headers: ['authorization', ...EVENT_HEADERS],
-    bodyLimitBytes: 5 * MIB,
+    bodyLimitBytes: INTAKE_PATHS.events.maxBytes,
   },
   { ...TELEMETRY, name: 'otlp', path: '/v1' },
   { ...TELEMETRY, name: 'otlp-below-api', path: '/api/v1/otlp' },
   { ...TELEMETRY, name: 'otlp-of-langfuse', path: '/api/public/otel' },
-  { ...TELEMETRY, name: 'intake', path: '/api/v1/intake', bodyLimitBytes: 128 * MIB, atLimit: 'service_unavailable' },
+  {
+    ...TELEMETRY,
+    name: 'intake',
+    path: '/api/v1/intake',
+    bodyLimitBytes: INTAKE_PATHS.litellm.maxBytes,
+    atLimit: 'service_unavailable',
+  },
   {
     ...DEFAULTS,
     name: 'reservations',

@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
+import { intakePathOf } from '@tollkeeper/contracts';
+import { bodyTooLarge } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import { toClientNetwork } from '@tollkeeper/net';
 import { parseCookie } from 'cookie';
@@ -120,12 +122,13 @@ export function authorize({ area, workspace }: Target, session: Session | null, 
  * Throws `payload_too_large` if the declared length is too large, and `unsupported_media_type` for a body that is not
  * JSON. Services that take keys check content types themselves.
  */
-export function checkBody({ access, bodyLimitBytes }: Area, method: string, headers: IncomingHttpHeaders): void {
-  if (Number(headers['content-length'] ?? 0) > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
+export function checkBody({ area, url }: Target, method: string, headers: IncomingHttpHeaders): void {
+  const { access, bodyLimitBytes } = area;
+  if (Number(headers['content-length'] ?? 0) > bodyLimitBytes) throw tooLarge(bodyLimitBytes, url);
   if (access !== 'key' && !isSafeMethod(method)) refuseFormBody(headers);
 }
 
 /** The error for a body over the limit, by its declared or its actual length. */
-export function tooLarge(limitBytes: number): AppError {
-  return new AppError('payload_too_large', `The request body is larger than ${limitBytes / (1024 * 1024)} MiB.`);
+export function tooLarge(limitBytes: number, url: string): AppError {
+  return bodyTooLarge(limitBytes, intakePathOf(readUrl(url).path)?.tooLargeHint);
 }

@@ -169,7 +169,7 @@ function createApi(
       membership = await authorizeAnew();
     }
     if (membership !== null) exchange.membership = membership;
-    checkBody(area, method, headers);
+    checkBody(target, method, headers);
     // Last, so that requests that identity never sees, such as cross-site ones, do not use up log-in attempts.
     if (costsAttempt(area, method, url.path)) limitLogins(exchange.clientAddress);
 

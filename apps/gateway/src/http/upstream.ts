@@ -147,7 +147,7 @@ async function* limited(req: EdgeRequest, limitBytes: number): AsyncGenerator<Bu
     // The request stays open when reading ends early, because the answer still uses its connection.
     for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (bytes > limitBytes) throw tooLarge(limitBytes);
+      if (bytes > limitBytes) throw tooLarge(limitBytes, req.url);
       yield chunk;
     }
   } finally {

@@ -58,7 +58,7 @@ export function createWaitingBodies({ budgets, answerError }: WaitingBodiesDeps)
       pieces.push(piece);
       length += piece.length;
       if (passes && length > SMALL_BODY_BYTES) pass();
-      else if (length > bodyLimitBytes) end(tooLarge(bodyLimitBytes));
+      else if (length > bodyLimitBytes) end(tooLarge(bodyLimitBytes, req.url));
     };
     const pass = () => {
       stop();

@@ -1,6 +1,13 @@
 import { once } from 'node:events';
 import { finished, type Readable, Transform, type TransformCallback } from 'node:stream';
-import { type ArrivedBody, BODY_ENCODINGS, type BodyBudget, decoderOf, readArrivingBody } from '@tollkeeper/http';
+import {
+  type ArrivedBody,
+  BODY_ENCODINGS,
+  type BodyBudget,
+  bodyTooLarge,
+  decoderOf,
+  readArrivingBody,
+} from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 
 export interface MessageReading {
@@ -8,6 +15,8 @@ export interface MessageReading {
   encoding: string | undefined;
   /** Counts after decompression. */
   limitBytes: number;
+  /** What a sender whose message is too large can do, as a sentence. */
+  tooLargeHint: string;
   /** How many times larger a message over 64 KiB may become by decompression. */
   maxRatio: number;
   budget: BodyBudget;
@@ -42,7 +51,7 @@ export async function readMessage(stream: Readable, reading: MessageReading): Pr
     const head = once(payload, 'head') as Promise<[Head]>;
     stream.pipe(payload);
     const [{ isCompressed, length }] = await head;
-    if (length > limits.limitBytes) throw tooLarge(limits.limitBytes);
+    if (length > limits.limitBytes) throw bodyTooLarge(limits.limitBytes, limits.tooLargeHint);
     const decoder = isCompressed ? decoderOf(encoding, 'metadata grpc-encoding') : undefined;
     if (isCompressed && decoder === undefined) throw notOne('it is compressed, and grpc-encoding does not say how');
     return await readArrivingBody(payload, { ...limits, decoder });
@@ -91,9 +100,4 @@ class MessagePayload extends Transform {
 
 function notOne(why: string): AppError {
   return new AppError('invalid_request', `The request is not one gRPC message: ${why}.`);
-}
-
-function tooLarge(limitBytes: number): AppError {
-  const message = `The message is larger than ${limitBytes} bytes. Set a smaller batch in the exporter.`;
-  return new AppError('payload_too_large', message);
 }

@@ -1,6 +1,7 @@
+import { INTAKE_PATHS } from '@tollkeeper/contracts';
 import type { VerifiedKey } from '@tollkeeper/workspace-keys';
 import type { CallIntake } from '../intake/call.intake.ts';
-import { protobufAnswer } from '../intake/otlp-answer.ts';
+import { type OtlpSignal, protobufAnswer } from '../intake/otlp-answer.ts';
 import type { Signal } from '../intake/otlp-protobuf.ts';
 import type { ReporterErrors } from '../intake/reporter.errors.ts';
 import { agentOf } from '../intake/agent-header.ts';
@@ -18,8 +19,9 @@ const METRICS = `${COLLECTOR}.metrics.v1.MetricsService/Export`;
 
 /** The services of OTLP, as over HTTP: metrics count nothing. */
 export function createOtlpRpcs({ intake, errors }: OtlpRpcsDeps): ReadonlyMap<string, ReporterRpc<VerifiedKey>> {
+  type Answer = ReporterRpc<VerifiedKey>['answer'];
   const take =
-    (path: string, records: Signal): ReporterRpc<VerifiedKey> =>
+    (path: string, records: Signal): Answer =>
     async ({ caller, bytes, headers }) => {
       const agent = agentOf(headers);
       const { notices } = await errors.answer((signal) =>
@@ -27,15 +29,17 @@ export function createOtlpRpcs({ intake, errors }: OtlpRpcsDeps): ReadonlyMap<st
       );
       return protobufAnswer(notices);
     };
-  return new Map<string, ReporterRpc<VerifiedKey>>([
-    [TRACES, take(TRACES, 'span')],
-    [LOGS, take(LOGS, 'log')],
-    [
-      METRICS,
-      async ({ caller }) => {
-        intake.dropMetrics(caller, { path: METRICS });
-        return protobufAnswer([]);
-      },
-    ],
+  const drop: Answer = async ({ caller }) => {
+    intake.dropMetrics(caller, { path: METRICS });
+    return protobufAnswer([]);
+  };
+  const rpc = (signal: OtlpSignal, answer: Answer): ReporterRpc<VerifiedKey> => {
+    const { maxBytes: limitBytes, tooLargeHint } = INTAKE_PATHS[signal];
+    return { limitBytes, tooLargeHint, answer };
+  };
+  return new Map([
+    [TRACES, rpc('traces', take(TRACES, 'span'))],
+    [LOGS, rpc('logs', take(LOGS, 'log'))],
+    [METRICS, rpc('metrics', drop)],
   ]);
 }

@@ -15,8 +15,14 @@ export interface ReporterCall<Caller> extends RequestFacts {
   bytes: Buffer;
 }
 
-/** Answers the message of a request with another one. Rejects with `AppError`s. */
-export type ReporterRpc<Caller> = (call: ReporterCall<Caller>) => Promise<Buffer>;
+export interface ReporterRpc<Caller> {
+  /** Largest message, before and after decompression. */
+  limitBytes: number;
+  /** What a sender whose message is too large can do, as a sentence. */
+  tooLargeHint: string;
+  /** Answers the message of a request with another one. Rejects with `AppError`s. */
+  answer: (call: ReporterCall<Caller>) => Promise<Buffer>;
+}
 
 export interface ReporterServerOptions<Caller> extends ServiceDeps<{ HOST: string; OTLP_PORT: number }> {
   /** By path, such as `/opentelemetry.proto.collector.trace.v1.TraceService/Export`. */
@@ -27,8 +33,6 @@ export interface ReporterServerOptions<Caller> extends ServiceDeps<{ HOST: strin
   /** Charges the caller for the bytes of a message, after decompression. */
   chargeBytes: (caller: Caller, bytes: number) => void;
   errors: ReporterErrors;
-  /** Largest message, before and after decompression. */
-  limitBytes: number;
   /** How many times larger a message over 64 KiB may become by decompression. */
   maxRatio: number;
   bodies: BodyBudget;
@@ -113,20 +117,26 @@ type Take<Caller> = (stream: ServerHttp2Stream, facts: RequestFacts, rpc: Report
 
 /** Takes requests within their limits: checks the key, reads the bytes, and calls the RPC. */
 function createTaking<Caller>(options: ReporterServerOptions<Caller>, limits: ReporterLimits): Take<Caller> {
-  const { authenticate, senderOf, chargeBytes, bodies, limitBytes, maxRatio, countRefusal } = options;
+  const { authenticate, senderOf, chargeBytes, bodies, maxRatio, countRefusal } = options;
   const admit = createAdmission(limits, countRefusal);
   const arriving = createFairRoom<AbortController>(limits.maxArriving, (arrival) => {
     countRefusal('arrival_limit');
     arrival.abort(unavailable('Too many requests are arriving. Send it again.'));
   });
 
-  async function arrive(stream: ServerHttp2Stream, facts: RequestFacts, signal: AbortSignal) {
+  async function arrive(
+    stream: ServerHttp2Stream,
+    facts: RequestFacts,
+    { limitBytes, tooLargeHint }: ReporterRpc<Caller>,
+    signal: AbortSignal,
+  ) {
     const caller = await authenticate(facts);
     signal.throwIfAborted();
     const sender = senderOf(caller);
     admit(stream, sender);
     const encoding = textOf(facts.headers['grpc-encoding']);
-    const body = await readMessage(stream, { encoding, limitBytes, maxRatio, budget: bodies, sender, signal });
+    const limits = { limitBytes, tooLargeHint, maxRatio };
+    const body = await readMessage(stream, { ...limits, encoding, budget: bodies, sender, signal });
     return { caller, body };
   }
 
@@ -143,13 +153,13 @@ function createTaking<Caller>(options: ReporterServerOptions<Caller>, limits: Re
     arrival.signal.addEventListener('abort', () => reject(arrival.signal.reason));
     let body: ArrivedBody | undefined;
     try {
-      const arrived = await Promise.race([arrive(stream, facts, arrival.signal), aborted]).finally(() => {
+      const arrived = await Promise.race([arrive(stream, facts, rpc, arrival.signal), aborted]).finally(() => {
         clearTimeout(timer);
         arriving.delete(facts.clientAddress, arrival);
       });
       body = arrived.body;
       chargeBytes(arrived.caller, body.bytes.length);
-      return await rpc({ ...facts, caller: arrived.caller, bytes: body.bytes });
+      return await rpc.answer({ ...facts, caller: arrived.caller, bytes: body.bytes });
     } finally {
       body?.release();
     }

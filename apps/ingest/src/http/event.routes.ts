@@ -1,8 +1,8 @@
 import {
   gatewayEventBatchOf,
   gatewayEventSchema,
+  INTAKE_PATHS,
   MAX_EVENT_TIME_AHEAD_MS,
-  MAX_EVENTS_BODY_BYTES,
   MAX_EVENTS_PER_BATCH,
 } from '@tollkeeper/contracts';
 import { type Authenticator, defineRoute, type Route } from '@tollkeeper/http';
@@ -71,7 +71,7 @@ export function createEventRoutes({ intake, authenticator, quotas, clock }: Even
     defineRoute({
       method: 'post',
       audit: { unaudited: 'Gateways report what has happened, with a key' },
-      path: '/api/v1/events',
+      path: INTAKE_PATHS.events.path,
       operationId: 'postEvents',
       tag: 'Events',
       summary: 'Report events',
@@ -82,7 +82,8 @@ export function createEventRoutes({ intake, authenticator, quotas, clock }: Even
         'application/cloudevents-batch+json': gatewayEventBatchOf(event),
         'application/json': dataOfEvent,
       },
-      bodyLimitBytes: MAX_EVENTS_BODY_BYTES,
+      bodyLimitBytes: INTAKE_PATHS.events.maxBytes,
+      tooLargeHint: INTAKE_PATHS.events.tooLargeHint,
       chargeBytes: ({ tenantId }, bytes) => quotas.bytes.charge(tenantId, bytes),
       // Each event costs one, valid or not. The first was charged at the admission of the request.
       charge: ({ tenantId }, body) => {

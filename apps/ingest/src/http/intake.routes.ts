@@ -1,9 +1,10 @@
+import { INTAKE_PATHS, type IntakePath } from '@tollkeeper/contracts';
 import { type Authenticator, bytesBody, defineRoute, partsBody, type RequestFacts, type Route } from '@tollkeeper/http';
 import type { VerifiedKey, WorkspaceQuota } from '@tollkeeper/workspace-keys';
 import { z } from 'zod';
 import { agentOf } from '../intake/agent-header.ts';
 import type { CallIntake } from '../intake/call.intake.ts';
-import { type Encoding, MAX_OTLP_BYTES, MAX_OTLP_RATIO } from '../intake/decode.ts';
+import { type Encoding, MAX_OTLP_RATIO } from '../intake/decode.ts';
 import { jsonAnswer, type OtlpSignal, protobufAnswer } from '../intake/otlp-answer.ts';
 import type { Signal } from '../intake/otlp-protobuf.ts';
 import { createTotal, MAX_ERRORS } from './litellm.answer.ts';
@@ -13,7 +14,6 @@ import { createReporterErrors } from '../intake/reporter.errors.ts';
 const MIB = 1024 * 1024;
 /** 512 calls, LiteLLM's batch, have 6.8 MB without prompts. */
 const LITELLM_PARTS = { partBytes: 4 * MIB, maxPartBytes: 32 * MIB, createCut: cutAtLines };
-const MAX_LITELLM_BYTES = 128 * MIB;
 const PROTOBUF = 'application/x-protobuf';
 const UNAUDITED = { unaudited: 'Gateways report what has happened, with a key' };
 
@@ -43,8 +43,6 @@ interface EncodedBody {
 }
 
 interface SignalRoute {
-  path: string;
-  otherPaths: readonly string[];
   operationId: string;
   summary: string;
   description: string;
@@ -55,27 +53,20 @@ interface SignalRoute {
 const METRICS_DESCRIPTION = `Takes OTLP metrics, so that exporters do not fail, and counts nothing by them: they are sums without the ids of
 calls. Report calls by traces or logs.`;
 
-/** Clients add the last two parts of a path to an endpoint, and those of Langfuse have an endpoint of their own. */
 const SIGNALS: Record<OtlpSignal, SignalRoute> = {
   traces: {
-    path: '/v1/traces',
-    otherPaths: ['/api/v1/otlp/v1/traces', '/api/public/otel/v1/traces'],
     operationId: 'exportTraces',
     summary: 'Report calls by OTLP traces',
     description: DESCRIPTION,
     records: 'span',
   },
   logs: {
-    path: '/v1/logs',
-    otherPaths: ['/api/v1/otlp/v1/logs'],
     operationId: 'exportLogs',
     summary: 'Report calls by OTLP logs',
     description: DESCRIPTION,
     records: 'log',
   },
   metrics: {
-    path: '/v1/metrics',
-    otherPaths: ['/api/v1/otlp/v1/metrics'],
     operationId: 'exportMetrics',
     summary: 'Accept OTLP metrics, which count nothing',
     description: METRICS_DESCRIPTION,
@@ -88,10 +79,14 @@ export function createIntakeRoutes(deps: IntakeRouteDeps): Route[] {
   return [otlpRoute('traces', deps), otlpRoute('logs', deps), otlpRoute('metrics', deps), litellmRoute(deps)];
 }
 
+function placeOf({ path, otherPaths, maxBytes, tooLargeHint }: IntakePath) {
+  return { path, otherPaths, bodyLimitBytes: maxBytes, tooLargeHint };
+}
+
 function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: IntakeRouteDeps): Route {
   const { records, ...route } = SIGNALS[signal];
   const errors = createReporterErrors({ overQuota: 'rate_limited' });
-  const { path } = route;
+  const { path } = INTAKE_PATHS[signal];
   const noticesOf = async (caller: VerifiedKey, body: EncodedBody, headers: RequestFacts['headers']) => {
     if (records === undefined) {
       intake.dropMetrics(caller, { path });
@@ -106,13 +101,13 @@ function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: Intake
   const bodyOf = (encoding: Encoding) => bytesBody.transform((bytes) => ({ encoding, bytes }));
   return defineRoute({
     ...route,
+    ...placeOf(INTAKE_PATHS[signal]),
     method: 'post',
     audit: UNAUDITED,
     tag: 'Events',
     access: errors.access(authenticator),
     readsBytes: true,
     body: { [PROTOBUF]: bodyOf('protobuf'), 'application/json': bodyOf('json') },
-    bodyLimitBytes: MAX_OTLP_BYTES,
     bodyRatioLimit: MAX_OTLP_RATIO,
     chargeBytes: ({ tenantId }, bytes) => quotas.bytes.charge(tenantId, bytes),
     responses: {
@@ -139,7 +134,7 @@ function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: Intake
   });
 }
 
-const LITELLM_PATH = '/api/v1/intake/litellm';
+const { path: LITELLM_PATH } = INTAKE_PATHS.litellm;
 const LITELLM_DESCRIPTION = `Takes what LiteLLM's \`generic_api\` callback sends: a JSON array or one object of at most 32 MiB, or an object a line, at most 128 MiB. The key and the agent are
 sent as for OTLP. Objects that cannot be read are listed, and the others are taken. A body of lines is taken part by
 part, so some of its calls may be stored though the answer is an error: send the same body again.
@@ -151,7 +146,7 @@ function litellmRoute({ intake, authenticator, quotas }: IntakeRouteDeps): Route
   return defineRoute({
     method: 'post',
     audit: UNAUDITED,
-    path: LITELLM_PATH,
+    ...placeOf(INTAKE_PATHS.litellm),
     operationId: 'reportLitellmCalls',
     tag: 'Events',
     summary: "Report calls by LiteLLM's callback",
@@ -159,7 +154,6 @@ function litellmRoute({ intake, authenticator, quotas }: IntakeRouteDeps): Route
     access: errors.access(authenticator),
     parts: LITELLM_PARTS,
     body: { 'application/json': partsBody },
-    bodyLimitBytes: MAX_LITELLM_BYTES,
     bodyRatioLimit: MAX_OTLP_RATIO,
     responses: {
       200: {

@@ -46,7 +46,7 @@ export async function readCalls(records: readonly IntakeRecord[], options: Readi
     tree.add(record);
     const reason = notACallBecause(record);
     if (reason !== undefined) return void noteNoCall(reason);
-    countedCalls.add();
+    countedCalls.add(record.kind);
     candidates.set(record, candidateOf(record, factsOf(record, tree, table)));
   };
   await eachInSlices(records, sortOut, signal);
@@ -68,7 +68,7 @@ export async function readCalls(records: readonly IntakeRecord[], options: Readi
     const found = candidate?.facts ?? factsOf(record, tree, table);
     for (const guard of guardsThatBlocked(found, { isCall })) {
       if (ownGuards.includes(guard)) continue;
-      countedBlocks.add();
+      countedBlocks.add(record.kind);
       const call = callAround(record, candidates, tree.ancestors(record));
       blocks.push(blockOf(guard, call ?? { record, facts: found }, options));
     }

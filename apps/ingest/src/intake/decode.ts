@@ -9,9 +9,7 @@ import { countCalls, type IntakeRecord, MalformedBody } from './record.ts';
 
 export type Encoding = 'protobuf' | 'json';
 
-/** Most bytes of an OTLP body, after decompression. The OTel Collector takes as much. */
-export const MAX_OTLP_BYTES = 20 * 1024 * 1024;
-/** How many times larger it may become by decompression. Real telemetry stays far below. */
+/** How many times larger an OTLP body may become by decompression. Real telemetry stays far below. */
 export const MAX_OTLP_RATIO = 200;
 
 const DECODERS = { protobuf: decodeProtobuf, json: decodeJson };
@@ -70,7 +68,7 @@ export async function decodeLitellm(
   let index = before;
   const keep = (record: IntakeRecord | MalformedBody | undefined): void => {
     if (record === undefined) return;
-    objects.add();
+    objects.add('callback');
     if (record instanceof MalformedBody) decoded.unreadable.push({ index, message: record.message });
     else decoded.records.push(record);
     index += 1;

@@ -29,7 +29,7 @@ interface Context {
   signal: Signal;
   asked: AskedAttributes;
   resource: Map<string, AttributeValue>;
-  records: { add(): void };
+  records: ReturnType<typeof countRecords>;
 }
 
 /**
@@ -86,7 +86,7 @@ function* readScope(json: JsonScanner, context: Context): Generator<IntakeRecord
       for (const index of json.elements()) {
         if (index === undefined) yield undefined;
         else {
-          context.records.add();
+          context.records.add(context.signal);
           const record = yield* readRecord(json, context, scope);
           yield record;
         }

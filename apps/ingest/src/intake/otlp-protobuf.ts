@@ -71,7 +71,7 @@ interface Walk {
   reader: Reader;
   signal: Signal;
   asked: AskedAttributes;
-  records: { add(): void };
+  records: ReturnType<typeof countRecords>;
   pauses: { isDue(at: number): boolean };
 }
 
@@ -135,7 +135,7 @@ function* readScope(
     else if (field.number === OF_SCOPE.scope) {
       scope.name = readName(walk.reader, enter(walk.reader, field, end));
     } else if (field.number === OF_SCOPE.records) {
-      walk.records.add();
+      walk.records.add(walk.signal);
       const record = yield* readRecord(walk, enter(walk.reader, field, end), { scope, resource });
       yield record;
     }

@@ -1,3 +1,4 @@
+import { INTAKE_PATHS, type IntakePath } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
 
 /** Where a record comes from: a span, a log entry, or an object of LiteLLM's `generic_api` callback. */
@@ -50,21 +51,21 @@ export class MalformedBody extends Error {
   override readonly name = 'MalformedBody';
 }
 
-function tooMany(most: number, what: string): AppError {
-  return new AppError(
-    'payload_too_large',
-    `The body has more than ${most} ${what}. Send smaller batches: the exporter's setting is its maximum batch size ` +
-      '(OTEL_BSP_MAX_EXPORT_BATCH_SIZE, send_batch_max_size of the Collector, DEFAULT_BATCH_SIZE of LiteLLM).',
-  );
-}
+const PATHS: Record<RecordKind, IntakePath> = {
+  span: INTAKE_PATHS.traces,
+  log: INTAKE_PATHS.logs,
+  callback: INTAKE_PATHS.litellm,
+};
 
-/** Counts what a body may have a bounded number of. */
-function createCounter(most: number, what: string, before = 0): { add(): void } {
+/** Counts what a body may have a bounded number of. `add` gets the kind of the body's records. */
+function createCounter(most: number, what: string, before = 0): { add(kind: RecordKind): void } {
   let count = before;
   return {
-    add() {
+    add(kind) {
       count += 1;
-      if (count > most) throw tooMany(most, what);
+      if (count <= most) return;
+      const message = `The body has more than ${most} ${what}. ${PATHS[kind].tooLargeHint}`;
+      throw new AppError('payload_too_large', message);
     },
   };
 }
