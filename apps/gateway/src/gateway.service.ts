@@ -1,4 +1,4 @@
-import { identityService } from '@tollkeeper/contracts';
+import { identityService, intakePathOf } from '@tollkeeper/contracts';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import {
   createBodyBudget,
@@ -65,6 +65,7 @@ export function createGateway(deps: GatewayDeps): GatewayService {
     name: 'http (gateway)',
     metrics,
     countRefusal,
+    resendsAfter503: (path) => intakePathOf(path) !== undefined,
     host: config.HOST,
     port: config.HTTP_PORT,
     listener: createEdge({

@@ -5,6 +5,7 @@ import {
   GATEWAY_EVENTS_TOPIC,
   GATEWAY_EVENTS_TOPIC_OPTIONS,
   identityService,
+  intakePathOf,
   keysService,
 } from '@tollkeeper/contracts';
 import { type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
@@ -119,6 +120,7 @@ export function createIngest(deps: IngestDeps): IngestService {
       ...createIntakeRoutes({ intake: calls, authenticator: reporters, quotas }),
     ],
     name: 'ingest',
+    resendsAfter503: (path) => intakePathOf(path) !== undefined,
     bodyBudgetBytes: config.BODY_BUDGET_BYTES,
   });
   const errors = createReporterErrors({ overQuota: 'rate_limited' });

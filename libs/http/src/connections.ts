@@ -27,6 +27,8 @@ export interface Connections {
   take(req: IncomingMessage, res: ServerResponse, handle: () => void): void;
   /** Whether the further requests in what was read from the connection are not worth parsing. */
   isAbandoned(socket: Socket): boolean;
+  /** The request whose turn it is on the connection, if its body has not arrived completely. */
+  arrivingOn(socket: Socket): IncomingMessage | undefined;
   /** Whether an answer on the connection has started and not ended. */
   isAnswering(socket: Socket): boolean;
   /**
@@ -104,6 +106,10 @@ function leavingMost(unread: readonly [Socket, Connection][], excessBytes: numbe
   return sockets;
 }
 
+function arriving(request: IncomingMessage | null | undefined): IncomingMessage | undefined {
+  return request?.complete === false ? request : undefined;
+}
+
 export function createConnections(options: ConnectionsOptions): Connections {
   const { maxConnections, unreadBudgetBytes, countRefusal } = options;
   /** Ordered by last answer or, without one, by start; the oldest comes first. */
@@ -162,6 +168,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     },
     answers: () => [...connections.values()].flatMap(({ answer }) => answer ?? []),
     isAbandoned: (socket) => abandoned.has(socket),
+    arrivingOn: (socket) => arriving(connections.get(socket)?.inFlight),
     isAnswering: (socket) => connections.get(socket)?.answer?.headersSent === true,
     limitUnread() {
       looks += 1;

@@ -7,6 +7,7 @@ import { incomingRequestClass } from './incoming-request.ts';
 import type { CountRefusal } from './refusals.ts';
 import { listen, type Listening } from './listening.ts';
 import { refuseAmbiguous } from './request-head.ts';
+import { isProtobuf, PROTOBUF_TYPE, statusBytes } from './protobuf-status.ts';
 import { newRequestId } from './request-id.ts';
 
 export interface HttpListenerOptions {
@@ -18,6 +19,8 @@ export interface HttpListenerOptions {
   /** Registers the gauges `http_server_connections` and `http_server_unread_bytes`. */
   metrics: Metrics;
   countRefusal: CountRefusal;
+  /** Whether senders of bodies to this path send them again after 503, but lose them after 408 and 400. */
+  resendsAfter503?: ((path: string) => boolean) | undefined;
   /** Most open connections. Beyond it, the connection that has waited longest without a whole request is closed. */
   maxConnections?: number;
   /** Milliseconds in which a client must send a whole request with its body, because what has arrived takes memory. */
@@ -98,7 +101,7 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') countRefusal('request_timeout');
     // After the head of an answer, the client would read this as part of that answer.
     if (connections.isAnswering(socket)) socket.destroy();
-    else answerUnreadable(error, socket);
+    else answerUnreadable(error, socket, resentOf(connections.arrivingOn(socket), options));
   });
   observeConnections(metrics, connections);
 
@@ -182,13 +185,32 @@ function closeAfter(res: ServerResponse): void {
   res.setHeader('connection', 'close');
 }
 
-interface Unreadable {
+interface Refusal {
   status: string;
   error: string;
   code: string;
+  retryAfterSeconds?: number;
 }
 
-const UNREADABLE: Record<string, Unreadable> = {
+/** The body came too slowly, or its sender ended the connection in its middle. */
+const CUT_OFF = new Set(['ERR_HTTP_REQUEST_TIMEOUT', 'HPE_INVALID_EOF_STATE']);
+const LATE: Refusal = {
+  status: '503 Service Unavailable',
+  error: 'The request body did not arrive in time. Send it again.',
+  code: 'service_unavailable',
+  retryAfterSeconds: 1,
+};
+
+/** The request if its sender sends it again after 503. */
+function resentOf(
+  request: IncomingMessage | undefined,
+  { resendsAfter503 }: HttpListenerOptions,
+): IncomingMessage | undefined {
+  const [path = ''] = request?.url?.split('?', 1) ?? [];
+  return resendsAfter503?.(path) ? request : undefined;
+}
+
+const UNREADABLE: Record<string, Refusal> = {
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
     error: `The request headers are larger than ${MAX_HEADER_BYTES} bytes. Send smaller headers.`,
@@ -201,23 +223,40 @@ const UNREADABLE: Record<string, Unreadable> = {
   },
 };
 
-/** Answers invalid or oversized HTTP with the common error body. No handler sees such requests. */
-function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+/**
+ * Answers invalid or oversized HTTP with the common error body. No handler sees such requests, unless their bodies are
+ * cut off. `resent` is the arriving request if its sender sends it again after 503.
+ */
+function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket, resent: IncomingMessage | undefined): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  const { status, ...rest } = UNREADABLE[error.code ?? ''] ?? {
+  if (resent !== undefined && CUT_OFF.has(error.code ?? ''))
+    return answerRaw(socket, LATE, resent.headers['content-type']);
+  const refusal = UNREADABLE[error.code ?? ''] ?? {
     status: '400 Bad Request',
     error: 'The request is not valid HTTP.',
     code: 'invalid_request',
   };
+  answerRaw(socket, refusal);
+}
+
+/** Writes an answer past the server's own, and closes the connection. `contentType` is that of the request. */
+function answerRaw(socket: Socket, { status, error, code, retryAfterSeconds }: Refusal, contentType?: string): void {
   const requestId = newRequestId();
-  const body = JSON.stringify({ ...rest, request_id: requestId });
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-      `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  const [type, body] = isProtobuf(contentType)
+    ? [PROTOBUF_TYPE, statusBytes(error)]
+    : ['application/json; charset=utf-8', Buffer.from(JSON.stringify({ error, code, request_id: requestId }))];
+  const head = [
+    `HTTP/1.1 ${status}`,
+    `Content-Type: ${type}`,
+    `Content-Length: ${body.length}`,
+    ...(retryAfterSeconds === undefined ? [] : [`Retry-After: ${retryAfterSeconds}`]),
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  ];
+  socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]));
   // This ends only our half. A client that keeps its own half open would hold the connection and its data indefinitely.
   const cut = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(cut));

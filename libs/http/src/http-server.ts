@@ -19,7 +19,7 @@ import type { TokenKey } from './caller-token.ts';
 import { createErrorAnswerer, handleErrors } from './error-answerer.ts';
 import { type BodyBudget, createBodyBudget, observeBodies } from './body-budget.ts';
 import { createHttpListener } from './http-listener.ts';
-import type { HttpListener } from './http-listener.ts';
+import type { HttpListener, HttpListenerOptions } from './http-listener.ts';
 import { openApiDocument } from './openapi.ts';
 import { createRefusalCounter } from './refusals.ts';
 import type { CountRefusal } from './refusals.ts';
@@ -51,6 +51,7 @@ export interface HttpServerOptions extends ServiceDeps<HttpServiceConfig> {
    * unless a stalled one loses its room.
    */
   bodyBudgetBytes?: number;
+  resendsAfter503?: HttpListenerOptions['resendsAfter503'];
 }
 
 /** `bodies` and `countRefusal` are for servers of the same service that share its memory for bodies. */
@@ -76,6 +77,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     listener: createApp(options, bodies),
     metrics,
     countRefusal,
+    resendsAfter503: options.resendsAfter503,
   });
   return Object.assign(listener, { bodies, countRefusal });
 }

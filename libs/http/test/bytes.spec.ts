@@ -122,12 +122,12 @@ describe('a route that reads bytes', () => {
 
   it('answers errors of protobuf requests as a Status in protobuf, and others as JSON', async () => {
     const large = Buffer.alloc(LIMIT + 1);
-    const sentence = 'The request body is too large.';
+    const sentence = 'The request body is larger than 1000000 bytes.';
     for (const type of [BINARY, 'Application/X-Protobuf; charset=utf-8']) {
       expect(await post(large, { 'content-type': type })).toEqual({
         status: 413,
         type: BINARY,
-        bytes: Buffer.from(`\x12\x1e${sentence}`),
+        bytes: Buffer.from(`\x12\x2e${sentence}`),
       });
     }
     const { type, bytes } = await post(large, { 'content-type': JSON_TYPE });

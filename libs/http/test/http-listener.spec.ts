@@ -190,6 +190,52 @@ describe('createHttpListener', () => {
     expect(refused).toEqual(counted);
   });
 
+  describe('a body that is cut off', () => {
+    const head = (path: string, type: string) =>
+      `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: ${type}\r\nContent-Length: 100\r\n\r\nx`;
+    const late = 'The request body did not arrive in time. Send it again.';
+
+    /** Sends a part of a request, and ends it if `ends`. Resolves to the answer. */
+    async function cutOff(text: string, ends: boolean): Promise<string> {
+      const { url } = await start({
+        requestTimeoutMs: ends ? 60_000 : 100,
+        resendsAfter503: (path) => path === '/v1/traces',
+        listener: (req) => void req.on('error', () => undefined).resume(),
+      });
+      const client = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
+      let answer = '';
+      client.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));
+      client.write(text);
+      if (ends) client.end();
+      await once(client, 'end');
+      client.destroy();
+      await server?.stop();
+      return answer;
+    }
+
+    it.each([
+      ['slowly', false],
+      ['by its sender', true],
+    ])('%s, is answered 503 with Retry-After where senders lose it after 408 and 400', async (_how, ends) => {
+      const answer = await cutOff(head('/v1/traces?a', 'application/json'), ends);
+      expect(answer).toMatch(/^HTTP\/1.1 503 .*\r\nRetry-After: 1\r\n.*\r\nConnection: close\r\n/s);
+      expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({
+        ...{ error: late, code: 'service_unavailable' },
+      });
+      const protobuf = await cutOff(head('/v1/traces', 'application/x-protobuf'), ends);
+      expect(protobuf).toMatch(/^HTTP\/1.1 503 .*\r\nContent-Type: application\/x-protobuf\r\n/s);
+      expect(protobuf.slice(protobuf.indexOf('\r\n\r\n') + 4)).toBe(`\x12${String.fromCharCode(late.length)}${late}`);
+    });
+
+    it('is answered 408 or 400 elsewhere', async () => {
+      const others = head('/api/v1/agents', 'application/json');
+      expect([await cutOff(others, false), await cutOff(others, true)]).toEqual([
+        expect.stringMatching(/^HTTP\/1.1 408 /),
+        expect.stringMatching(/^HTTP\/1.1 400 /),
+      ]);
+    });
+  });
+
   it.each([
     ['no Host', 'GET / HTTP/1.1\r\nFrom: a\r\n', 'no Host header'],
     ['two Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n', 'several Host headers'],
