@@ -71,7 +71,7 @@ beforeEach(async () => {
     res.locals.requestId = 'req_1';
     try {
       if (byPages) pages.send(req, res);
-      else upstream.send({ ...request, answerWithinMs: undefined }, req, res);
+      else upstream.send({ ...request, answerWithinMs: undefined, silentForMs: undefined }, req, res);
     } catch (error) {
       res.writeHead(error instanceof AppError ? 503 : 500).end();
     }

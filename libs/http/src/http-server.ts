@@ -193,7 +193,9 @@ function createPipeline({ route, service, key, ...bodyOptions }: PipelineDeps): 
       requestId: res.locals['requestId'] as string,
       clientAddress: await clientAddress(req, service, key),
     };
+    const askedAt = performance.now();
     const { caller, sender, actor } = await authenticate(route.access, facts, service, key);
+    const accessMs = performance.now() - askedAt;
     const cause = typeof route.audit === 'string' ? causeOf(route.audit, actor, facts) : undefined;
     const { read, release } = await readBody(req, res, sender, {
       arrived: (bytes) => route.chargeBytes?.(caller, bytes),
@@ -208,7 +210,7 @@ function createPipeline({ route, service, key, ...bodyOptions }: PipelineDeps): 
     });
     const { signal } = abandoned;
     try {
-      await send(req, res, await route.handler({ ...facts, ...read, caller, cause, signal }));
+      await send(req, res, await route.handler({ ...facts, ...read, caller, accessMs, cause, signal }));
     } catch (error) {
       // Nobody waits for an answer.
       if (!signal.aborted || error !== signal.reason) throw error;

@@ -111,6 +111,8 @@ export interface RouteContext<A extends Access, P, Q, B, U extends RouteAudit | 
   query: Q extends z.ZodType ? z.output<Q> : Record<string, never>;
   body: BodyOf<B>;
   caller: CallerFor<A>;
+  /** Milliseconds that the check of the caller took. */
+  accessMs: number;
   /** The cause for audit records. */
   cause: CauseFor<A, U>;
   /** Aborted when the client disconnects before its answer is sent. A handler may reject with its reason. */
@@ -206,6 +208,7 @@ export interface UntypedContext extends RequestFacts {
   query: unknown;
   body: unknown;
   caller: unknown;
+  accessMs: number;
   cause: unknown;
   signal: AbortSignal;
 }

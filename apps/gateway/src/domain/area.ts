@@ -45,6 +45,11 @@ export interface Area extends Part {
   limitsAttempts: boolean;
   /** For callers that wait no longer: if the service has not answered within this time, the edge answers 503. */
   answerWithinMs: number | undefined;
+  /**
+   * How long the service may leave what it has of a request without any reaction, if senders wait less than
+   * `UPSTREAM_TIMEOUT_MS`. Then the edge answers 503.
+   */
+  silentForMs: number | undefined;
   /** The refusal of a sender with too many requests in flight: 429, or 503 where senders drop their data after 429. */
   atLimit: 'rate_limited' | 'service_unavailable';
 }
@@ -55,13 +60,16 @@ const DEFAULTS = {
   tellsClientAddress: false,
   limitsAttempts: false,
   answerWithinMs: undefined,
+  silentForMs: undefined,
   atLimit: 'rate_limited',
 } as const;
 
+/** Exporters lose what is not answered within 10 seconds, which include the upload. Ingest answers sooner than this. */
+const REPORTS = { ...DEFAULTS, upstream: 'ingest', silentForMs: 5_000 } as const;
+
 /** Telemetry comes at paths that its senders choose, with a key where their settings can have it. */
 const TELEMETRY = {
-  ...DEFAULTS,
-  upstream: 'ingest',
+  ...REPORTS,
   access: 'key',
   headers: ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
   bodyLimitBytes: INTAKE_PATHS.traces.maxBytes,
@@ -175,10 +183,9 @@ export const AREAS: readonly Area[] = [
   { ...DEFAULTS, name: 'keys', path: '/api/v1/management/workspace-keys', upstream: 'keys', access: owners },
   { ...DEFAULTS, name: 'intake-reports', path: '/api/v1/intake-reports', upstream: 'keys', access: anyMember },
   {
-    ...DEFAULTS,
+    ...REPORTS,
     name: 'events',
     path: INTAKE_PATHS.events.path,
-    upstream: 'ingest',
     access: 'key',
     headers: ['authorization', ...EVENT_HEADERS],
     bodyLimitBytes: INTAKE_PATHS.events.maxBytes,

@@ -75,9 +75,10 @@ export function createForwarder({ upstreams, tokenKey, sessions, edgeHeaders, ..
     if (body === 'stream' && length !== undefined) headers.push('content-length', length);
     const changesSession = cookie !== undefined && area.upstream === 'identity' && !isSafeMethod(method);
     const onAnswer = changesSession ? () => sessions.forget(cookie) : undefined;
-    const { upstream, bodyLimitBytes, answerWithinMs: withinMs } = area;
+    const { upstream, bodyLimitBytes, answerWithinMs: withinMs, silentForMs } = area;
     const send = (answerWithinMs?: number): void => {
-      const request = { method, path: target.url, headers, body, bodyLimitBytes, answerWithinMs, onAnswer };
+      const limits = { bodyLimitBytes, answerWithinMs, silentForMs };
+      const request = { method, path: target.url, headers, body, ...limits, onAnswer };
       services[upstream].send(request, req, res);
     };
     if (withinMs === undefined) return send();

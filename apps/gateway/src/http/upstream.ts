@@ -35,6 +35,8 @@ interface UpstreamRequest {
   bodyLimitBytes: number;
   /** Longest time until the answer is complete; undefined if only silence is limited. */
   answerWithinMs: number | undefined;
+  /** Longest time without a reaction to what the service has; undefined if only `timeoutMs` limits it. */
+  silentForMs: number | undefined;
   /** Called when the service has answered, before the client sees the answer. */
   onAnswer?: (() => void) | undefined;
 }
@@ -46,7 +48,7 @@ export interface UpstreamService {
    * request, and a service that aborts its answer closes the client's connection. When the service has too many
    * requests, the answer whose client has not read for longest is aborted; if there is none, this throws
    * `service_unavailable`. Later failures are answered: 503, or 504 when the service stays silent. A request that
-   * exceeds its `answerWithinMs` gets 503 with `Retry-After: 1`.
+   * exceeds its `answerWithinMs` or `silentForMs` gets 503 with `Retry-After: 1`.
    */
   send(request: UpstreamRequest, req: EdgeRequest, res: EdgeResponse): void;
   close(): Promise<void>;
@@ -69,7 +71,7 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
     // The client disconnected before there was a request to abort.
     if (res.closed) return;
     places.take(res);
-    const { method, path, headers, answerWithinMs, onAnswer } = request;
+    const { method, path, headers, answerWithinMs, silentForMs, onAnswer } = request;
     let sent: Dispatcher.DispatchController | undefined;
     let sentAgain = false;
     /** Content length of the answer, if the service sends it. */
@@ -80,15 +82,17 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
       if (!res.writableFinished) sent?.abort(GONE);
     });
     // One timer for the whole request: those of the pool restart at each step, and the first needs a connection.
-    const timer =
-      answerWithinMs === undefined
-        ? undefined
-        : setTimeout(() => {
-            if (sent !== undefined) sent.abort(tooLate(name));
-            else if (!res.closed) answerError(tooLate(name), req, res);
-          }, answerWithinMs);
+    const timer = answerWithinMs === undefined ? undefined : setTimeout(endLate, answerWithinMs);
+    const silence = watchSilence(silentForMs, endLate);
+    function endLate(): void {
+      if (sent !== undefined) sent.abort(tooLate(name));
+      else if (!res.closed) answerError(tooLate(name), req, res);
+    }
 
-    const dispatch = () => void pool.dispatch({ method, path, headers, body: bodyOf(request, req) }, handler);
+    const dispatch = (): void => {
+      silence.begin();
+      pool.dispatch({ method, path, headers, body: bodyOf(request, req, silence) }, handler);
+    };
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(controller) {
         sent = controller;
@@ -96,6 +100,7 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
       },
       onResponseStart(_controller, status, given) {
         if (status < 200) return;
+        silence.end();
         onAnswer?.();
         length = Number(given['content-length']);
         // One call: setting headers one by one costs several times as much.
@@ -124,6 +129,7 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
           return dispatch();
         }
         clearTimeout(timer);
+        silence.end();
         // Not earlier, because a request that waits for a connection holds its body even if its client has
         // disconnected.
         places.leave(res);
@@ -136,20 +142,54 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
   return { send, close: () => pool.destroy() };
 }
 
-function bodyOf({ body, bodyLimitBytes }: UpstreamRequest, req: EdgeRequest): Buffer | Readable | null {
-  return body === 'stream' ? Readable.from(limited(req, bodyLimitBytes)) : body;
+interface Silence {
+  /** The service has got something. */
+  begin(): void;
+  /** It has taken that, and the client is to send more. */
+  pause(): void;
+  /** It has answered. */
+  end(): void;
+}
+
+/** Calls `onSilent` when a service has not reacted to what it got for `ms`. */
+function watchSilence(ms: number | undefined, onSilent: () => void): Silence {
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const pause = (): void => clearTimeout(timer);
+  return {
+    begin() {
+      pause();
+      if (ms !== undefined && !isOver) timer = setTimeout(onSilent, ms);
+    },
+    pause,
+    end() {
+      isOver = true;
+      pause();
+    },
+  };
+}
+
+function bodyOf(
+  { body, bodyLimitBytes }: UpstreamRequest,
+  req: EdgeRequest,
+  silence: Silence,
+): Buffer | Readable | null {
+  return body === 'stream' ? Readable.from(limited(req, bodyLimitBytes, silence)) : body;
 }
 
 /** The body as it arrives. A body without a declared length can exceed the limit on the way; then this throws. */
-async function* limited(req: EdgeRequest, limitBytes: number): AsyncGenerator<Buffer> {
+async function* limited(req: EdgeRequest, limitBytes: number, silence: Silence): AsyncGenerator<Buffer> {
   let bytes = 0;
   try {
     // The request stays open when reading ends early, because the answer still uses its connection.
     for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > limitBytes) throw tooLarge(limitBytes, req.url);
+      silence.begin();
       yield chunk;
+      silence.pause();
     }
+    silence.begin();
   } finally {
     // Otherwise the rest of the body would come before the next request on this connection.
     req.resume();

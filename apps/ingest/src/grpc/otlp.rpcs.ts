@@ -22,9 +22,9 @@ export function createOtlpRpcs({ intake, errors }: OtlpRpcsDeps): ReadonlyMap<st
   type Answer = ReporterRpc<VerifiedKey>['answer'];
   const take =
     (path: string, records: Signal): Answer =>
-    async ({ caller, bytes, headers }) => {
+    async ({ caller, accessMs, bytes, headers }) => {
       const agent = agentOf(headers);
-      const { notices } = await errors.answer((signal) =>
+      const { notices } = await errors.answer(accessMs, (signal) =>
         intake.takeOtlp(caller, { bytes, signal: records, encoding: 'protobuf' }, { path, agent, signal }),
       );
       return protobufAnswer(notices);

@@ -12,6 +12,8 @@ import { answerFailure, answerMessage, answerNotGrpc } from './unary.answer.ts';
 /** A request whose key is valid and whose bytes have arrived. */
 export interface ReporterCall<Caller> extends RequestFacts {
   caller: Caller;
+  /** Milliseconds that the check of the key took. */
+  accessMs: number;
   bytes: Buffer;
 }
 
@@ -130,14 +132,16 @@ function createTaking<Caller>(options: ReporterServerOptions<Caller>, limits: Re
     { limitBytes, tooLargeHint }: ReporterRpc<Caller>,
     signal: AbortSignal,
   ) {
+    const askedAt = performance.now();
     const caller = await authenticate(facts);
+    const accessMs = performance.now() - askedAt;
     signal.throwIfAborted();
     const sender = senderOf(caller);
     admit(stream, sender);
     const encoding = textOf(facts.headers['grpc-encoding']);
     const limits = { limitBytes, tooLargeHint, maxRatio };
     const body = await readMessage(stream, { ...limits, encoding, budget: bodies, sender, signal });
-    return { caller, body };
+    return { caller, accessMs, body };
   }
 
   return async (stream, facts, rpc) => {
@@ -159,7 +163,8 @@ function createTaking<Caller>(options: ReporterServerOptions<Caller>, limits: Re
       });
       body = arrived.body;
       chargeBytes(arrived.caller, body.bytes.length);
-      return await rpc.answer({ ...facts, caller: arrived.caller, bytes: body.bytes });
+      const { caller, accessMs } = arrived;
+      return await rpc.answer({ ...facts, caller, accessMs, bytes: body.bytes });
     } finally {
       body?.release();
     }

@@ -9,6 +9,7 @@ import { type Authenticator, defineRoute, type Route } from '@tollkeeper/http';
 import type { Clock } from '@tollkeeper/kernel';
 import type { VerifiedKey, WorkspaceQuota } from '@tollkeeper/workspace-keys';
 import { z } from 'zod';
+import { answerInTime } from '../intake/answer-time.ts';
 import type { EventIntake } from '../domain/event.intake.ts';
 import { binaryEvent } from './binary.event.ts';
 
@@ -98,9 +99,9 @@ export function createEventRoutes({ intake, authenticator, quotas, clock }: Even
           }),
         },
       },
-      handler: async ({ caller, body, headers, requestId }) => {
+      handler: async ({ caller, accessMs, body, headers, requestId }) => {
         const events = Array.isArray(body) ? body : [binaryEvent(event, headers, body.data)];
-        await intake.accept(caller, events);
+        await answerInTime(accessMs, () => intake.accept(caller, events));
         return { status: 202, body: { accepted: events.length, request_id: requestId } };
       },
     }),

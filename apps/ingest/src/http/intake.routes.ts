@@ -87,13 +87,17 @@ function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: Intake
   const { records, ...route } = SIGNALS[signal];
   const errors = createReporterErrors({ overQuota: 'rate_limited' });
   const { path } = INTAKE_PATHS[signal];
-  const noticesOf = async (caller: VerifiedKey, body: EncodedBody, headers: RequestFacts['headers']) => {
+  const noticesOf = async (
+    caller: VerifiedKey,
+    body: EncodedBody,
+    { headers, accessMs }: { headers: RequestFacts['headers']; accessMs: number },
+  ) => {
     if (records === undefined) {
       intake.dropMetrics(caller, { path });
       return [];
     }
     const agent = agentOf(headers);
-    const { notices } = await errors.answer((signal) =>
+    const { notices } = await errors.answer(accessMs, (signal) =>
       intake.takeOtlp(caller, { ...body, signal: records }, { path, agent, signal }),
     );
     return notices;
@@ -122,8 +126,8 @@ function otlpRoute(signal: OtlpSignal, { intake, authenticator, quotas }: Intake
         bytes: PROTOBUF,
       },
     },
-    handler: async ({ caller, body: { encoding, bytes }, headers }) => {
-      const notices = await noticesOf(caller, { encoding, bytes }, headers);
+    handler: async ({ caller, body: { encoding, bytes }, ...request }) => {
+      const notices = await noticesOf(caller, { encoding, bytes }, request);
       switch (encoding) {
         case 'protobuf':
           return { status: 200, headers: { 'content-type': PROTOBUF }, bytes: protobufAnswer(notices) };
@@ -170,7 +174,7 @@ function litellmRoute({ intake, authenticator, quotas }: IntakeRouteDeps): Route
         }),
       },
     },
-    handler: async ({ caller, body, headers }) => {
+    handler: async ({ caller, body, headers, accessMs }) => {
       const taken = createTotal();
       for await (const bytes of body) {
         const { tenantId } = caller;
@@ -178,7 +182,8 @@ function litellmRoute({ intake, authenticator, quotas }: IntakeRouteDeps): Route
         if (before === 0) errors.answerNow(() => quotas.bytes.charge(tenantId, bytes.length));
         else quotas.bytes.owe(tenantId, bytes.length);
         const options = { path: LITELLM_PATH, agent: agentOf(headers), before };
-        taken.add(await errors.answer((signal) => intake.takeLitellm(caller, bytes, { ...options, signal })));
+        const spentMs = before === 0 ? accessMs : 0;
+        taken.add(await errors.answer(spentMs, (signal) => intake.takeLitellm(caller, bytes, { ...options, signal })));
       }
       return { status: 200, body: taken.answer() };
     },

@@ -1,13 +1,11 @@
 import type { Authenticator } from '@tollkeeper/http';
 import { AppError, type ErrorCode } from '@tollkeeper/kernel';
+import { answerInTime } from './answer-time.ts';
 
 /** Answers that make a sender of telemetry send the same body again. It drops the body after any other error. */
 export interface ReporterErrors {
-  /**
-   * Resolves like `work`. Rejects with errors that this kind of sender understands, and after 5 seconds; then `signal`
-   * is aborted.
-   */
-  answer<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** As `answerInTime`, with errors that this kind of sender understands. */
+  answer: typeof answerInTime;
   /** The same for work that does not wait. */
   answerNow<T>(work: () => T): T;
   /** The same for the check of a key, which has a deadline of its own. */
@@ -15,9 +13,6 @@ export interface ReporterErrors {
   /** The error that such a sender gets instead of `thrown`. */
   toAnswer(thrown: unknown): AppError;
 }
-
-/** Exporters give up after 10 seconds without an answer, and do not try again then. */
-const ANSWER_WITHIN_MS = 5_000;
 
 /**
  * Exporters of OTLP send again after 429 and 503. LiteLLM sends again only after 5xx, so its answer over a quota is 503
@@ -34,21 +29,11 @@ export function createReporterErrors({ overQuota }: { overQuota: ErrorCode }): R
   };
   return {
     toAnswer,
-    async answer(work) {
-      const late = new AbortController();
-      const { promise, reject } = Promise.withResolvers<never>();
-      const timer = setTimeout(() => {
-        const message = 'The calls could not be stored in time. Send the same body again.';
-        const reason = new AppError('service_unavailable', message, { retryAfterSeconds: 2 });
-        late.abort(reason);
-        reject(reason);
-      }, ANSWER_WITHIN_MS);
+    async answer(spentMs, work) {
       try {
-        return await Promise.race([work(late.signal), promise]);
+        return await answerInTime(spentMs, work);
       } catch (error) {
         throw toAnswer(error);
-      } finally {
-        clearTimeout(timer);
       }
     },
     answerNow(work) {
