@@ -4,7 +4,7 @@ import { AppError } from '@tollkeeper/kernel';
  * Exporters wait 10 seconds for the upload and the answer together, lose the body then, and do not send it again. The
  * edge waits 5 seconds.
  */
-export const ANSWER_WITHIN_MS = 4_500;
+const ANSWER_WITHIN_MS = 4_500;
 
 /**
  * Resolves like `work`. Rejects with `service_unavailable` when the time for an answer is over, of which the check of
