@@ -30,8 +30,11 @@ export const FACTS = {
     'langfuse.observation.model.name',
     'llm.model_name',
     'embedding.model_name',
+    'mlflow.llm.model#',
     unless(isModelGroup, '$.response.model'),
     afterPrefix('$.model'),
+    // MLflow writes JSON, others the name itself.
+    'model#',
     'model',
   ),
   requestModel: text(
@@ -47,6 +50,7 @@ export const FACTS = {
     providerOf('gen_ai.system'),
     'llm.provider',
     'llm.system',
+    'mlflow.llm.provider#',
     providerOf('ai.model.provider'),
     '$.custom_llm_provider',
     beforeSlash('litellm.provider.model'),
@@ -63,6 +67,7 @@ export const FACTS = {
     '$.prompt_tokens',
     'langfuse.observation.usage_details#prompt_tokens',
     'langfuse.observation.usage_details#input',
+    'mlflow.chat.tokenUsage#input_tokens',
   ),
   outputTokens: count(
     'gen_ai.usage.output_tokens',
@@ -75,6 +80,7 @@ export const FACTS = {
     '$.completion_tokens',
     'langfuse.observation.usage_details#completion_tokens',
     'langfuse.observation.usage_details#output',
+    'mlflow.chat.tokenUsage#output_tokens',
   ),
   cacheReadTokens: count(
     'gen_ai.usage.cache_read.input_tokens',
@@ -88,6 +94,7 @@ export const FACTS = {
     'cached_token_count',
     'metadata.usage_object#prompt_tokens_details.cached_tokens',
     'langfuse.observation.usage_details#prompt_tokens_details.cached_tokens',
+    'mlflow.chat.tokenUsage#cache_read_input_tokens',
   ),
   cacheWriteTokens: count(
     'gen_ai.usage.cache_write.input_tokens',
@@ -99,11 +106,13 @@ export const FACTS = {
     'cache_creation_tokens',
     'cache_write_token_count',
     'metadata.usage_object#prompt_tokens_details.cache_creation_tokens',
+    'mlflow.chat.tokenUsage#cache_creation_input_tokens',
   ),
   cacheWrite1hTokens: count(
     'anthropic.usage.cache_creation.ephemeral_1h_input_tokens',
     'ai.response.providerMetadata#anthropic.usage.cache_creation.ephemeral_1h_input_tokens',
     'metadata.usage_object#prompt_tokens_details.cache_creation_token_details.ephemeral_1h_input_tokens',
+    'mlflow.chat.tokenUsage#cache_creation_input_tokens_above_1hr',
   ),
   reasoningTokens: count(
     'gen_ai.usage.reasoning.output_tokens',
@@ -135,6 +144,7 @@ export const FACTS = {
     'cost_usd',
     '$.response_cost',
     'langfuse.observation.cost_details#total',
+    'mlflow.llm.cost#total_cost',
   ),
   agent: text(
     'gen_ai.agent.name',
@@ -273,6 +283,7 @@ export const CALL_RULES: readonly CallRule[] = [
     when: { 'ai.operationId': (id) => /\.(doGenerate|doStream|doEmbed|doEmbedMany|doRerank)$/.test(id) },
   },
   { of: ['span'], when: { 'langfuse.observation.type': oneOf('generation', 'embedding') } },
+  { of: ['span'], when: { 'mlflow.spanType#': oneOf('CHAT_MODEL', 'LLM', 'EMBEDDING', 'RERANKER') } },
   { of: ['span'], when: { 'llm.request.type': present } },
   {
     of: ['log'],
