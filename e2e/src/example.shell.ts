@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Target } from './target.ts';
 
 /** Settings of the machine that change where a program sends its calls or its telemetry. */
-const OF_SENDERS = /^(ANTHROPIC|CLAUDE|CODEX|LITELLM|NODE_OPTIONS|OPENAI|OTEL|TOLLKEEPER)/;
+const OF_SENDERS = /^(ANTHROPIC|CLAUDE|CODEX|LANGFUSE|LITELLM|MLFLOW|NODE_OPTIONS|OPENAI|OTEL|TOLLKEEPER)/;
 const STRICT = ['-euo', 'pipefail', '-c'];
 /** Ends the shell with all that it started when descriptor 3 is closed, also because its owner has died. */
 const ENDS_WITH_OWNER = '(read -r line <&3 || kill -s KILL 0) & exec 3<&-\n';

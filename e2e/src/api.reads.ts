@@ -1,0 +1,28 @@
+import { type ApiAnswer, type ApiClient, openApiOf } from './api.client.ts';
+import type { Target } from './target.ts';
+
+/** What reads need that the document of the API does not say. */
+const QUERIES: Record<string, readonly string[]> = {
+  '/api/v1/dashboard/spend/breakdown': ['?by=agent', '?by=model'],
+  '/api/v1/audit': ['', '?format=ndjson'],
+};
+const OF_AN_AGENT = ['/api/v1/agents/{agent_id}', '/api/v1/dashboard/top-agents/details?agent_id={agent_id}'];
+
+/** The answers to all reads that a workspace has, for each of its agents. */
+export async function* readEverything(
+  target: Target,
+  owner: ApiClient,
+  slug: string,
+): AsyncGenerator<ApiAnswer & { path: string }> {
+  const document = await openApiOf(target);
+  const { items } = await owner.expect<{ items: { agent_id: string }[] }>({ path: `/w/${slug}/api/v1/agents` });
+  const general = Object.entries(document.paths ?? {})
+    .filter(([path, item]) => 'get' in item && !path.includes('{') && !path.endsWith('/details'))
+    .flatMap(([path]) => (QUERIES[path] ?? ['']).map((query) => path + query));
+  const ofAgents = items.flatMap(({ agent_id }) => OF_AN_AGENT.map((path) => path.replace('{agent_id}', agent_id)));
+  for (const path of [...general, ...ofAgents]) {
+    const isOfPerson = /^\/api\/v1\/(auth|workspaces)\b/.test(path);
+    const read = isOfPerson ? path : `/w/${slug}${path}`;
+    yield { ...(await owner.call({ path: read })), path: read };
+  }
+}
