@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { exampleFolders } from '../src/examples.ts';
-import { useStandalone } from '../src/standalone.stage.ts';
+import { useSearchedStandalone } from '../src/searched.stage.ts';
 import { describeExamples } from '../src/suites/examples.suite.ts';
 
 const HERE = ['curl', 'vercel-ai-sdk', 'openai-agents-sdk', 'litellm', 'codex', 'claude-code', 'envoy'];
@@ -12,5 +12,5 @@ describe('examples/', () => {
     expect((await exampleFolders()).toSorted()).toEqual([...HERE, ...BY_HAND].toSorted());
   });
 
-  describeExamples(useStandalone().deployment, HERE);
+  describeExamples(useSearchedStandalone(), HERE);
 });

@@ -1,47 +1,45 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
-import { type ApiClient, logIn } from '../api.client.ts';
-import { CONVERSATION, useExamples } from '../examples.ts';
-import type { TargetOf } from '../target.ts';
+import { useExamples } from '../examples.ts';
+import { MARK, markedWords } from '../marked.words.ts';
+import type { SearchedStage } from '../searched.stage.ts';
 
 /** As often as the page Connect asks what was understood of reports, which Tollkeeper knows only meanwhile. */
 const WATCH_MS = 2_000;
 
 /** Runs the examples in these folders as their READMEs say. */
-export function describeExamples(target: TargetOf, folders: readonly string[]): void {
+export function describeExamples(stage: SearchedStage, folders: readonly string[]): void {
   describe('the example', () => {
-    const examples = useExamples(target);
-    const answers: string[] = [];
-    let owner: ApiClient;
+    const examples = useExamples(stage.target);
+    const slug = () => stage.target().workspace;
     let watch: NodeJS.Timeout;
-    const read = async (below: string): Promise<void> => {
-      const { text } = await owner.call({ path: `/w/${target().workspace}/api/v1${below}` });
-      answers.push(text);
-    };
 
     beforeAll(async () => {
-      owner = await logIn(target(), target().owner);
       // From now on, so that the first report is among them.
-      await read('/intake-reports');
-      watch = setInterval(() => void read('/intake-reports').catch(() => undefined), WATCH_MS);
+      await stage.watch(slug());
+      watch = setInterval(() => void stage.watch(slug()).catch(() => undefined), WATCH_MS);
     });
     afterAll(() => clearInterval(watch));
 
-    it.each(folders)(
-      '%s counts with its agent, model, tokens and micros by the commands of its README',
-      async (folder) => answers.push(await examples.follow(folder)),
+    it.each(folders)('%s counts with its agent, model, tokens and micros by the commands of its README', (folder) =>
+      examples.follow(folder),
     );
 
-    it('leaves no word of a prompt or an answer in a log line or an answer of Tollkeeper', async () => {
-      for (const below of ['/dashboard/overview?range=today', '/agents', '/audit?format=ndjson']) await read(below);
-      await eventually(async () => {
-        await read('/intake-reports');
-        expect(answers.some((answer) => answer.includes('first_calls'))).toBe(true);
+    it('leaves no word of a prompt or an answer in anything that Tollkeeper writes or answers', async () => {
+      await eventually(async () => expect(await stage.watch(slug())).toContain('first_calls'));
+      const senders = folders.filter((folder) =>
+        examples.exchanges().some(({ sent }) => sent.includes(markedWords(folder).prompt)),
+      );
+      expect(senders).not.toEqual([]);
+      for (const { path, answer } of examples.exchanges()) stage.add(`answer to ${path}`, answer);
+      const { items } = await stage.owner().expect<{ items: { agent_id: string }[] }>({
+        path: `/w/${slug()}/api/v1/agents`,
       });
-      expect(target().logs()).toMatch(/"path":"\/v1\/(traces|logs)/);
-      const texts = [target().logs(), ...answers].join('\n');
-      const found = Object.entries(CONVERSATION).filter(([, words]) => texts.includes(words));
-      expect(found).toEqual([]);
+      for (const { agent_id } of items) {
+        const places = (await stage.find(agent_id, [slug()])).map(({ place }) => place);
+        expect(places).toContain('tollkeeper_dashboard.chunks, packed');
+      }
+      expect(await stage.find(MARK, [slug()])).toEqual([]);
     });
   });
 }
