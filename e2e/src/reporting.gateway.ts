@@ -1,67 +1,47 @@
-import type { CloudEvent } from './events.ts';
-import type { Target } from './target.ts';
-import { postEvents } from './workspace.ts';
+import { postUntilAccepted, type PostAnswer, type Refusal } from './resend.ts';
 
-/** Answers after which the same batch is sent again. */
-const NOT_NOW = new Set([429, 503, 504]);
-/** Shorter than `Retry-After`, so that recovery times measure the fleet. */
-const RETRY_PAUSE_MS = 200;
 const SENDERS = 4;
 
 /**
- * Reports events as an agent gateway does: batches wait in order, a few are in flight at a time, and each is sent again
- * with the same ids until it is accepted.
+ * Reports as an agent gateway does: batches wait in order, a few are in flight at a time, and each is sent again with
+ * the same ids until it is accepted.
  */
-export interface ReportingGateway {
-  /** Events that were passed to `report`. */
-  readonly sent: readonly CloudEvent[];
-  /** Events that got a 202. */
-  readonly accepted: readonly CloudEvent[];
-  /** Attempts that were not accepted, by status; `unreachable` if the connection failed. */
-  readonly refusals: ReadonlyMap<number | 'unreachable', number>;
+export interface ReportingGateway<T> {
+  /** What was passed to `report`. */
+  readonly sent: readonly T[];
+  /** What was accepted. */
+  readonly accepted: readonly T[];
+  /** Attempts that were not accepted. */
+  readonly refusals: ReadonlyMap<Refusal, number>;
   /** Resolves once the batch is accepted; rejects after an unexpected answer. */
-  report(batch: CloudEvent[]): Promise<void>;
+  report(batch: T[]): Promise<void>;
   /** Resolves once nothing waits or is in flight. */
   drained(): Promise<void>;
   /** Gives up batches that are not accepted yet. */
   close(): void;
 }
 
-interface Waiting extends PromiseWithResolvers<void> {
-  batch: CloudEvent[];
+interface Waiting<T> extends PromiseWithResolvers<void> {
+  batch: T[];
 }
 
-export function createReportingGateway(target: Target, apiKey: string): ReportingGateway {
-  const sent: CloudEvent[] = [];
-  const accepted: CloudEvent[] = [];
-  const refusals = new Map<number | 'unreachable', number>();
-  const waiting: Waiting[] = [];
+export function createReportingGateway<T>(post: (batch: readonly T[]) => Promise<PostAnswer>): ReportingGateway<T> {
+  const sent: T[] = [];
+  const accepted: T[] = [];
+  const refusals = new Map<Refusal, number>();
+  const waiting: Waiting<T>[] = [];
   const senders = new Set<Promise<void>>();
   let closed = false;
 
-  async function send(batch: CloudEvent[]): Promise<void> {
-    for (;;) {
-      if (closed) throw new Error('the gateway is closed');
-      const refusal = await attempt(batch);
-      if (refusal === null) break;
-      refusals.set(refusal, (refusals.get(refusal) ?? 0) + 1);
-      await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
-    }
-    accepted.push(...batch);
+  function refused(refusal: Refusal): void {
+    refusals.set(refusal, (refusals.get(refusal) ?? 0) + 1);
+    if (closed) throw new Error('the gateway is closed');
   }
 
-  /** Null for a 202. */
-  async function attempt(batch: CloudEvent[]): Promise<number | 'unreachable' | null> {
-    try {
-      const { status, headers, text } = await postEvents(target, apiKey, batch);
-      if (status === 202) return null;
-      if (NOT_NOW.has(status) && Number(headers['retry-after']) > 0) return status;
-      throw new Error(`events were answered ${status}, Retry-After ${headers['retry-after']}: ${text}`);
-    } catch (error) {
-      // Failed connections have a system error code; other errors have none.
-      if ((error as NodeJS.ErrnoException).code !== undefined) return 'unreachable';
-      throw error;
-    }
+  async function send(batch: T[]): Promise<void> {
+    if (closed) throw new Error('the gateway is closed');
+    await postUntilAccepted(() => post(batch), refused);
+    accepted.push(...batch);
   }
 
   async function sendWaiting(): Promise<void> {

@@ -5,7 +5,7 @@ import { budgetBlocked, type CloudEvent, cloudEvent, spendSettled } from './even
 import { createReportingGateway, type ReportingGateway } from './reporting.gateway.ts';
 import type { Target } from './target.ts';
 import type { WebhookReceiver } from './webhook.receiver.ts';
-import { newWorkspace, type TestWorkspace } from './workspace.ts';
+import { newWorkspace, postEvents, type TestWorkspace } from './workspace.ts';
 
 const SIGNING_SECRET = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
 /** Longer than any suite, so that the order and delay of events do not matter. */
@@ -37,7 +37,7 @@ interface Arrivals {
  */
 export interface WatchedWorkspace {
   readonly workspace: TestWorkspace;
-  readonly gateway: ReportingGateway;
+  readonly gateway: ReportingGateway<CloudEvent>;
   /** The next events of a steady stream: settled spend, blocked calls and sometimes an alarm. */
   nextBatch(size: number): CloudEvent[];
   /** Reports events of a new agent, which fire the rule of this mark; resolves once they are accepted. */
@@ -83,7 +83,10 @@ export async function newWatchedWorkspace(options: WatchedWorkspaceOptions): Pro
   ];
   const hook = `/${workspace.slug}`;
   await createRules(owner, workspace, `${receiver.url}${hook}`, rules);
-  const gateway = createReportingGateway(target, workspace.apiKey);
+  const gateway = createReportingGateway<CloudEvent>(async (batch) => {
+    const { status, headers, text } = await postEvents(target, workspace.apiKey, [...batch]);
+    return { status, retryAfter: headers['retry-after'], text };
+  });
   let batches = 0;
   let read = 0;
   let attempts = 0;

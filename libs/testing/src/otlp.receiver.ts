@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import protobuf from 'protobufjs';
+import { loadOtlpRequest } from './otlp.types.ts';
 
 export interface ReceivedSpan {
   service: string;
@@ -58,7 +56,7 @@ interface Span {
 
 /** `port` is a free one by default. */
 export async function startOtlpReceiver(port = 0): Promise<OtlpReceiver> {
-  const request = loadRequestType();
+  const request = loadOtlpRequest('span');
   const spans: ReceivedSpan[] = [];
   let headers: IncomingHttpHeaders = {};
   let refusal: number | undefined;
@@ -93,15 +91,6 @@ export async function startOtlpReceiver(port = 0): Promise<OtlpReceiver> {
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-/** The type of an export from OpenTelemetry's .proto files, which this package of Elastic's contains. */
-function loadRequestType(): protobuf.Type {
-  const root = new protobuf.Root();
-  const protos = dirname(fileURLToPath(import.meta.resolve('@elastic/mockotlpserver/package.json')));
-  root.resolvePath = (_origin, target) => join(protos, target);
-  root.loadSync('opentelemetry/proto/collector/trace/v1/trace_service.proto');
-  return root.lookupType('opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest');
 }
 
 function toSpans({ resourceSpans }: ExportRequest): ReceivedSpan[] {
