@@ -1,5 +1,7 @@
 // `npm run bench:otlp`: what it costs to take OTLP, from the bytes of a body to the encoded records of the log, against
 // reading its bytes alone. One process, without HTTP and without a log. Then a batch over HTTP and over gRPC.
+// `--collector PATH` compares that with an OpenTelemetry Collector that drops spans; `--minutes N` watches memory.
+import { parseArgs } from 'node:util';
 import { DEFAULT_REPORT_MAPPING } from '@tollkeeper/contracts';
 import { createTurns, provenTenantId } from '@tollkeeper/kernel';
 import { createOverrideBook, createPriceBook, readBundledTable } from '@tollkeeper/prices';
@@ -11,11 +13,22 @@ import { ASKED } from '../src/intake/facts.ts';
 import { decodeJson } from '../src/intake/otlp-json.ts';
 import { decodeProtobuf, type Signal } from '../src/intake/otlp-protobuf.ts';
 import { traces } from './otlp.bodies.ts';
-import { measureTransports } from './otlp.transports.ts';
+import { startCollector } from './otlp.collector.ts';
+import { watchMemory } from './otlp.memory.ts';
+import { measureTransports, startIntake } from './otlp.transports.ts';
 import { bodyOf, RECEIVED_MS, RECORDED } from './senders.ts';
 
-const ROUNDS = Number(process.argv[2] ?? 7);
-const ROUND_MS = Number(process.argv[3] ?? 1_000);
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '7' },
+    'round-ms': { type: 'string', default: '1000' },
+    watched: { type: 'boolean', default: false },
+    collector: { type: 'string' },
+    minutes: { type: 'string', default: '0' },
+  },
+});
+const ROUNDS = Number(values.rounds);
+const ROUND_MS = Number(values['round-ms']);
 const CALLS = 10_000;
 /** The batch of OpenTelemetry's SDKs. */
 const BATCH = 512;
@@ -33,7 +46,7 @@ const key = {
   keyId: 'key_bench',
   role: 'developer' as const,
   labels: {},
-  watched: process.argv[4] === 'watched',
+  watched: values.watched,
   reports: DEFAULT_REPORT_MAPPING,
 };
 const waits = new AbortController().signal;
@@ -138,15 +151,30 @@ const rows = cases.map(({ name, bodies }) => {
     `${Math.round(100 * median(of.map(({ walked, taken }) => taken / walked)))} %`,
   ];
 });
-const { bytes } = manyCalls('protobuf', BATCH);
-const transports = await measureTransports(intake, key, { bytes, requests: Math.ceil(ROUND_MS / 10), rounds: ROUNDS });
 process.stdout.write(
   `Records per second of one core, medians of ${ROUNDS} interleaved rounds of ${ROUND_MS / 1000} s:\n\n` +
-    `${markdownTable(['', 'records', 'bytes each', 'read alone', 'taken', 'of reading alone'], rows)}\n\n` +
-    `Processor time of a batch of ${BATCH} calls (${whole(bytes.length / 1024)} KiB), medians of the same number of rounds:\n\n` +
-    `${markdownTable(
-      ['', 'ms'],
-      transports.map(({ name, micros }) => [name, (median(micros) / 1_000).toFixed(2)]),
-    )}\n\n` +
-    `${whole(calls)} events, ${whole(process.memoryUsage.rss() / MIB)} MiB resident at the end\n`,
+    `${markdownTable(['', 'records', 'bytes each', 'read alone', 'taken', 'of reading alone'], rows)}\n\n`,
 );
+
+const bodies = { protobuf: manyCalls('protobuf', BATCH).bytes, json: manyCalls('json', BATCH).bytes };
+const ingest = await startIntake(intake, key);
+const collector = values.collector === undefined ? undefined : await startCollector(values.collector);
+const receivers = [ingest, ...(collector === undefined ? [] : [collector])];
+const requests = Math.ceil(ROUND_MS / 10);
+const ways = await measureTransports(receivers, { bodies, requests, rounds: ROUNDS });
+await collector?.stop();
+const columns = ['', 'ms', 'calls/s', ...(collector === undefined ? [] : ['Collector: ms', 'spans/s', 'of its rate'])];
+const figuresOf = (micros: number[]) => [(median(micros) / 1_000).toFixed(2), whole((BATCH * 1e6) / median(micros))];
+const transports = ways.map(({ name, micros: [ours = [], theirs] }) => {
+  const ratio = theirs && median(ours.map((micros, round) => theirs[round]! / micros));
+  return [name, ...figuresOf(ours), ...(theirs ? [...figuresOf(theirs), `${Math.round(100 * ratio!)} %`] : [])];
+});
+process.stdout.write(
+  `Processor time of a batch of ${BATCH} calls (${whole(bodies.protobuf.length / 1024)} KiB as protobuf), medians of ` +
+    `the same number of rounds:\n\n${markdownTable(columns, transports)}\n\n`,
+);
+
+const minutes = Number(values.minutes);
+if (minutes > 0) process.stdout.write(`${await watchMemory(ingest, bodies, minutes)}\n\n`);
+await ingest.stop();
+process.stdout.write(`${whole(calls)} events, ${whole(process.memoryUsage.rss() / MIB)} MiB resident at the end\n`);

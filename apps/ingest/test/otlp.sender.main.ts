@@ -7,10 +7,11 @@ import type { Sending, Transport } from './otlp.transports.ts';
 type Post = (() => Promise<void>) & { close?: () => void };
 
 const POSTS: Record<Transport, (sending: Sending) => Post> = {
-  HTTP({ url, bytes, gzip }) {
+  HTTP({ url, bytes, encoding, gzip }) {
     const text = Buffer.from(bytes, 'base64');
     const body = Buffer.from(gzip ? gzipSync(text) : text);
-    const headers = { 'content-type': 'application/x-protobuf', ...(gzip && { 'content-encoding': 'gzip' }) };
+    const type = encoding === 'json' ? 'application/json' : 'application/x-protobuf';
+    const headers = { 'content-type': type, ...(gzip && { 'content-encoding': 'gzip' }) };
     return async () => {
       const answer = await fetch(`${url}/v1/traces`, { method: 'POST', headers, body });
       await answer.arrayBuffer();

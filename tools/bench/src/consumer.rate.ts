@@ -2,7 +2,7 @@ import type { EventLog } from '@tollkeeper/event-log';
 import { runBareConsumer, runService } from './consumer.runs.ts';
 import type { DashboardStack } from './dashboard.stack.ts';
 import { fillLog } from './evaluator.traffic.ts';
-import { cpuSeconds } from './processor.time.ts';
+import { cpuSeconds } from '@tollkeeper/testing/processor-time';
 import { LABELS } from './event.generator.ts';
 import { generateSpend, tenants } from './spend.traffic.ts';
 

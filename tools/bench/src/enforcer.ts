@@ -14,7 +14,7 @@ import {
   THREE_REPLICAS_BATCHES,
 } from './enforcer.stack.ts';
 import { describeMachine } from './machine.ts';
-import { cpuSeconds, residentMb } from './processor.time.ts';
+import { cpuSeconds, residentMb } from '@tollkeeper/testing/processor-time';
 import { median, whole } from './statistics.ts';
 
 const { values } = parseArgs({

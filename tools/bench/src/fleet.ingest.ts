@@ -3,7 +3,7 @@ import { encodeGatewayEvent, type GatewayEvent } from '@tollkeeper/contracts';
 import type { Fleet } from '@tollkeeper/fleet';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { generateBatches } from './event.generator.ts';
-import { cpuSeconds } from './processor.time.ts';
+import { cpuSeconds } from '@tollkeeper/testing/processor-time';
 import { startServer } from './server.process.ts';
 import type { LoadRequest, LoadResult } from './servers/load.worker.ts';
 import type { ProduceRequest, ProduceResult } from './servers/producer.worker.ts';

@@ -3,7 +3,7 @@ import { GATEWAY_EVENTS_TOPIC } from '@tollkeeper/contracts';
 import type { EventLog } from '@tollkeeper/event-log';
 import type { Fleet, Replica } from '@tollkeeper/fleet';
 import { fillLog, type TenantEvent } from './evaluator.traffic.ts';
-import { cpuSeconds } from './processor.time.ts';
+import { cpuSeconds } from '@tollkeeper/testing/processor-time';
 
 /** How fast a number of replicas of a service processed the same number of events. */
 export interface Drained {

@@ -6,7 +6,7 @@ import { NODE_FLAGS } from '@tollkeeper/fleet';
 import { markdownTable } from '@tollkeeper/testing/markdown-table';
 import { describeMachine } from './machine.ts';
 import { startNginx } from './nginx.process.ts';
-import { cpuSeconds } from './processor.time.ts';
+import { cpuSeconds } from '@tollkeeper/testing/processor-time';
 import { startServer } from './server.process.ts';
 import type { IdentityAddress } from './servers/identity.server.ts';
 import type { LoadRequest, LoadResult } from './servers/load.worker.ts';
