@@ -9,6 +9,12 @@ export interface FaultRow {
   alertsSeen: number;
   attempts: number;
   delivered: number;
+  /** Calls that a gateway reported by telemetry. */
+  calls: number;
+  callsCounted: number;
+  /** Bodies of telemetry that were sent again after a refusal or no answer, and those sent twice at random. */
+  sentAgain: number;
+  sentTwice: number;
   /** Until the 202 for an event that was first sent after the fault. */
   acceptedAfterS: number;
   /** Until the event was counted on the dashboard and its agent registered. */
@@ -24,6 +30,9 @@ const COLUMNS: Column<FaultRow>[] = [
   ['alerts expected', ({ alertsExpected }) => String(alertsExpected)],
   ['alerts seen', ({ alertsSeen }) => String(alertsSeen)],
   ['deliveries (attempts)', ({ attempts, delivered }) => `${delivered} (${attempts})`],
+  ['calls by OTLP', ({ calls }) => String(calls)],
+  ['calls counted', ({ callsCounted }) => String(callsCounted)],
+  ['bodies again (twice)', ({ sentAgain, sentTwice }) => `${sentAgain} (${sentTwice})`],
   ['accepted after', ({ acceptedAfterS }) => seconds(acceptedAfterS)],
   ['counted after', ({ countedAfterS }) => seconds(countedAfterS)],
   ['notified after', ({ notifiedAfterS }) => seconds(notifiedAfterS)],

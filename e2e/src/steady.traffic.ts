@@ -1,8 +1,14 @@
-import type { WatchedWorkspace } from './watched.workspace.ts';
+import type { ReportingGateway } from './reporting.gateway.ts';
 
 const INTERVAL_MS = 200;
 /** Small: a fault hits the batches in flight, and more events in each would only take processor time. */
 export const BATCH_SIZE = 5;
+
+/** A gateway, and the next events or calls that it reports. */
+export interface TrafficSource<T = unknown> {
+  readonly gateway: Pick<ReportingGateway<T>, 'report' | 'drained'>;
+  nextBatch(size: number): T[];
+}
 
 export interface SteadyTraffic {
   /** Stops it; resolves once all that was sent is accepted. */
@@ -10,10 +16,10 @@ export interface SteadyTraffic {
 }
 
 /**
- * Sends twenty-five events a second for each of the workspaces, whatever the answers are. Events that are not accepted
- * yet wait at the gateway.
+ * Sends twenty-five events or calls a second for each of the workspaces, whatever the answers are. Those that are not
+ * accepted yet wait at the gateway.
  */
-export function startSteadyTraffic(workspaces: readonly WatchedWorkspace[]): SteadyTraffic {
+export function startSteadyTraffic(workspaces: readonly TrafficSource[]): SteadyTraffic {
   const failures: unknown[] = [];
   const timer = setInterval(() => {
     for (const { gateway, nextBatch } of workspaces) {

@@ -5,13 +5,18 @@ import { SERVICES, type ServiceName } from '@tollkeeper/topology';
 import { type ApiClient, logIn } from '../api.client.ts';
 import { type FaultRow, formatFaultTable } from '../fault.table.ts';
 import type { FleetStage } from '../fleet.stage.ts';
+import { recordedSenders } from '../senders/recorded.senders.ts';
 import { BATCH_SIZE, startSteadyTraffic } from '../steady.traffic.ts';
+import { newTelemetryWorkspace, type TelemetryWorkspace } from '../telemetry.gateway.ts';
 import { newWatchedWorkspace, type WatchedWorkspace } from '../watched.workspace.ts';
 
 const WORKSPACES = 2;
 const ALARMS = 16;
 /** Batches of each workspace before a fault: traffic then flows, and a few alarms have been counted but not fired. */
 const BATCHES_BEFORE = 10;
+
+/** A gateway that reports by OTLP, in another sender's way during each fault. */
+const OTLP_SENDERS = recordedSenders().filter(({ protocol }) => protocol === 'otlp');
 
 /** Kills something permanently, and resolves to a function that starts it again. */
 type Fault = (fleet: Fleet) => Promise<() => Promise<void>>;
@@ -27,28 +32,36 @@ export function describeFaults(stage: FleetStage, deaths: readonly string[]): vo
   describe('while events flow and rules fire, kill -9 and restart', () => {
     const rows: FaultRow[] = [];
     const watched: WatchedWorkspace[] = [];
+    const reported: TelemetryWorkspace[] = [];
     let owner: ApiClient;
 
     const watch = () =>
       newWatchedWorkspace({ target: stage.deployment(), owner, receiver: stage.receiver(), alarms: ALARMS });
 
+    const reportByOtlp = (name: string) => {
+      const sender = OTLP_SENDERS[reported.length % OTLP_SENDERS.length]!;
+      return newTelemetryWorkspace({ target: stage.deployment(), owner, sender }, name);
+    };
+
     beforeAll(async () => {
       owner = await logIn(stage.deployment(), stage.deployment().owner);
     });
     afterAll(() => {
-      for (const { gateway } of watched) gateway.close();
+      for (const { gateway } of [...watched, ...reported]) gateway.close();
       process.stdout.write(`\n${formatFaultTable(rows)}\n`);
     });
 
     it.each(FAULTS)(
-      'of %s: everything accepted is counted once, every alert fires once and arrives',
+      'of %s: every accepted event and call is counted once, every alert fires once and arrives',
       async (...fault) => {
         const [name, strike] = fault;
         const workspaces = await Promise.all(Array.from({ length: WORKSPACES }, watch));
         watched.push(...workspaces);
-        const traffic = startSteadyTraffic(workspaces);
+        const telemetry = await reportByOtlp(name);
+        reported.push(telemetry);
+        const traffic = startSteadyTraffic([...workspaces, telemetry]);
         await eventually(() => {
-          for (const { gateway } of workspaces)
+          for (const { gateway } of [...workspaces, telemetry])
             expect(gateway.accepted.length).toBeGreaterThan(BATCH_SIZE * BATCHES_BEFORE);
         });
 
@@ -58,15 +71,17 @@ export function describeFaults(stage: FleetStage, deaths: readonly string[]): vo
         const recoveries = await recovering;
         await traffic.stop();
 
-        for (const each of workspaces) await eventually(() => each.expectExact());
-        rows.push(await toRow(name, workspaces, recoveries));
+        expect(telemetry.gateway.accepted).toHaveLength(telemetry.gateway.sent.length);
+        for (const each of [...workspaces, telemetry]) await eventually(() => each.expectExact());
+        rows.push({ fault: name, ...(await eventsOf(workspaces, recoveries)), ...(await callsOf(telemetry)) });
         expect(deaths).toEqual([]);
       },
     );
 
     it('and what was exact after each of them still is after all', async () => {
       expect(watched).toHaveLength(FAULTS.length * WORKSPACES);
-      for (const each of watched) await each.expectExact();
+      expect(reported).toHaveLength(FAULTS.length);
+      for (const each of [...watched, ...reported]) await each.expectExact();
     });
   });
 }
@@ -89,14 +104,23 @@ async function recovery(workspace: WatchedWorkspace, agentId: string): Promise<R
   return { acceptedAfterS, countedAfterS, notifiedAfterS };
 }
 
-async function toRow(fault: string, workspaces: WatchedWorkspace[], recoveries: Recovery[]): Promise<FaultRow> {
+type OfCalls = Pick<FaultRow, 'calls' | 'callsCounted' | 'sentAgain' | 'sentTwice'>;
+
+async function callsOf({ gateway, counted, sentTwice }: TelemetryWorkspace): Promise<OfCalls> {
+  const sentAgain = sum([...gateway.refusals.values()]);
+  return { calls: gateway.sent.length, callsCounted: await counted(), sentAgain, sentTwice };
+}
+
+async function eventsOf(
+  workspaces: WatchedWorkspace[],
+  recoveries: Recovery[],
+): Promise<Omit<FaultRow, 'fault' | keyof OfCalls>> {
   const counts = await Promise.all(workspaces.map((each) => each.counts()));
   const alerts = await Promise.all(workspaces.map((each) => each.alerts()));
   const arrivals = workspaces.map((each) => each.arrivals());
   const isCounted = (type: string) => type === 'spend.settled' || type === 'budget.blocked';
   const slowest = (of: keyof Recovery) => Math.max(...recoveries.map((each) => each[of]));
   return {
-    fault,
     sent: sum(workspaces.map(({ gateway }) => gateway.sent.filter(({ type }) => isCounted(type)).length)),
     counted: sum(counts.map(({ settlements, blocked }) => settlements + blocked)),
     alertsExpected: sum(workspaces.map((each) => each.expectedAlerts().length)),
