@@ -7,7 +7,7 @@ import type { SettlementReader } from './settlement.list.ts';
 import type { SettlementPlace } from './settlement.page.ts';
 
 /** A program whose calls another sender seems to report as well, so that both count. */
-export interface ReportedTwice {
+interface ReportedTwice {
   program: AgentProgram;
   /** The agents to which both reports belong. */
   agentId: string;
