@@ -6,6 +6,7 @@ import { describeConsoleBudgets } from '../src/suites/console/budgets.suite.ts';
 import { describeEveryPage } from '../src/suites/console/every-page.suite.ts';
 import { describeConsoleMoney } from '../src/suites/console/money.suite.ts';
 import { describeConsoleSessions, describeConsoleTooManyLogIns } from '../src/suites/console/sessions.suite.ts';
+import { describeConsoleSpendCharts } from '../src/suites/console/spend-charts.suite.ts';
 import { describeConsoleWorksheet } from '../src/suites/console/worksheet.suite.ts';
 
 describe('the console, in a browser', () => {
@@ -14,6 +15,7 @@ describe('the console, in a browser', () => {
   describeEveryPage(console);
   describeConsoleSessions(stage, console);
   describeConsoleMoney(stage, console);
+  describeConsoleSpendCharts(stage, console);
   describeConsoleBudgets(stage, console);
   describeConsoleWorksheet(stage, console);
   describeConsoleBlocked(stage, console);
