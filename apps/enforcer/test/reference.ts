@@ -1,23 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { BudgetedCall, BudgetScope } from '@tollkeeper/contracts';
+import type { BudgetedCall } from '@tollkeeper/contracts';
 import type { ActiveBudget } from '../src/domain/active.budgets.ts';
-import type { DailyLimit, Limit, LimitRow, OverspendCause } from '../src/domain/limit.ts';
+import type { DailyLimit, LimitRow } from '../src/domain/limit.ts';
 import type { Reservation } from '../src/domain/reservation.ts';
+import { countDay, type Counted, NOTHING, rowOf } from './reference.counts.ts';
 import type { Fact, FactOf, History, LabelledRequest, Span } from './reference.facts.ts';
 import { ReferenceMeters } from './reference.meters.ts';
 import { budgetsOf, type CountedIn, limitOf, type OfBudgets, ReferencePeriods } from './history.budgets.ts';
-
-/** An account of a day, computed from all facts. */
-export interface Counted {
-  posted: number;
-  held: number;
-  open: number;
-  released: number;
-  expired: number;
-  /** The part of the posted spend that holds covered. */
-  within: number;
-  overspend: Record<OverspendCause, number>;
-}
 
 /** The data of an event `spend.settled`, or of `spend.repriced` if it has a time of correction. */
 export interface Spend {
@@ -30,25 +19,6 @@ export interface Spend {
   call: BudgetedCall;
   micros: number;
   at: number;
-}
-
-const NOTHING: Counted = {
-  ...{ posted: 0, held: 0, open: 0, released: 0, expired: 0, within: 0 },
-  overspend: { above_hold: 0, late: 0, unreserved: 0 },
-};
-
-type Call = Pick<Spend, 'agentId' | 'planKey'>;
-type AccountName = Pick<DailyLimit, 'scope' | 'scopeId'>;
-
-const COUNTS_IN: Record<BudgetScope, (call: Call, scopeId: string) => boolean> = {
-  workspace: () => true,
-  agent: ({ agentId }, scopeId) => agentId === scopeId,
-  plan: ({ planKey }, scopeId) => planKey === scopeId,
-};
-
-/** Whether a call counts in the account. */
-export function countsIn(call: Call, { scope, scopeId }: AccountName): boolean {
-  return COUNTS_IN[scope](call, scopeId);
 }
 
 /**
@@ -107,48 +77,12 @@ export class Reference implements History {
     };
   }
 
-  /** The state of an account on a day. */
-  count(day: number, name: AccountName): Counted {
-    return this.countFacts((fact) => fact.day === day && countsIn(fact.kind === 'granted' ? fact.request : fact, name));
-  }
-
-  private countFacts(isCounted: (fact: FactOf<'granted' | 'unreserved' | 'corrected'>) => boolean): Counted {
-    const overspend = { above_hold: 0, late: 0, unreserved: 0 };
-    const counted = { posted: 0, held: 0, open: 0, released: 0, expired: 0, within: 0, overspend };
-    for (const grant of this.of('granted').filter(isCounted)) {
-      const { state, amountMicros } = this.find(grant.id)!;
-      const settled = this.of('settled').find(({ id }) => id === grant.id);
-      if (state === 'held') counted.held += amountMicros;
-      if (state === 'held') counted.open += 1;
-      if (state === 'released') counted.released += 1;
-      if (state === 'expired' || settled?.isLate === true) counted.expired += 1;
-      if (settled === undefined || settled.counted) continue;
-      counted.posted += settled.micros;
-      if (settled.isLate) {
-        overspend.late += settled.micros;
-      } else {
-        counted.within += Math.min(settled.micros, amountMicros);
-        overspend.above_hold += Math.max(0, settled.micros - amountMicros);
-      }
-    }
-    for (const spend of this.of('unreserved').filter(isCounted)) {
-      counted.posted += spend.micros;
-      overspend.unreserved += spend.micros;
-    }
-    for (const { micros } of this.of('corrected').filter(isCounted)) {
-      counted.posted += micros;
-      if (micros > 0) overspend.unreserved += micros;
-      else counted.within += micros;
-    }
-    return counted;
-  }
-
   /** The limits with what they count now, in their order; without budgets that are for no time now. */
   counts(limits: readonly DailyLimit[], budgets: OfBudgets): { row: LimitRow; counted: Counted }[] {
     const day = this.dayOf(this.now);
     const daily = limits.map((limit) => {
       const period = { start: day.start, end: day.end };
-      const counted = this.count(day.start, limit);
+      const counted = countDay(this, day.start, limit);
       return { row: rowOf(limit, limit.limitMicros, period, day.end, counted), counted };
     });
     const others = budgets.flatMap(([budget, value]) => {
@@ -334,7 +268,7 @@ export class Reference implements History {
   report(limits: readonly DailyLimit[], budgets: OfBudgets) {
     const { start, end, timezone } = this.dayOf(this.now);
     const daily = limits.flatMap((limit) => {
-      const { posted } = this.count(start, limit);
+      const { posted } = countDay(this, start, limit);
       return [50, 80, 100]
         .filter((percent) => posted > 0 && posted * 100 >= limit.limitMicros * percent)
         .map((percent) => ({ ...limit, start, period: { start, end }, percent, spentMicros: posted }));
@@ -368,25 +302,6 @@ export class Reference implements History {
     });
     return [...reported, ...told];
   }
-}
-
-function rowOf(
-  limit: Limit,
-  bound: number,
-  period: Span,
-  resetsAt: number,
-  { posted: spentMicros, held: heldMicros }: Counted,
-): LimitRow {
-  const remainingMicros = Math.max(0, bound - spentMicros - heldMicros);
-  return {
-    ...limit,
-    period,
-    spentMicros: Math.max(0, spentMicros),
-    heldMicros,
-    remainingMicros,
-    resetsAt,
-    state: 'exact',
-  };
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();

@@ -9,7 +9,8 @@ import { createMemoryJournal, createMemorySnapshots, ALONE } from '../../test/me
 import { budgetsFor, budgetsOf, type OfBudgets } from '../../test/history.budgets.ts';
 import { HistoryDashboard } from '../../test/history.dashboard.ts';
 import { answering, codeOf, numbers, plain, viewOfAll } from '../../test/history.answers.ts';
-import { countsIn, Reference } from '../../test/reference.ts';
+import { countDay, countsIn } from '../../test/reference.counts.ts';
+import { Reference } from '../../test/reference.ts';
 import { type ActiveBudgets, createActiveBudgets } from '../domain/active.budgets.ts';
 import { findPeriod } from '../domain/budget.period.ts';
 import { postAny } from '../domain/correct.ts';
@@ -376,7 +377,7 @@ async function live(seed: number): Promise<void> {
   }
   const { start } = reference.dayOf(reference.now);
   for (const name of names) {
-    const { posted, within, overspend } = reference.count(start, name);
+    const { posted, within, overspend } = countDay(reference, start, name);
     const beyond = overspend.above_hold + overspend.late + overspend.unreserved;
     if (posted !== within + beyond) throw new Error(`Seed ${seed}: the parts of ${name.scopeId} are not the whole`);
     if (posted - highest.get(name.scopeId)! > beyond)
