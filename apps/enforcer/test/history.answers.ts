@@ -16,6 +16,11 @@ export function numbers(seed: number): (below: number) => number {
   };
 }
 
+/** Picks one of a list with such integers. */
+export function picking(next: (below: number) => number): <T>(of: readonly T[]) => T {
+  return (of) => of[next(of.length)]!;
+}
+
 export function answering<Answer, Shown>(ask: Ask<Answer>, shown: (answer: Answer) => Shown): Ask<Shown> {
   return {
     ...ask,

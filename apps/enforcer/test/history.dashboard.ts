@@ -1,12 +1,10 @@
-import { provenTenantId } from '@tollkeeper/kernel';
 import { addPage, findFill } from '../src/domain/fill.page.ts';
 import { postAny } from '../src/domain/correct.ts';
 import type { WorkspaceLedger } from '../src/ledger/workspace.ledger.ts';
 import { withNewestBudgets } from '../src/domain/newest.budgets.ts';
 import type { BudgetSource } from '../src/domain/peers.ts';
+import { TENANT } from './history.limits.ts';
 import type { Reference, Spend } from './reference.ts';
-
-const TENANT = provenTenantId('ws_histories');
 
 /** What a history has settled, as the dashboard has it: of each settlement, the first event. */
 export class HistoryDashboard {

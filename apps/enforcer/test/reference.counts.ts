@@ -20,7 +20,7 @@ export const NOTHING: Counted = {
 };
 
 type Call = Pick<FactOf<'unreserved'>, 'agentId' | 'planKey'>;
-type AccountName = Pick<DailyLimit, 'scope' | 'scopeId'>;
+export type AccountName = Pick<DailyLimit, 'scope' | 'scopeId'>;
 
 const COUNTS_IN: Record<BudgetScope, (call: Call, scopeId: string) => boolean> = {
   workspace: () => true,

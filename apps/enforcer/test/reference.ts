@@ -115,6 +115,17 @@ export class Reference implements History {
     return this.counts(limits, budgets).map(({ row }) => row);
   }
 
+  view(limits: readonly DailyLimit[], budgets: OfBudgets) {
+    const { start, end, timezone } = this.dayOf(this.now);
+    const items = this.counts(limits, budgets).map(({ row, counted }) => {
+      const { open, released, expired, overspend } = counted;
+      // Of earlier reservations, a budget does not know how they ended.
+      const ended = row.budget === undefined && { released, expired, overspendMicros: overspend };
+      return { ...row, openReservations: open, ...ended };
+    });
+    return { day: { start, end, timezone }, items };
+  }
+
   /** `id` is the id of the reservation if it is granted. */
   reserve(id: string, request: LabelledRequest, limits: readonly DailyLimit[], budgets: OfBudgets, dryRun: boolean) {
     const known = this.of('granted').find((fact) => fact.id === id);
