@@ -4,7 +4,7 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   testMatch: ['<rootDir>/{src,test}/**/*.spec.ts'],
   // Suites on Apache Kafka, on tools from outside of npm, and those that need an otherwise idle machine have runs of
-  // their own: jest.integration.preset.js.
+  // their own: jest.integration.preset.js, and jest.alone.config.js of e2e.
   testPathIgnorePatterns: ['/node_modules/', '\\.(kafka|tools|alone)\\.spec\\.ts$'],
   transform: {
     '^.+\\.ts$': [

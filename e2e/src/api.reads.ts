@@ -8,7 +8,7 @@ const QUERIES: Record<string, readonly string[]> = {
 };
 const OF_AN_AGENT = ['/api/v1/agents/{agent_id}', '/api/v1/dashboard/top-agents/details?agent_id={agent_id}'];
 
-/** The answers to all reads that a workspace has, for each of its agents. */
+/** The answers to the reads of a workspace that need no id, and to those of its agents. Throws if one is refused. */
 export async function* readEverything(
   target: Target,
   owner: ApiClient,
@@ -23,6 +23,8 @@ export async function* readEverything(
   for (const path of [...general, ...ofAgents]) {
     const isOfPerson = /^\/api\/v1\/(auth|workspaces)\b/.test(path);
     const read = isOfPerson ? path : `/w/${slug}${path}`;
-    yield { ...(await owner.call({ path: read })), path: read };
+    const answer = await owner.call({ path: read });
+    if (answer.status !== 200) throw new Error(`GET ${read} answered ${answer.status}: ${answer.text.slice(0, 200)}`);
+    yield { ...answer, path: read };
   }
 }

@@ -59,11 +59,15 @@ function unpack(bytes: Buffer): Buffer | undefined {
   return bytes.readUInt16BE(0) === 0x1f8b ? gunzipSync(bytes) : undefined;
 }
 
-/** Every file of the directory. */
+/** Every file of the directory, except those that `mongod` removes meanwhile. */
 export async function* storedFiles(directory: string): AsyncGenerator<StoredBytes> {
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
-    yield { place: `file ${relative(directory, path)}`, bytes: await readFile(path) };
+    const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      return undefined;
+    });
+    if (bytes !== undefined) yield { place: `file ${relative(directory, path)}`, bytes };
   }
 }

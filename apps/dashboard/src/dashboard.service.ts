@@ -124,7 +124,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
         ...{ store: createReconciliationStore(connection, trail, clock), reads, tallies, clock },
         rollupSeconds: rollupSeconds(config.RETENTION_SECONDS),
       }),
-      createReportedTwiceRoute({ reports: createTwiceReports({ reads, reader: stores.settlements }), clock }),
+      createReportedTwiceRoute(createTwiceReports({ reads, reader: stores.settlements, clock })),
       createMediansRoute({ reads, tallies, budgetList, directory, trackedLabels, clock }),
     ],
   });

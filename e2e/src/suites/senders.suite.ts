@@ -77,10 +77,10 @@ export function describeSenders(stage: SearchedStage): void {
     /** The newest settlements of the agent as they count, and the unmetered calls of its workspace. */
     async function countedFor({ workspace: { path }, agent }: Reported) {
       const details = await stage.owner().expect<Api.AgentDetails>({
-        path: path(`/dashboard/top-agents/details?range=today&agent_id=${agent}`),
+        path: path(`/dashboard/top-agents/details?range=1m&agent_id=${agent}`),
       });
       const { unmetered, active_agents } = await stage.owner().expect<Api.Overview>({
-        path: path('/dashboard/overview?range=today'),
+        path: path('/dashboard/overview?range=1m'),
       });
       const calls = details.recent.map((call) => ({
         ...{ model: call.model, amount_micros: call.amount_micros },
@@ -182,8 +182,10 @@ export function describeSenders(stage: SearchedStage): void {
         const { apiKey } = stage.target();
         const body = `{"resourceSpans": [{"${MARK}-broken`;
         const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
-        const { status } = await fetch(`${senders.http().url}/v1/traces`, { method: 'POST', headers, body });
-        expect(status).toBe(400);
+        await eventually(async () => {
+          const { status } = await fetch(`${senders.http().url}/v1/traces`, { method: 'POST', headers, body });
+          expect(status).toBe(400);
+        });
         for (const { path, answer } of [...senders.http().exchanges, ...senders.grpc().exchanges]) {
           stage.add(`answer to POST ${path}`, answer);
         }

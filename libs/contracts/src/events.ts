@@ -17,7 +17,6 @@ import { issueMessage, norAre } from './validation.ts';
 
 /** Maximum number of events in one batch. */
 export const MAX_EVENTS_PER_BATCH = 1000;
-/** Maximum size of a body with events in bytes, also after decompression. */
 /** How far ahead of the clock the `time` of an event may be, as checked by ingestion. */
 export const MAX_EVENT_TIME_AHEAD_MS = 5 * 60 * 1000;
 /** Maximum size of an event's `data` in bytes, as JSON without white space, in UTF-8. */

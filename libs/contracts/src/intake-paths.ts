@@ -55,7 +55,10 @@ const BY_PATH = new Map(
   ),
 );
 
-/** The row of a path; undefined for all other paths. Senders to these paths lose a body after 408 and 400. */
+/**
+ * The row of a path, which may end in a slash; undefined for all other paths. Senders to these paths lose a body after
+ * 408 and 400.
+ */
 export function intakePathOf(path: string): IntakePath | undefined {
-  return BY_PATH.get(path);
+  return BY_PATH.get(path.endsWith('/') ? path.slice(0, -1) : path);
 }

@@ -149,7 +149,7 @@ describe("the list at the operator's URL", () => {
     answer = endless;
     await prices.start();
     expect(inForce).toEqual([false]);
-    expect(JSON.stringify(errors())).toMatch(/The list was not there within 0\.2 s/);
+    expect(JSON.stringify(errors())).toMatch(/The list did not arrive within 0\.2 s/);
   });
 
   it('that cannot be read at the start does not stop it, but a price is refused until it was read', async () => {

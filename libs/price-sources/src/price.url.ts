@@ -40,7 +40,7 @@ export function createPriceUrl(deps: PriceUrlDeps): OperatorPrices {
       await readWithin(AbortSignal.any([deadline, stopping.signal]));
     } catch (error) {
       if (!deadline.aborted) throw error;
-      throw new Error(`The list was not there within ${deadlineMs / 1_000} s`, { cause: error });
+      throw new Error(`The list did not arrive within ${deadlineMs / 1_000} s`, { cause: error });
     }
   }
 
@@ -67,7 +67,8 @@ export function createPriceUrl(deps: PriceUrlDeps): OperatorPrices {
       if (stopping.signal.aborted) return;
       onRead(false);
       logger.error({ err, path: address }, known === undefined ? UNKNOWN : KEPT);
-      dueAt = now() + retryMs;
+      // The next turn of the loop reads again.
+      dueAt = -Infinity;
     }
   }
 
@@ -93,13 +94,13 @@ const KEPT =
   'PRICES_URL cannot be read; the prices that were read before stay in force. It is read again in a minute. ' +
   'Correct the list or its server. Until then, a process that restarts does not know these prices';
 const UNKNOWN =
-  'PRICES_URL cannot be read; calls without a cost are refused until it was read once. It is read again in a minute. ' +
+  'PRICES_URL cannot be read; calls without a cost are refused until it has been read. It is read again in a minute. ' +
   'Correct PRICES_URL, the list or its server, or unset PRICES_URL to use the prices of the release';
 
 function unknownPrices(): AppError {
   const message =
-    "The prices of the operator's list, PRICES_URL, are not known yet. Try again in a minute. If it stays so, the " +
-    'operator finds the cause in the log.';
+    "The prices of the operator's list, PRICES_URL, are not known yet. Try again in a minute. If this continues, " +
+    'the operator can find the cause in the log.';
   return new AppError('service_unavailable', message, { retryAfterSeconds: 10 });
 }
 

@@ -35,21 +35,33 @@ export async function runIntegrationTests(projects?: string[]): Promise<TestRepo
   // reason.
   if (projects?.includes('@tollkeeper/cluster') ?? true) await runCommand('node', ['tools/cluster/src/prepare.ts']);
   const sideBySide = await runTarget(INTEGRATION_RUN, ['test:integration', '--parallel=1'], projects);
-  const alone = await runTarget(ALONE_RUN, ['test:alone', '--parallel=1'], projects);
+  const alone = await runTarget(ALONE_RUN, ['test:alone', '--parallel=1'], projects, oneRun);
   return {
     passed: sideBySide.passed + alone.passed,
     failures: [...sideBySide.failures, ...alone.failures],
   };
 }
 
-/** Runs the longest project beside the others, because Nx would run it last and without another. */
-async function runTarget(kind: RunKind, target: string[], projects?: string[]): Promise<TestReport> {
+const oneRun = (names: string[]): string[][] => [names];
+
+/** The longest project beside the others, because Nx would run it last and without another. */
+const longestBesideOthers = (names: string[]): string[][] => [
+  names.filter((name) => name === LONG_PROJECT),
+  names.filter((name) => name !== LONG_PROJECT),
+];
+
+/** `inRuns` divides the projects into concurrent runs of Nx. */
+async function runTarget(
+  kind: RunKind,
+  target: string[],
+  projects?: string[],
+  inRuns = longestBesideOthers,
+): Promise<TestReport> {
   if (projects?.length === 0) return { passed: 0, failures: [] };
   const all = projectFolders(workspaceRoot);
   const folders = projects === undefined ? all : all.filter((folder) => projects.includes(packageName(folder)));
   removeResults(kind, folders);
-  const names = folders.map(packageName);
-  const runs = [names.filter((name) => name === LONG_PROJECT), names.filter((name) => name !== LONG_PROJECT)];
+  const runs = inRuns(folders.map(packageName));
   const results = await Promise.all(runs.filter(({ length }) => length > 0).map((run) => runNx(target, run)));
   const report = sumResults(kind, folders);
   if (results.some(({ exitCode }) => exitCode !== 0) && report.failures.length === 0) {

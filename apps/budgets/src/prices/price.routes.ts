@@ -39,7 +39,8 @@ A kind of tokens that is not set costs what its field says. If input or output i
 have such tokens, as a whole.
 
 A price is never changed or deleted. To correct one, set another with the same \`valid_from\`. Setting the same price
-again adds nothing. An end needs a price that counts at its \`valid_from\`. A workspace can set at most ${MAX_PRICES} prices: then 409.`;
+again adds nothing. An end needs a price that counts at its \`valid_from\`. A workspace can set at most
+${MAX_PRICES} prices: then 409.`;
 
 export interface PriceRoutesDeps {
   store: PriceStore;

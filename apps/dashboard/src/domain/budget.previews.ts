@@ -1,5 +1,4 @@
 import {
-  AppError,
   type BudgetPeriod,
   budgetSpanAt,
   type Clock,
@@ -18,7 +17,7 @@ import {
 } from './budget.replay.ts';
 import { withCorrections } from './corrections.ts';
 import { earlierSpend, isInRollups } from './earlier.spend.ts';
-import { createPlaces, LARGE_READS, type Reads } from './reads.ts';
+import { createPlaces, isBusy, LARGE_READS, type Reads } from './reads.ts';
 import type { SettlementReader } from './settlement.list.ts';
 import type { SettlementPlace } from './settlement.page.ts';
 import { WHOLE_WORKSPACE, type Tallies } from './tallies.ts';
@@ -187,11 +186,6 @@ function lastDays(timezone: string, now: number): TimeSpan {
 function withinPeriod(period: BudgetPeriod, { start, end }: TimeSpan): TimeSpan {
   if (!('end' in period)) return { start, end };
   return { start: Math.max(start, period.start), end: Math.min(end, period.end) };
-}
-
-/** Whether other reads take too long. */
-function isBusy(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'rate_limited';
 }
 
 /** The first time whose spend counts in the period of `at`; `at` if there is none. */

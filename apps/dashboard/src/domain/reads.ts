@@ -101,3 +101,8 @@ export function createPlaces({ capacity, ofSender, waiting }: typeof SMALL_READS
   const refusal = (): Error => new AppError('rate_limited', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   return createTurns({ capacity, ofSender, waiting: { ofSender: waiting, ms: MAX_WAIT_MS, refusal } });
 }
+
+/** Whether a read was refused because others of its workspace take too long. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'rate_limited';
+}

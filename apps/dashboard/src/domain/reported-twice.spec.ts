@@ -3,6 +3,7 @@ import { provenTenantId } from '@tollkeeper/kernel';
 import { SPEND_SETTLED, type DashboardEvent, type EventData } from './event.ts';
 import { createReads } from './reads.ts';
 import { createTwiceReports } from './reported-twice.ts';
+import type { SettlementReader } from './settlement.list.ts';
 
 const TENANT = provenTenantId('ws_twice');
 const MINUTE_MS = 60_000;
@@ -10,7 +11,8 @@ let made = 0;
 
 function settled(agent_id: string, time: number, data: EventData): DashboardEvent {
   made += 1;
-  const settlement_id = agent_id === 'gateway' ? `rsp:${made}` : `cc:${made}`;
+  const id = String(made).padStart(6, '0');
+  const settlement_id = agent_id === 'gateway' ? `rsp:${id}` : `cc:${id}`;
   return {
     tenantId: TENANT,
     source: '',
@@ -21,12 +23,28 @@ function settled(agent_id: string, time: number, data: EventData): DashboardEven
   };
 }
 
+const NOW = 3_600_000;
+
 /** What a comparison of these settlements, which are in the order of their times, finds. */
-async function reportedTwice(settlements: DashboardEvent[]) {
-  const reader = { settlementsFrom: async () => ({ settlements, next: null }) };
-  const reports = createTwiceReports({ reads: createReads(), reader });
-  return (await reports.find(TENANT, { start: 0, end: 2 * MINUTE_MS }, new AbortController().signal)).found;
+async function compared(all: DashboardEvent[], maxCompared?: number) {
+  const reader: SettlementReader = {
+    settlementsFrom: async (_tenantId, from, until, _meter, atMost = 400) => {
+      const after = all.filter(
+        ({ time, data }) => time > from.time || (time === from.time && data.settlement_id! > from.after),
+      );
+      const found = after.filter(({ time }) => time < until);
+      const settlements = found.slice(0, atMost);
+      const last = settlements.at(-1);
+      const next = settlements.length < found.length ? { time: last!.time, after: last!.data.settlement_id! } : null;
+      return { settlements, next };
+    },
+  };
+  const deps = { reads: createReads(), reader, clock: () => NOW };
+  const reports = createTwiceReports(maxCompared === undefined ? deps : { ...deps, maxCompared });
+  return reports.find(TENANT, new AbortController().signal);
 }
+
+const reportedTwice = async (all: DashboardEvent[]) => (await compared(all)).found;
 
 const claude = (time: number, data: EventData = {}) => settled('claude', time, data);
 const litellm = (time: number, data: EventData = {}) => settled('gateway', time, data);
@@ -36,16 +54,26 @@ const found = (alike: number, calls = alike) => ({
 });
 
 describe('calls that an agent program and a gateway seem to report', () => {
+  const tokens = { input_tokens: 1500, output_tokens: 345 };
+
   it.each([
-    ['run', { run_id: 'run-1' }, { run_id: 'run-2' }],
-    ['user', { labels: { user: 'ada' } }, { labels: { user: 'bob' } }],
-    ['numbers of tokens', { input_tokens: 1500, output_tokens: 345 }, { input_tokens: 1500, output_tokens: 346 }],
+    ['numbers of tokens', tokens, { ...tokens, output_tokens: 346 }],
+    ['run, and no tokens', { run_id: 'run-1' }, { run_id: 'run-2' }],
+    ['user, and no tokens', { labels: { user: 'ada' } }, { labels: { user: 'bob' } }],
   ])('have the same %s within a minute, whichever report is first', async (_what, same, another) => {
     expect(await reportedTwice([claude(0, same), litellm(MINUTE_MS, same)])).toEqual([found(1)]);
     expect(await reportedTwice([litellm(0, same), claude(MINUTE_MS, same)])).toEqual([found(1)]);
     expect(await reportedTwice([claude(0, same), litellm(MINUTE_MS + 1, same)])).toEqual([]);
     expect(await reportedTwice([litellm(0, same), claude(MINUTE_MS + 1, same)])).toEqual([]);
     expect(await reportedTwice([claude(0, same), litellm(1, another)])).toEqual([]);
+  });
+
+  it('may have tokens in one report alone, but not other ones of the same run and user', async () => {
+    const context = { run_id: 'run', labels: { user: 'ada' } };
+    const [without, its, others] = [context, { ...context, ...tokens }, { ...context, ...tokens, input_tokens: 7 }];
+    expect(await reportedTwice([claude(0, its), litellm(1, without)])).toEqual([found(1)]);
+    expect(await reportedTwice([claude(0, without), litellm(1, its)])).toEqual([found(1)]);
+    expect(await reportedTwice([claude(0, its), litellm(1, others)])).toEqual([]);
   });
 
   it('are counted once each, however many reports are alike', async () => {
@@ -66,22 +94,13 @@ describe('calls that an agent program and a gateway seem to report', () => {
     expect(await reportedTwice([])).toEqual([]);
   });
 
-  it('are compared up to a number of calls, and the answer says up to which time', async () => {
-    const all = [0, 10, 20, 30].map((time) => claude(time, { run_id: 'a' }));
-    const reader = {
-      settlementsFrom: async (
-        _tenant: unknown,
-        from: { time: number },
-        _until: number,
-        _meter: unknown,
-        atMost = 0,
-      ) => ({
-        settlements: all.filter(({ time }) => time >= from.time).slice(0, atMost),
-        next: { time: from.time + 10 * atMost, after: '' },
-      }),
-    };
-    const reports = createTwiceReports({ reads: createReads(), reader, maxCompared: 2 });
-    const { signal } = new AbortController();
-    expect(await reports.find(TENANT, { start: 0, end: 40 }, signal)).toEqual({ found: [], readUntil: 20 });
+  it('are those of the last hour, the newest first, up to a number of calls', async () => {
+    const pair = (time: number) => [claude(time, { run_id: 'a' }), litellm(time, { run_id: 'a' })];
+    const all = [...pair(0), ...pair(NOW - 11 * MINUTE_MS), ...pair(NOW - 6 * MINUTE_MS), ...pair(NOW - 1)];
+    expect(await compared(all)).toEqual({ found: [found(4)], start: 0, end: NOW });
+    expect(await compared([claude(-1), ...all])).toEqual({ found: [found(4)], start: 0, end: NOW });
+    expect(await compared(all, 4)).toEqual({ found: [found(2)], start: NOW - 10 * MINUTE_MS, end: NOW });
+    expect(await compared(all, 3)).toEqual({ found: [found(1)], start: NOW - 5 * MINUTE_MS, end: NOW });
+    expect(await compared(pair(NOW - MINUTE_MS), 1)).toMatchObject({ found: [], end: NOW - MINUTE_MS });
   });
 });

@@ -1,8 +1,8 @@
 import { AGENT_PROGRAMS, type AgentProgram } from '@tollkeeper/contracts';
-import { mapInSlices, type TenantId, type TimeSpan } from '@tollkeeper/kernel';
+import { type Clock, mapInSlices, type TenantId, type TimeSpan } from '@tollkeeper/kernel';
 import { withCorrections } from './corrections.ts';
 import type { DashboardEvent } from './event.ts';
-import { createPlaces, LARGE_READS, type Reads } from './reads.ts';
+import { createPlaces, isBusy, LARGE_READS, type Reads } from './reads.ts';
 import type { SettlementReader } from './settlement.list.ts';
 import type { SettlementPlace } from './settlement.page.ts';
 
@@ -18,20 +18,30 @@ interface ReportedTwice {
   alike: number;
 }
 
+/** What {@link TwiceReports.find} found in the settlements from `start` to `end`. */
+interface Comparison {
+  found: ReportedTwice[];
+  start: number;
+  end: number;
+}
+
 export interface TwiceReports {
   /**
    * Programs of which another sender seems to report at least half of the calls, those with most such calls first. A
-   * report seems to be of the same call if it has the same run, user or numbers of tokens within a minute. Reads the
-   * first {@link MAX_COMPARED} settlements of the span, up to `readUntil`. Rejects with `rate_limited` when earlier
-   * comparisons of the workspace take too long, and with the reason of `signal`.
+   * report seems to be of the same call if it has the same numbers of tokens within a minute, or the same run or user
+   * if one of both has no tokens. Reads the newest settlements of the last hour, as many as it can in its time. Rejects
+   * with `rate_limited` when other reads of the workspace take too long, and with the reason of `signal`.
    */
-  find(tenantId: TenantId, span: TimeSpan, signal: AbortSignal): Promise<{ found: ReportedTwice[]; readUntil: number }>;
+  find(tenantId: TenantId, signal: AbortSignal): Promise<Comparison>;
 }
 
 /** Two reports of the same call have times at most so far apart. */
 const APART_MS = 60_000;
-/** Settlements that are compared, and read at once. */
+/** What is read: steps of the last hour, the newest first, until there are so many settlements, or for so long. */
+const READ_BACK_MS = 3_600_000;
+const STEP_MS = 300_000;
 export const MAX_COMPARED = 20_000;
+const READ_MS = 5_000;
 const READ_AT_ONCE = 2_000;
 /** A comparison keeps up to 10 MB in memory. */
 const COMPARISONS_AT_ONCE = 4;
@@ -42,8 +52,9 @@ interface Report {
   agentId: string;
   /** Undefined for other senders. */
   program: AgentProgram | undefined;
-  /** What all reports of a call have in common, or some of it. */
+  /** Reports of others with one of these `foundBy` seem to be of the same call. */
   keys: string[];
+  foundBy: string[];
   /** The agents of other reports that seem to be of the same call. */
   alike: Set<string>;
 }
@@ -51,27 +62,58 @@ interface Report {
 export function createTwiceReports(deps: {
   reads: Reads;
   reader: SettlementReader;
+  clock: Clock;
   maxCompared?: number;
 }): TwiceReports {
-  const { reads, reader, maxCompared = MAX_COMPARED } = deps;
+  const { reads, reader, clock, maxCompared = MAX_COMPARED } = deps;
   // Each page also waits for its turn among all reads.
   const turns = createPlaces({ ...LARGE_READS, capacity: COMPARISONS_AT_ONCE });
 
-  async function find(tenantId: TenantId, { start, end }: TimeSpan, signal: AbortSignal) {
-    const reports: Report[] = [];
-    let place: SettlementPlace | null = { time: start, after: '' };
-    while (place !== null && reports.length < maxCompared) {
-      const from: SettlementPlace = place;
-      const { settlements, next } = await reads.run({ tenantId, kind: 'reported-twice', signal }, (meter) =>
-        reader.settlementsFrom(tenantId, from, end, meter, Math.min(READ_AT_ONCE, maxCompared)),
-      );
-      reports.push(...(await mapInSlices(withCorrections(settlements), toReport)));
-      place = next;
+  async function find(tenantId: TenantId, signal: AbortSignal): Promise<Comparison> {
+    const deadline = performance.now() + READ_MS;
+    const steps: Report[][] = [];
+    let end = clock();
+    let start = end;
+    let left = maxCompared;
+    for (const first = end - READ_BACK_MS; start > first && left > 0 && performance.now() < deadline;) {
+      const step = await readStep(tenantId, { start: start - STEP_MS, end: start }, { left, deadline, signal });
+      const isPart = step.readUntil < start;
+      // Of the newest step, the part that was read is compared. A part of an earlier one would leave a gap.
+      if (isPart && steps.length > 0) break;
+      if (isPart) end = step.readUntil;
+      steps.unshift(step.reports);
+      start -= STEP_MS;
+      left = isPart ? 0 : left - step.reports.length;
     }
-    return { found: await compare(reports), readUntil: place?.time ?? end };
+    return { found: await compare(steps.flat()), start, end };
   }
 
-  return { find: (tenantId, span, signal) => turns.run(tenantId, 1, () => find(tenantId, span, signal), signal) };
+  /** Reads until there are `left` settlements, for so long, and while other reads of the workspace are quick. */
+  async function readStep(
+    tenantId: TenantId,
+    span: TimeSpan,
+    { left, deadline, signal }: { left: number; deadline: number; signal: AbortSignal },
+  ): Promise<{ reports: Report[]; readUntil: number }> {
+    const reports: Report[] = [];
+    for (let from: SettlementPlace = { time: span.start, after: '' }; ;) {
+      const place = from;
+      const page = await reads
+        .run({ tenantId, kind: 'reported-twice', signal }, (meter) =>
+          reader.settlementsFrom(tenantId, place, span.end, meter, Math.min(READ_AT_ONCE, left)),
+        )
+        .catch((error: unknown) => {
+          if (place.time > span.start && isBusy(error)) return null;
+          throw error;
+        });
+      if (page === null) return { reports, readUntil: place.time };
+      reports.push(...(await mapInSlices(withCorrections(page.settlements), toReport)));
+      if (page.next === null) return { reports, readUntil: span.end };
+      from = page.next;
+      if (reports.length >= left || performance.now() >= deadline) return { reports, readUntil: from.time };
+    }
+  }
+
+  return { find: (tenantId, signal) => turns.run(tenantId, 1, () => find(tenantId, signal), signal) };
 }
 
 async function compare(reports: readonly Report[]): Promise<ReportedTwice[]> {
@@ -100,22 +142,33 @@ async function compare(reports: readonly Report[]): Promise<ReportedTwice[]> {
 async function compareWithEarlier(reports: readonly Report[]): Promise<void> {
   const last = new Map<string, Report>();
   await mapInSlices(reports, (report) => {
+    if (report.program === undefined) {
+      for (const key of report.foundBy) last.set(key, report);
+      return;
+    }
     for (const key of report.keys) {
       const other = last.get(key);
-      if (report.program === undefined) last.set(key, report);
-      else if (other !== undefined && Math.abs(other.time - report.time) <= APART_MS) report.alike.add(other.agentId);
+      if (other !== undefined && Math.abs(other.time - report.time) <= APART_MS) report.alike.add(other.agentId);
     }
   });
 }
 
 function toReport({ time, data }: DashboardEvent): Report {
   const { settlement_id = '', agent_id: agentId = '', run_id, labels, input_tokens = 0, output_tokens = 0 } = data;
-  const keys = [
+  const hasTokens = input_tokens > 0 && output_tokens > 0;
+  const tokens = hasTokens ? [`tokens ${input_tokens} ${output_tokens}`] : [];
+  const context = [
     ...(run_id !== undefined ? [`run ${run_id}`] : []),
     ...(labels?.['user'] !== undefined ? [`user ${labels['user']}`] : []),
-    ...(input_tokens > 0 && output_tokens > 0 ? [`tokens ${input_tokens} ${output_tokens}`] : []),
   ];
-  return { time, agentId, program: programOf(settlement_id), keys, alike: new Set() };
+  // Two calls of a run or user with other tokens are two calls.
+  const ofAny = context.map((key) => `${key}, with any tokens`);
+  const ofNone = context.map((key) => `${key}, without tokens`);
+  return {
+    ...{ time, agentId, program: programOf(settlement_id), alike: new Set() },
+    keys: [...tokens, ...(hasTokens ? ofNone : ofAny)],
+    foundBy: [...tokens, ...ofAny, ...(hasTokens ? [] : ofNone)],
+  };
 }
 
 function programOf(settlementId: string): AgentProgram | undefined {

@@ -1,18 +1,15 @@
 import { AGENT_PROGRAMS, type AgentProgram, identifier, timestamp } from '@tollkeeper/contracts';
 import { defineRoute, type Route } from '@tollkeeper/http';
-import type { Clock } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { MAX_COMPARED, type TwiceReports } from '../domain/reported-twice.ts';
 import { toTimestamp } from './bodies.ts';
-
-const WINDOW_MS = 3_600_000;
 
 const count = z.int().min(0);
 
 const reportedTwiceSchema = z
   .object({
     window: z.object({ start: timestamp, end: timestamp }).meta({
-      description: `The last hour, or the first ${MAX_COMPARED.toLocaleString('en')} calls of it`,
+      description: `What was read: the last hour, or the newest part of it with at most ${MAX_COMPARED.toLocaleString('en')} calls`,
     }),
     items: z
       .array(
@@ -29,7 +26,7 @@ const reportedTwiceSchema = z
   .meta({ id: 'ReportedTwice' });
 
 /** Calls that two senders report without an id by which they would count once. */
-export function createReportedTwiceRoute({ reports, clock }: { reports: TwiceReports; clock: Clock }): Route {
+export function createReportedTwiceRoute(reports: TwiceReports): Route {
   return defineRoute({
     method: 'get',
     path: '/api/v1/dashboard/reported-twice',
@@ -38,18 +35,16 @@ export function createReportedTwiceRoute({ reports, clock }: { reports: TwiceRep
     summary: 'Agent programs whose calls a gateway seems to report as well',
     description:
       'Claude Code and Codex report calls without the id of the response, so if a gateway reports the same calls, both ' +
-      'count. A program is listed if another sender has reports with the same run, user or numbers of tokens within a ' +
-      'minute of at least half of its calls.',
+      'count. A program is listed if another sender has reports with the same numbers of tokens within a minute of at ' +
+      'least half of its calls. Reports without tokens count if they have the same run or user.',
     access: 'member',
     responses: { 200: { description: 'The programs', schema: reportedTwiceSchema } },
     async handler({ caller: { tenantId }, signal }) {
-      const end = clock();
-      const start = end - WINDOW_MS;
-      const { found, readUntil } = await reports.find(tenantId, { start, end }, signal);
+      const { found, start, end } = await reports.find(tenantId, signal);
       return {
         status: 200,
         body: {
-          window: { start: toTimestamp(start), end: toTimestamp(readUntil) },
+          window: { start: toTimestamp(start), end: toTimestamp(end) },
           items: found.map(({ agentId, otherAgentId, ...pair }) => ({
             ...pair,
             ...{ agent_id: agentId, other_agent_id: otherAgentId },

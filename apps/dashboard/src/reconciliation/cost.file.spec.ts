@@ -59,9 +59,7 @@ describe('a cost file', () => {
     const file = await interrupted(() => read('day,model,amount_usd', ...lines));
     const days = daysOf(file);
     const counted = Array.from({ length: 10_000 }, (_, nth) => ({ model: `m${nth}`, micros: days.map(() => 1) }));
-    await interrupted(() =>
-      expect(compare(file, days, counted)).rejects.toThrow('a report of at most 40000 days and models'),
-    );
+    await interrupted(() => expect(compare(file, days, counted)).rejects.toThrow('at most 40000 days of models'));
   });
 
   it("of OpenAI's dashboard has the models of its line items, and leaves out days without an amount", async () => {
@@ -103,7 +101,10 @@ describe('a cost file', () => {
     [['day,model,amount_usd', '2026-10-01,gpt-4o,'], 'at least one row'],
     [['day,model,amount_usd', '', '2026-10-01,"gpt', '4o",1', '2026-10-01,a,x'], 'line 5: amount_usd must be a number'],
     [['day,model,amount_usd\r', '2026-10-01,a,1\r', '2026-10-01,a,x\r'], 'line 3: amount_usd must be a number'],
-    [['day,model,amount_usd', '2026-10-01,a,9007199254', '2026-10-02,b,-1'], 'line 3: amount_usd is too large'],
+    [
+      ['day,model,amount_usd', '2026-10-01,a,9007199254', '2026-10-02,b,-1'],
+      'line 3: amount_usd makes the total too large',
+    ],
     [['day,model,amount_usd', '0001-01-01,a,1', '2026-10-01,a,1'], 'at most 400 days'],
   ])('that cannot be read is refused with the line and the reason: %j', async (lines, reason) => {
     const refused = read(...lines);

@@ -78,7 +78,7 @@ export async function readCostFile(bytes: Buffer): Promise<CostFile> {
     if (row === undefined) continue;
     size += row.usd < 0n ? -row.usd : row.usd;
     // So that every sum of them can be shown.
-    if (toMicros(size) > MAX_MICROS) throw invalid(`line ${line}: ${reader.amount} is too large with those before it`);
+    if (toMicros(size) > MAX_MICROS) throw invalid(`line ${line}: ${reader.amount} makes the total too large`);
     const key = `${row.day} ${row.model}`;
     const known = cells.get(key);
     cells.set(key, known === undefined ? row : { ...row, usd: addUsd(known.usd, row.usd) });
@@ -104,21 +104,29 @@ function readerOf(head: readonly string[]): RowReader {
   const format = COST_FORMATS.find((each) => columnsOf(FORMATS[each]).every((column) => head.includes(column)));
   if (format === undefined) throw unknownColumns(head);
   const columns = FORMATS[format];
+  const reads = (column: string | undefined) => {
+    const index = column === undefined ? -1 : head.indexOf(column);
+    return (fields: readonly string[]): string => (fields[index] ?? '').trim();
+  };
+  const [amountOf, dayOf, currencyOf, modelOf] = [
+    reads(columns.amount),
+    reads(columns.day),
+    reads(columns.currency),
+    reads(columns.model),
+  ];
   return {
     format,
     amount: columns.amount,
     read(fields, line) {
-      const at = (column: string | undefined): string =>
-        column === undefined ? '' : (fields[head.indexOf(column)] ?? '').trim();
-      const amount = at(columns.amount);
+      const amount = amountOf(fields);
       if (amount === '') return undefined;
-      const day = columns.dayOf(at(columns.day));
+      const day = columns.dayOf(dayOf(fields));
       if (!isDay(day)) throw invalid(`line ${line}: ${columns.day} must be a day, such as 2026-10-31`);
-      const currency = at(columns.currency).toLowerCase();
+      const currency = currencyOf(fields).toLowerCase();
       if (currency !== '' && currency !== 'usd') throw invalid(`line ${line}: ${columns.currency} must be usd`);
       const usd = parseUsd(amount);
       if (usd === null) throw invalid(`line ${line}: ${columns.amount} must be a number of US dollars, such as 12.50`);
-      return { day, model: columns.modelOf(at(columns.model)).toLowerCase(), usd };
+      return { day, model: columns.modelOf(modelOf(fields)).toLowerCase(), usd };
     },
   };
 }

@@ -135,7 +135,7 @@ function cellsOf(
 }
 
 function tooManyCells(): AppError {
-  const message = `must make a report of at most ${MAX_REPORT_CELLS} days and models. Export a shorter time`;
+  const message = `must have at most ${MAX_REPORT_CELLS} days of models, counted ones included. Export a shorter time`;
   return new AppError('invalid_request', `The file ${message}.`, { details: [{ path: 'body', message }] });
 }
 

@@ -198,6 +198,8 @@ export const AREAS: readonly Area[] = [
     name: 'intake',
     path: '/api/v1/intake',
     bodyLimitBytes: INTAKE_PATHS.litellm.maxBytes,
+    // Ingest takes such a body part by part, each within the time of a whole body of the others.
+    silentForMs: 20_000,
     atLimit: 'service_unavailable',
   },
   {

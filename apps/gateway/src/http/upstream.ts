@@ -203,10 +203,10 @@ function mayBeSentAgain({ method, body }: UpstreamRequest): boolean {
   return body === null && isSafeMethod(method);
 }
 
-function toAppError({ answerWithinMs }: UpstreamRequest, name: string, error: Error): AppError {
+function toAppError({ answerWithinMs, silentForMs }: UpstreamRequest, name: string, error: Error): AppError {
   if (error instanceof AppError) return error;
   if ('code' in error && SILENT.has(String(error.code))) {
-    return answerWithinMs === undefined ? silent(name) : tooLate(name);
+    return answerWithinMs === undefined && silentForMs === undefined ? silent(name) : tooLate(name);
   }
   return unreachable(name, error);
 }

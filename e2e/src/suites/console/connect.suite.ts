@@ -20,6 +20,7 @@ const SENDERS = [
   'OpenAI Agents SDK / OpenInference',
   'OpenLLMetry',
   'Langfuse SDK',
+  'MLflow',
   'Claude Code',
   'Codex',
   'Envoy access log',
@@ -66,7 +67,8 @@ export function describeConsoleConnect(stage: Stage, console: ReturnType<typeof 
       const { slug, apiKey } = await newWorkspace(console.owner());
       const call = spendSettled({ agentId: 'coder', amountMicros: 5 });
       const program = { ...call, data: { ...call.data, settlement_id: `cc:${call.id}` } };
-      await reportEvents(stage.deployment(), apiKey, [program, spendSettled({ agentId: 'litellm', amountMicros: 5 })]);
+      const events = [program, spendSettled({ agentId: 'litellm', amountMicros: 5 })];
+      await eventually(() => reportEvents(stage.deployment(), apiKey, events));
       const { page, expectFit } = await console.begin(look);
       for (const path of ['connect', 'spend']) {
         await eventually(async () => {

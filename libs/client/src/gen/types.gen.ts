@@ -1681,7 +1681,7 @@ export type ReconciliationSummary = {
 
 export type ReportedTwice = {
     /**
-     * The last hour, or the first 20,000 calls of it
+     * What was read: the last hour, or the newest part of it with at most 20,000 calls
      */
     window: {
         /**

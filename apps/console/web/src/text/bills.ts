@@ -1,7 +1,5 @@
 import { counted } from './plurals.ts';
 
-const CALLS = { one: 'call', other: 'calls' };
-
 /** Loaded with its pages, to keep the first page small. */
 export const bills = {
   title: 'Bills',
@@ -23,7 +21,7 @@ export const bills = {
     {
       name: 'OpenAI',
       link: { href: 'https://platform.openai.com/usage', name: 'platform.openai.com/usage' },
-      text: 'Choose the days, group the spend by line item, and export the cost data. Only owners of the organization can.',
+      text: 'Choose the days, group the spend by line item, and export the cost data. Only organization owners can export it.',
     },
     {
       name: 'Anthropic',
@@ -49,7 +47,7 @@ export const bills = {
     billed: 'Billed',
     counted: 'Counted',
     difference: 'Difference',
-    share: 'In %',
+    share: 'Difference (%)',
     when: 'Compared',
   },
   /** Counted minus billed. */
@@ -67,7 +65,8 @@ export const bills = {
     showModels: 'Show the models',
     unpriced: (calls: number) =>
       `${counted(calls, { one: 'call has no price and counts', other: 'calls have no price and count' })} as $0.00 in this time.`,
-    unmetered: (calls: number) => `${counted(calls, CALLS)} without usage in this time, in no figure.`,
+    unmetered: (calls: number) =>
+      `${counted(calls, { one: 'call was reported without usage and is', other: 'calls were reported without usage and are' })} not included.`,
   },
   differences: 'Differences',
   by: {
@@ -78,12 +77,12 @@ export const bills = {
   },
   notCounted: {
     title: 'Billed, not counted',
-    line: 'On the bill, but no call was counted in this time.',
+    line: 'On the bill, but nothing was counted: no call was reported, or the calls have no price.',
     none: 'Every model on the bill was counted.',
   },
   notBilled: {
     title: 'Counted, not billed',
-    line: 'Not on the bill, for example because another provider bills it. In none of the figures above.',
+    line: 'Not on the bill, for example because another provider bills it. Not included in the figures above.',
     none: 'Every counted model is on the bill.',
   },
 };

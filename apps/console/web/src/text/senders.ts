@@ -218,6 +218,38 @@ export const SENDERS: readonly Sender[] = [
       }),
   },
   {
+    id: 'mlflow',
+    name: 'MLflow',
+    settings: ({ url, key }) => [
+      { place: 'Shell', text: 'pip install mlflow-tracing opentelemetry-exporter-otlp-proto-http PyYAML sqlparse' },
+      {
+        place: ENVIRONMENT,
+        text: [
+          `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${url}/v1/traces`,
+          'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf',
+          `OTEL_EXPORTER_OTLP_TRACES_HEADERS="authorization=Bearer ${key}"`,
+        ].join('\n'),
+      },
+      { place: 'Python, once at the start', text: 'import mlflow\n\nmlflow.openai.autolog()' },
+    ],
+    notes: [
+      'With OTEL_EXPORTER_OTLP_ENDPOINT instead, mlflow-tracing reports nothing.',
+      'Do not set MLFLOW_ENABLE_OTEL_GENAI_SEMCONV: it leaves out which tokens came from a cache.',
+      ASK_FOR_USAGE,
+    ],
+    withoutCalls: 'Turn on the autolog of the library that calls the model, such as mlflow.openai.autolog().',
+    trial: (call) =>
+      spanReport(call, {
+        scope: 'mlflow',
+        attributes: {
+          'mlflow.spanType': JSON.stringify('CHAT_MODEL'),
+          'mlflow.llm.model': JSON.stringify(TRIAL.model),
+          'mlflow.llm.provider': JSON.stringify(TRIAL.provider),
+          'mlflow.chat.tokenUsage': JSON.stringify({ input_tokens: TRIAL.input, output_tokens: TRIAL.output }),
+        },
+      }),
+  },
+  {
     id: 'claude-code',
     name: 'Claude Code',
     settings: ({ url, key }) => [

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useChange } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { bills } from '../../text/bills.ts';
@@ -22,6 +22,11 @@ export function BillForm() {
   const [problem, setProblem] = useState<string>();
   const [error, setError] = useState<unknown>(null);
   const [working, setWorking] = useState(false);
+  const isShown = useRef(true);
+  useEffect(() => {
+    isShown.current = true;
+    return () => void (isShown.current = false);
+  }, []);
   const compare = useChange('POST /api/v1/reconciliations', ['GET /api/v1/reconciliations']);
 
   function choose(next: File | null): void {
@@ -53,7 +58,8 @@ export function BillForm() {
       query: { file_name: chosen.name.slice(0, MAX_NAME) },
       body: new Blob([bytes], { type: 'text/csv' }),
     });
-    await navigate({ to: '/w/$slug/bills/$billId', params: { slug, billId: id } });
+    // Who has left the page meanwhile finds the comparison in the list.
+    if (isShown.current) await navigate({ to: '/w/$slug/bills/$billId', params: { slug, billId: id } });
   }
 
   return (

@@ -45,7 +45,7 @@ export function BillPage() {
           <>
             <Totals bill={data} />
             <Causes bill={data}>
-              {/* Without it, for example if the days are no longer stored, the comparison is shown all the same. */}
+              {/* Without it, for example if the days are no longer stored, the comparison is shown anyway. */}
               {spend.isPending ? <Skeleton height={40} /> : spend.data && <Unknown bill={data} spend={spend.data} />}
             </Causes>
             <div className={ui['two']}>
@@ -54,7 +54,7 @@ export function BillPage() {
                   words={words.notCounted}
                   amount={words.column.billed}
                   rows={data.models
-                    .filter(({ counted_micros }) => counted_micros === 0)
+                    .filter(({ counted_micros, charged_micros }) => counted_micros === 0 && charged_micros !== 0)
                     .map(({ model, charged_micros: micros }) => ({ model, micros }))}
                 />
               </Card>
