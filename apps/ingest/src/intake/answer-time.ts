@@ -15,7 +15,7 @@ export async function answerInTime<T>(spentMs: number, work: (signal: AbortSigna
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(
     () => {
-      const message = 'The body could not be stored in time. Send the same body again.';
+      const message = 'The body could not be stored in the event log in time. Send the same body again.';
       const reason = new AppError('service_unavailable', message, { retryAfterSeconds: 2 });
       late.abort(reason);
       reject(reason);
