@@ -57,7 +57,7 @@ export function describeConsoleBills(stage: Stage, console: ReturnType<typeof us
         await cardOf(page, 'Billed').getByText('$4.00').waitFor();
         await cardOf(page, 'Counted').getByText('$2.50').waitFor();
         await cardOf(page, 'Difference').getByTitle('−$1.500001').waitFor();
-        await cardOf(page, 'In %').getByText('−38%').waitFor();
+        await cardOf(page, 'Difference (%)').getByText('−38%').waitFor();
         const table = page.getByRole('table', { name: 'Differences: Model and day' });
         await eventually(async () => {
           expect(await table.getByRole('row').allInnerTexts()).toEqual([
