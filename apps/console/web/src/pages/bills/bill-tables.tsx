@@ -7,7 +7,8 @@ import type { Column } from '../../ui/cells.tsx';
 import { Money } from '../../ui/figures.tsx';
 import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
-import { type Compared, Difference, DifferenceShare } from './bill-parts.tsx';
+import { AMOUNTS } from './amount-columns.tsx';
+import { type Compared, DifferenceShare } from './bill-parts.tsx';
 import type { BillPart } from './bill-search.ts';
 
 interface Row extends Compared {
@@ -31,20 +32,7 @@ const NAMES: Record<BillPart, Column<Row>> = {
 };
 
 const SUMS: Column<Row>[] = [
-  {
-    key: 'billed',
-    head: words.column.billed,
-    align: 'right',
-    cell: ({ charged_micros: micros }) => <Money micros={micros} />,
-  },
-  {
-    key: 'counted',
-    head: words.column.counted,
-    align: 'right',
-    wide: true,
-    cell: ({ counted_micros: micros }) => <Money micros={micros} />,
-  },
-  { key: 'difference', head: words.column.difference, align: 'right', cell: (row) => <Difference of={row} /> },
+  ...AMOUNTS,
   { key: 'share', head: words.column.share, align: 'right', wide: true, cell: (row) => <DifferenceShare of={row} /> },
 ];
 

@@ -3,12 +3,13 @@ import { type Api, useRead } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { bills as words } from '../../text/bills.ts';
 import type { Column } from '../../ui/cells.tsx';
-import { Ago, Money } from '../../ui/figures.tsx';
+import { Ago } from '../../ui/figures.tsx';
 import { Card, Loaded, Note, PageHead } from '../../ui/parts.tsx';
 import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { BillForm, BillSources } from './bill-form.tsx';
-import { daysOf, Difference, nameOf } from './bill-parts.tsx';
+import { AMOUNTS } from './amount-columns.tsx';
+import { daysOf, nameOf } from './bill-parts.tsx';
 
 /** Compares what providers billed with what was counted. Admins upload cost files; members read the comparisons. */
 export function BillsPage() {
@@ -32,20 +33,7 @@ export function BillsPage() {
 const COLUMNS: Column<Api.ReconciliationSummary>[] = [
   { key: 'file', head: words.column.file, cell: (bill) => <BillLink bill={bill} /> },
   { key: 'days', head: words.column.days, wide: true, cell: daysOf },
-  {
-    key: 'billed',
-    head: words.column.billed,
-    align: 'right',
-    cell: ({ charged_micros: micros }) => <Money micros={micros} />,
-  },
-  {
-    key: 'counted',
-    head: words.column.counted,
-    align: 'right',
-    wide: true,
-    cell: ({ counted_micros: micros }) => <Money micros={micros} />,
-  },
-  { key: 'difference', head: words.column.difference, align: 'right', cell: (bill) => <Difference of={bill} /> },
+  ...AMOUNTS,
   {
     key: 'when',
     head: words.column.when,
