@@ -9,7 +9,7 @@ import { newSenderWorkspace, type SenderWorkspace } from '../senders/sender.work
 import type { Sender } from '../senders/sender.ts';
 import type { TargetOf } from '../target.ts';
 
-/** Calls of all senders together. `RECORDS=1000000` takes minutes. */
+/** Calls of all senders together. `RECORDS=1000000` takes more than an hour on two cores. */
 const RECORDS = Number(process.env['RECORDS'] ?? 20_000);
 /** Senders with one call a request have a tenth of the others' calls. */
 const PART_OF_SINGLE = 1 / 10;
