@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { provenTenantId } from '@tollkeeper/kernel';
+import { AppError, provenTenantId } from '@tollkeeper/kernel';
 import { SPEND_SETTLED, type DashboardEvent, type EventData } from './event.ts';
 import { createReads } from './reads.ts';
 import { createTwiceReports } from './reported-twice.ts';
@@ -102,5 +102,18 @@ describe('calls that an agent program and a gateway seem to report', () => {
     expect(await compared(all, 4)).toEqual({ found: [found(2)], start: NOW - 10 * MINUTE_MS, end: NOW });
     expect(await compared(all, 3)).toEqual({ found: [found(1)], start: NOW - 5 * MINUTE_MS, end: NOW });
     expect(await compared(pair(NOW - MINUTE_MS), 1)).toMatchObject({ found: [], end: NOW - MINUTE_MS });
+  });
+
+  it('are those that were read until other reads of the workspace took too long', async () => {
+    const settlements = [claude(NOW - 1, { run_id: 'a' }), litellm(NOW - 1, { run_id: 'a' })];
+    const reader: SettlementReader = {
+      settlementsFrom: async (_tenantId, _from, until) => {
+        if (until < NOW) throw new AppError('rate_limited', 'Other reads take long.');
+        return { settlements, next: null };
+      },
+    };
+    const reports = createTwiceReports({ reads: createReads(), reader, clock: () => NOW });
+    const compared = await reports.find(TENANT, new AbortController().signal);
+    expect(compared).toEqual({ found: [found(1)], start: NOW - 5 * MINUTE_MS, end: NOW });
   });
 });

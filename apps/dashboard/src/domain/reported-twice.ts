@@ -76,7 +76,11 @@ export function createTwiceReports(deps: {
     let start = end;
     let left = maxCompared;
     for (const first = end - READ_BACK_MS; start > first && left > 0 && performance.now() < deadline;) {
-      const step = await readStep(tenantId, { start: start - STEP_MS, end: start }, { left, deadline, signal });
+      const step = await readStep(
+        tenantId,
+        { start: start - STEP_MS, end: start },
+        { left, deadline, isFirst: steps.length === 0, signal },
+      );
       const isPart = step.readUntil < start;
       // Of the newest step, the part that was read is compared. A part of an earlier one would leave a gap.
       if (isPart && steps.length > 0) break;
@@ -92,7 +96,7 @@ export function createTwiceReports(deps: {
   async function readStep(
     tenantId: TenantId,
     span: TimeSpan,
-    { left, deadline, signal }: { left: number; deadline: number; signal: AbortSignal },
+    { left, deadline, isFirst, signal }: { left: number; deadline: number; isFirst: boolean; signal: AbortSignal },
   ): Promise<{ reports: Report[]; readUntil: number }> {
     const reports: Report[] = [];
     for (let from: SettlementPlace = { time: span.start, after: '' }; ;) {
@@ -102,7 +106,7 @@ export function createTwiceReports(deps: {
           reader.settlementsFrom(tenantId, place, span.end, meter, Math.min(READ_AT_ONCE, left)),
         )
         .catch((error: unknown) => {
-          if (place.time > span.start && isBusy(error)) return null;
+          if (isBusy(error) && (!isFirst || place.time > span.start)) return null;
           throw error;
         });
       if (page === null) return { reports, readUntil: place.time };
