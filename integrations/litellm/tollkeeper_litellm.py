@@ -256,8 +256,7 @@ class Tollkeeper(CustomLogger):
     async def reserve(self, call):
         """The id of the reservation. Raises the refusal for the client, or Unavailable."""
         try:
-            request = self.http.post("/reservations", json=self.request_of(call))
-            answer = await asyncio.wait_for(request, self.timeout_seconds)
+            answer = await asyncio.wait_for(self.ask(call), self.timeout_seconds)
             status, content = answer.status_code, answer.json()
             if status == 201 and content["reservation"]["state"] == "held":
                 return content["reservation"]["id"]
@@ -280,6 +279,14 @@ class Tollkeeper(CustomLogger):
             log.error("Tollkeeper refuses TOLLKEEPER_KEY: status %s", status)
             raise refusal(503, "This proxy may not ask for budgets.", "service_unavailable", NO_RETRY)
         raise Unavailable(f"status {status}")
+
+    async def ask(self, call):
+        """Asks again after 503, which means that Tollkeeper is busy or restarting. The same id is held once."""
+        while True:
+            answer = await self.http.post("/reservations", json=self.request_of(call))
+            if answer.status_code != 503:
+                return answer
+            await asyncio.sleep(random.uniform(0.5, 1))
 
     def request_of(self, call):
         body = {"request_id": call.id, "amount_micros": call.amount_micros, "ttl_seconds": self.ttl_seconds}

@@ -274,7 +274,7 @@ describe('what one sender may have in progress', () => {
       },
       'its service stays silent': async () => {
         ingest.answer = () => undefined;
-        expect((await send(EVENTS, withKey('one'))).status).toBe(504);
+        expect((await send(EVENTS, withKey('one'))).status).toBe(503);
       },
       'refused for its length': async () => {
         expect((await send(EVENTS, { ...withKey('one'), body: Buffer.alloc(5 * MIB + 1) })).status).toBe(413);

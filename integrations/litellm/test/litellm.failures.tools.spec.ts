@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
-import { type LitellmProxy, startLitellm } from './litellm.proxy.ts';
+import { type LitellmProxy, refusalsOfLabels, startLitellm } from './litellm.proxy.ts';
 import { COST, newAgent, type OpenAiError, settled, streaming, useLitellm } from './litellm.stage.ts';
 import type { LosingProxy } from './losing.proxy.ts';
 import { PROMPTS, type Upstream } from './openai.upstream.ts';
@@ -74,6 +74,17 @@ describe('while Tollkeeper is unavailable', () => {
     expect(upstream.prompts.filter((prompt) => prompt.includes(agent))).toEqual([]);
   });
 
+  it('a call waits for a decision that first is 503, and is held once', async () => {
+    const agent = newAgent();
+    const refusedBefore = losing.refused;
+    losing.status = 503;
+    const response = call(agent, { proxy: allowing });
+    await eventually(() => expect(losing.refused).toBeGreaterThan(refusedBefore));
+    losing.status = null;
+    expect((await response).status).toBe(200);
+    expect(await endedReservation(agent)).toMatchObject(settled(COST));
+  });
+
   it('calls go through with `allow`, and what they cost is reported when it is back, once', async () => {
     const agent = newAgent();
     await tollkeeper.setBudget(agent, 10_000);
@@ -143,16 +154,23 @@ describe('while Tollkeeper is unavailable', () => {
   });
 });
 
-it.each([
-  ['TTL_SECONDS', '5', 'must be a number from 10 to 3600'],
-  ['LABELS', 'team=team_alias,Env', "cannot have the label 'Env': a name has 1 to 32 characters"],
-  ['LABELS', 'team=team_alias,team', "has the label 'team' twice"],
-  ['LABELS', 'team=', "names no field for the label 'team'"],
-  ['LABELS', 'a,b,c,d,e,f,g,h,i,j,k', 'must be at most 10 labels'],
-])('the proxy does not start with %s=%s, and says why', async (name, value, problem) => {
-  const env = { TOLLKEEPER_URL: tollkeeper.url, TOLLKEEPER_KEY: tollkeeper.key, [`TOLLKEEPER_${name}`]: value };
+it('the proxy does not start with a wrong setting, and says why', async () => {
+  const env = { TOLLKEEPER_URL: tollkeeper.url, TOLLKEEPER_KEY: tollkeeper.key, TOLLKEEPER_TTL_SECONDS: '5' };
   const starting = startLitellm({ upstreamUrl: upstream.url, env });
-  await expect(starting).rejects.toThrow(`TOLLKEEPER_${name} ${problem}`);
+  await expect(starting).rejects.toThrow('TOLLKEEPER_TTL_SECONDS must be a number from 10 to 3600');
+});
+
+it('wrong labels are refused, each with its reason', async () => {
+  const reasons = {
+    'team=team_alias,Env': "cannot have the label 'Env': a name has 1 to 32 characters",
+    'team=team_alias,team': "has the label 'team' twice",
+    'team=': "names no field for the label 'team'",
+    'a,b,c,d,e,f,g,h,i,j,k': 'must be at most 10 labels',
+  };
+  const refusals = await refusalsOfLabels(Object.keys(reasons));
+  for (const [index, reason] of Object.values(reasons).entries()) {
+    expect(refusals[index]).toContain(`TOLLKEEPER_LABELS ${reason}`);
+  }
 });
 
 itKeepsKeysOutOfLogs();

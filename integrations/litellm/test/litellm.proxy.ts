@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { freePort, killWithOwner } from '@tollkeeper/managed-process';
 import { eventually } from '@tollkeeper/testing';
 import { pythonWithLitellm } from './litellm.install.ts';
@@ -84,6 +85,31 @@ export async function startLitellm({ upstreamUrl, env }: LitellmOptions): Promis
     throw new Error(`The LiteLLM proxy does not start:\n${logs.slice(-4000)}`, { cause: error });
   }
   return { url, logs: () => logs, stop };
+}
+
+const TRY_LABELS = `
+import json, os, sys
+from tollkeeper_litellm import label_fields
+refusals = []
+for os.environ["TOLLKEEPER_LABELS"] in json.loads(sys.argv[1]):
+    try:
+        label_fields()
+        refusals.append(None)
+    except RuntimeError as error:
+        refusals.append(str(error))
+print(json.dumps(refusals))
+`;
+
+/** Why the plugin refuses each of these values of TOLLKEEPER_LABELS, in their order; null where it takes one. */
+export async function refusalsOfLabels(values: string[]): Promise<(string | null)[]> {
+  const env = {
+    ...{ PATH: process.env['PATH'], PYTHONPATH: dirname(PLUGIN), PYTHONDONTWRITEBYTECODE: '1' },
+    ...{ LITELLM_LOCAL_MODEL_COST_MAP: 'True', TOLLKEEPER_URL: 'http://127.0.0.1:1', TOLLKEEPER_KEY: 'unused' },
+  };
+  const { stdout } = await promisify(execFile)(await pythonWithLitellm(), ['-c', TRY_LABELS, JSON.stringify(values)], {
+    env,
+  });
+  return JSON.parse(stdout) as (string | null)[];
 }
 
 function configuration(upstreamUrl: string): object {

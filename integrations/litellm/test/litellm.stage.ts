@@ -47,7 +47,12 @@ export function useLitellm() {
     stops.push(tollkeeper.remove);
     const losing = await startLosingProxy(tollkeeper.url);
     stops.push(losing.stop);
-    const env = { TOLLKEEPER_KEY: tollkeeper.key, TOLLKEEPER_DEFAULT_ESTIMATE_MICROS: String(DEFAULT_ESTIMATE) };
+    const env = {
+      TOLLKEEPER_KEY: tollkeeper.key,
+      TOLLKEEPER_DEFAULT_ESTIMATE_MICROS: String(DEFAULT_ESTIMATE),
+      // On a machine that runs other suites as well, an answer may take longer than the default.
+      TOLLKEEPER_TIMEOUT_SECONDS: '5',
+    };
     const start = async (settings: Record<string, string>) => {
       const proxy = await startLitellm({ upstreamUrl: upstream.url, env: { ...env, ...settings } });
       stops.push(proxy.stop);

@@ -9,6 +9,8 @@ export interface LosingProxy {
   losesAnswers: boolean;
   /** Answers with this status in place of Tollkeeper, as an ingress does that does not know it yet. */
   status: number | null;
+  /** How many requests it has answered in this way. */
+  refused: number;
   /** Put in place of the key of each request, if there is one. */
   key: string | null;
   /** Bodies of the requests to paths with this end. */
@@ -23,7 +25,10 @@ export async function startLosingProxy(target: string): Promise<LosingProxy> {
     const headers = { ...incoming.headers, ...(proxy.key !== null && { authorization: `Bearer ${proxy.key}` }) };
     const chunks: Buffer[] = [];
     const isLost = proxy.losesAnswers;
-    if (proxy.status !== null) return void outgoing.writeHead(proxy.status).end();
+    if (proxy.status !== null) {
+      proxy.refused += 1;
+      return void outgoing.writeHead(proxy.status).end();
+    }
     received.push({ url, chunks });
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     const forwarded = request(new URL(url ?? '/', target), { method, headers }, (answer) => {
@@ -40,6 +45,7 @@ export async function startLosingProxy(target: string): Promise<LosingProxy> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     losesAnswers: false,
     status: null,
+    refused: 0,
     key: null,
     bodies: (pathEnd) =>
       received
