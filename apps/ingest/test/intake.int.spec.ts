@@ -9,6 +9,7 @@ import { readCalls } from '../src/intake/calls.ts';
 import { useIngest } from './ingest.stack.ts';
 import { type TestSpan, traces } from './otlp.bodies.ts';
 import { readStatus } from './reporter.client.ts';
+import { sendReport } from './report.sender.ts';
 import { bodyOf, callSpan as call, RECEIVED_MS, RECORDED, recordsOf } from './senders.ts';
 
 const PROTOBUF = 'application/x-protobuf';
@@ -16,40 +17,14 @@ const JSON_TYPE = 'application/json';
 const TRACES = '/v1/traces';
 const LITELLM = '/api/v1/intake/litellm';
 
-interface Sent {
-  status: number;
-  type: string | null;
-  retryAfter: string | null;
-  bytes: Buffer;
-  /** Null unless the answer is JSON. */
-  body: Record<string, unknown> | null;
-}
-
 const mongo = useMongo();
 const ingest = useIngest(mongo);
 const prices = createPriceBook(readBundledTable());
 const overrides = createOverrideBook([]);
 
-async function send(
-  path: string,
-  bytes: Buffer | string,
-  headers: Record<string, string>,
-  url = ingest.url(),
-): Promise<Sent> {
-  const answer = await fetch(url + path, { method: 'POST', headers, body: Buffer.from(bytes) });
-  const got = Buffer.from(await answer.arrayBuffer());
-  const type = answer.headers.get('content-type');
-  const isJson = type?.startsWith(JSON_TYPE) ?? false;
-  return {
-    status: answer.status,
-    type,
-    retryAfter: answer.headers.get('retry-after'),
-    bytes: got,
-    body: isJson ? (JSON.parse(got.toString()) as Record<string, unknown>) : null,
-  };
-}
-
 const bearer = (apiKey: string, type = PROTOBUF) => ({ authorization: `Bearer ${apiKey}`, 'content-type': type });
+const send = (path: string, bytes: Buffer | string, headers: Record<string, string>, url = ingest.url()) =>
+  sendReport(url + path, bytes, headers);
 const spansOf = (...spans: TestSpan[]) => traces({ resource: [['service.name', 'bot']], spans }, 'protobuf');
 const events = (tenantId: TenantId) => ingest.logged(tenantId).map(({ event }: GatewayEventRecord) => event);
 
@@ -334,46 +309,6 @@ describe('a report that cannot be taken', () => {
     const answer = await send(LITELLM, `${single}\n{"id":\n`, bearer(apiKey, JSON_TYPE));
     expect(answer.body).toMatchObject({ accepted: 1, dropped: 1, errors: [{ index: 1 }] });
     await eventually(() => expect(events(tenantId)).toHaveLength(1));
-  });
-});
-
-describe("what LiteLLM's callback sends", () => {
-  const single = bodyOf('litellm-1.106.2-generic-single.json').toString();
-
-  it('may have 128 MiB with an object a line, of which those that cannot be read are errors at their place', async () => {
-    const { apiKey, tenantId } = ingest.keys.issue();
-    const prompt = 'x'.repeat(1024 * 1024);
-    const line = (index: number) =>
-      JSON.stringify({ id: `call-${index}`, litellm_call_id: `call-${index}`, response_cost: 0.5, messages: prompt });
-    const lines = Array.from({ length: 100 }, (_none, index) => (index % 30 === 17 ? '{"id":' : line(index)));
-    const answer = await send(LITELLM, lines.join('\n'), bearer(apiKey, JSON_TYPE));
-    expect([answer.status, answer.body]).toMatchObject([200, { accepted: 97, dropped: 3 }]);
-    expect((answer.body?.['errors'] as { index: number }[]).map(({ index }) => index)).toEqual([17, 47, 77]);
-    ingest.expectDocumented(LITELLM, answer.status, answer.body);
-    const ids = () => events(tenantId).map(({ id }) => id);
-    await eventually(() => expect(ids()).toHaveLength(97));
-    expect(ids()).toEqual(lines.flatMap((each, index) => (each === '{"id":' ? [] : `call:call-${index}`)));
-    const over = await send(LITELLM, `${line(0)}\n`.repeat(128), bearer(ingest.keys.issue().apiKey, JSON_TYPE));
-    expect([over.status, over.body?.['error']]).toEqual([413, expect.stringContaining('DEFAULT_BATCH_SIZE')]);
-  });
-
-  it('may have 32 MiB in a list, and is refused with 413 over that', async () => {
-    const sized = (mib: number) => `[${single},{"messages":"${'x'.repeat(mib * 1024 * 1024)}"}]`;
-    // Each uses up the quota of its workspace.
-    const post = (mib: number) => send(LITELLM, sized(mib), bearer(ingest.keys.issue().apiKey, JSON_TYPE));
-    const answer = await post(31);
-    // The large object is over the limit of one.
-    expect([answer.status, answer.body]).toEqual([200, expect.objectContaining({ accepted: 1, dropped: 1 })]);
-    const over = await post(32);
-    expect([over.status, over.body?.['error']]).toEqual([413, expect.stringContaining('larger than 32 MiB. ')]);
-    expect(over.body?.['error']).toMatch(/DEFAULT_BATCH_SIZE.*turn_off_message_logging/);
-  });
-
-  it('has the first 20 objects that cannot be read in the answer, and the number of all', async () => {
-    const { apiKey } = ingest.keys.issue();
-    const { body } = await send(LITELLM, `[${Array(25).fill('5').join()}]`, bearer(apiKey, JSON_TYPE));
-    expect(body).toMatchObject({ accepted: 0, dropped: 25 });
-    expect(body?.['errors']).toHaveLength(20);
   });
 });
 
