@@ -86,6 +86,8 @@ export function createGrpcClient<D extends ServiceDefinition>(
     'grpc.max_reconnect_backoff_ms': 1000,
     'grpc.keepalive_time_ms': 30_000,
     'grpc.keepalive_timeout_ms': 5000,
+    // It would count every call for a service that we do not offer.
+    'grpc.enable_channelz': 0,
   });
 
   const telemetry = createClientTelemetry({ metrics, tracer });

@@ -74,6 +74,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     'grpc.max_connection_age_grace_ms': 30_000,
     'grpc.max_receive_message_length': maxRequestBytes,
     'grpc.max_concurrent_streams': MAX_STREAMS,
+    // It would count every call for a service that we do not offer.
+    'grpc.enable_channelz': 0,
     interceptors: [createArrivalLimit()],
   });
   const health = createServerHealth(

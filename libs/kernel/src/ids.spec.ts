@@ -7,6 +7,11 @@ describe('ids', () => {
     expect(newId('rule')).toMatch(IDENTIFIER);
   });
 
+  it('differ from each other', () => {
+    const ids = Array.from({ length: 2_000 }, () => newId('rule'));
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
   it('draw every base62 character about equally often', () => {
     const counts = new Map<string, number>();
     for (const character of randomBase62(62_000)) counts.set(character, (counts.get(character) ?? 0) + 1);

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -24,14 +24,25 @@ export type IdPrefix =
   | 'aud'
   | 'rep';
 
+/** Random bytes in stock, each used once: to ask for those of every id separately takes ten times as long. */
+const stock = new Uint8Array(4_096);
+let used = stock.length;
+
+function randomByte(): number {
+  if (used === stock.length) {
+    randomFillSync(stock);
+    used = 0;
+  }
+  return stock[used++]!;
+}
+
 /** `length` uniformly random characters of `0-9 A-Z a-z`. */
 export function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
-    for (const byte of randomBytes(length - text.length)) {
-      // 248 is the largest multiple of 62 in a byte; bytes above it would favour the first characters.
-      if (byte < 248) text += BASE62[byte % 62];
-    }
+    const byte = randomByte();
+    // 248 is the largest multiple of 62 in a byte; bytes above it would favour the first characters.
+    if (byte < 248) text += BASE62[byte % 62];
   }
   return text;
 }
