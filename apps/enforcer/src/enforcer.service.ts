@@ -32,6 +32,7 @@ import { createBudgetFiller } from './domain/budget.filler.ts';
 import { createDenialReporter, type DenialReporter } from './domain/denial.reporter.ts';
 import type { Reservations } from './domain/enforcement.ts';
 import { createLimits } from './domain/limit.use-cases.ts';
+import { createLeases } from './domain/lease.use-cases.ts';
 import { createReservations } from './domain/reservation.use-cases.ts';
 import { createThresholdReporter } from './domain/threshold.reporter.ts';
 import type { AppendEvents } from './domain/workspace.appends.ts';
@@ -42,7 +43,9 @@ import {
   createThresholdTelemetry,
 } from './enforcer.telemetry.ts';
 import { createEnforcerHandlers, MAX_REQUEST_BYTES } from './grpc/enforcer.handlers.ts';
+import { createLeaseHandlers } from './grpc/lease.handlers.ts';
 import { createLimitsHandlers } from './grpc/limits.handlers.ts';
+import { createLeaseRoutes } from './http/lease.routes.ts';
 import { createLimitRoutes } from './http/limit.routes.ts';
 import { createReservationRoutes } from './http/reservation.routes.ts';
 import { createKeyAccess } from './key.access.ts';
@@ -109,6 +112,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     agents: createAgentRegistrar({ identity, logger, now }),
     agentLabels: createAgentLabels({ identity, deadlineMs: LABELS_DEADLINE_MS, logger, now }),
   });
+  const leases = createLeases();
   const limits = createLimits({ ...common, grants: journal });
   const thresholds = createThresholdReporter({ ...common, ...createThresholdTelemetry({ logger, now }) });
   const filler = createBudgetFiller({
@@ -129,12 +133,17 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     ...base,
     routes: [
       ...createReservationRoutes({ reservations, access: access.http }),
+      ...createLeaseRoutes({ leases, limits, access: access.http }),
       ...createLimitRoutes({ limits, reservations }),
     ],
   });
   const grpc = createGrpcServer({
     ...base,
-    services: [createEnforcerHandlers({ reservations, authenticator: access.grpc }), createLimitsHandlers({ limits })],
+    services: [
+      createEnforcerHandlers({ reservations, authenticator: access.grpc }),
+      createLeaseHandlers({ leases, authenticator: access.grpc }),
+      createLimitsHandlers({ limits }),
+    ],
     maxRequestBytes: MAX_REQUEST_BYTES,
   });
   // Not required to be ready: reservations are decided without the log, and without the peers on cached data.

@@ -1,4 +1,4 @@
-import { enforcerService, type KeysServiceDefinition } from '@tollkeeper/contracts';
+import { enforcerService, leaseService, type KeysServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient, RpcAuthenticator } from '@tollkeeper/grpc';
 import type { Authenticator } from '@tollkeeper/http';
 import type { ServiceDeps } from '@tollkeeper/runtime';
@@ -25,14 +25,17 @@ export interface KeyAccess {
   http: {
     /** For calls that ask. */
     asking: Authenticator<VerifiedKey>;
-    /** For calls that end a reservation. */
+    /** For calls that settle spend, or end a reservation or a lease. */
     ending: Authenticator<VerifiedKey>;
   };
   grpc: RpcAuthenticator<VerifiedKey>;
 }
 
 const { Settle, SettleMany, Release, ReleaseMany } = enforcerService;
-const ENDING = new Set<string>([Settle, SettleMany, Release, ReleaseMany].map(({ path }) => path));
+const { SettleLease, ReturnLease } = leaseService;
+const ENDING = new Set<string>(
+  [Settle, SettleMany, Release, ReleaseMany, SettleLease, ReturnLease].map(({ path }) => path),
+);
 
 /**
  * Authenticates gateways by their workspace key, within the quota of their workspace. Both transports share the quota,

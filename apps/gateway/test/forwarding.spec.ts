@@ -62,6 +62,8 @@ describe('what a service gets', () => {
     'otlp-of-langfuse': ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
     intake: ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
     reservations: ['authorization'],
+    leases: ['authorization'],
+    'limit-leases': ['x-tollkeeper-caller'],
     'limit-reservations': ['x-tollkeeper-caller'],
     limits: ['x-tollkeeper-caller'],
     audit: ['x-tollkeeper-caller'],

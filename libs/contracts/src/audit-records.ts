@@ -41,6 +41,7 @@ export const AUDIT_ACTIONS = [
   'alert.acknowledge',
   'alert.resolve',
   'reservation.release',
+  'lease.return',
   'session.create',
   'session.refuse',
   'session.delete',

@@ -3,6 +3,7 @@ export * from './alert-records.ts';
 export * from './api/alert.ts';
 export * from './api/budgets.ts';
 export * from './api/labels.ts';
+export * from './api/lease.ts';
 export * from './api/primitives.ts';
 export * from './api/report-mapping.ts';
 export * from './api/reservation.ts';

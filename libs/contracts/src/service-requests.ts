@@ -1,6 +1,7 @@
 import { provenTenantId } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { labels } from './api/labels.ts';
+import { LEASE_TTL_SECONDS, leaseTtlSeconds, MAX_LEASE_SETTLEMENTS, MIN_ABOVE_AMOUNT } from './api/lease.ts';
 import { identifier, micros, planKey } from './api/primitives.ts';
 import { RESERVATION_TTL_SECONDS, ttlSeconds } from './api/reservation.ts';
 import { modelName, providerName, settlementId, tokens } from './spend-settled.ts';
@@ -109,6 +110,51 @@ export const enforcerRequests = {
   reserveMany: batch<ReserveRequestMessage>(),
   settleMany: batch<SettleRequestMessage>(),
   releaseMany: batch<ReleaseRequestMessage>(),
+};
+
+/** A google.protobuf.Timestamp as epoch milliseconds. */
+const timestamp = z
+  .object({ seconds: z.int(), nanos: z.int() })
+  .transform(({ seconds, nanos }) => seconds * 1000 + Math.floor(nanos / 1_000_000))
+  .pipe(time);
+const lease = z.object({ leaseId: identifier });
+const ofLeases = { amountMicros, ttlSeconds: leaseTtlSeconds.default(LEASE_TTL_SECONDS.default) };
+
+/** The requests of gateways about leases over gRPC, by RPC. */
+export const leaseRequests = {
+  grantLease: z
+    .object({
+      requestId: identifier,
+      agentId: identifier,
+      planKey: planKey.optional(),
+      ...ofLeases,
+      minMicros: amountMicros,
+      runId: identifier.optional(),
+      model: modelName.optional(),
+      provider: providerName.optional(),
+      labels,
+    })
+    .refine(({ minMicros, amountMicros: most }) => minMicros <= most, { path: ['minMicros'], error: MIN_ABOVE_AMOUNT }),
+  getLease: lease,
+  settleLease: lease.extend({
+    settlements: z
+      .array(
+        z.object({
+          settlementId,
+          runId: identifier,
+          amountMicros,
+          occurredAt: timestamp.nullable().transform((at) => at ?? undefined),
+          model: modelName.optional(),
+          provider: providerName.optional(),
+          inputTokens: tokens.optional(),
+          outputTokens: tokens.optional(),
+        }),
+      )
+      .min(1, 'must not be empty')
+      .max(MAX_LEASE_SETTLEMENTS, `must have at most ${MAX_LEASE_SETTLEMENTS} settlements`),
+  }),
+  renewLease: lease.extend({ requestId: identifier, ...ofLeases }),
+  returnLease: lease,
 };
 
 /** The requests of our services to the enforcer over gRPC, by RPC. */

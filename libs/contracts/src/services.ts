@@ -6,6 +6,7 @@ import descriptor from './gen/descriptor.json' with { type: 'json' };
 import type { BudgetsServiceDefinition } from './gen/tollkeeper/budgets/v1/BudgetsService.ts';
 import type { DashboardServiceDefinition } from './gen/tollkeeper/dashboard/v1/DashboardService.ts';
 import type { EnforcerServiceDefinition } from './gen/tollkeeper/enforcer/v1/EnforcerService.ts';
+import type { LeaseServiceDefinition } from './gen/tollkeeper/enforcer/v1/LeaseService.ts';
 import type { LimitsServiceDefinition } from './gen/tollkeeper/enforcer/v1/LimitsService.ts';
 import type { IdentityServiceDefinition } from './gen/tollkeeper/identity/v1/IdentityService.ts';
 import type { WorkspaceRole__Output as WireRole } from './gen/tollkeeper/identity/v1/WorkspaceRole.ts';
@@ -20,6 +21,7 @@ export type { Price as PriceMessage } from './gen/tollkeeper/budgets/v1/Price.ts
 export type { Settlement as SettlementMessage } from './gen/tollkeeper/dashboard/v1/Settlement.ts';
 export type { BudgetRisk__Output as BudgetRiskMessage } from './gen/tollkeeper/enforcer/v1/BudgetRisk.ts';
 export type { Denial as DenialMessage } from './gen/tollkeeper/enforcer/v1/Denial.ts';
+export type { Lease as LeaseMessage } from './gen/tollkeeper/enforcer/v1/Lease.ts';
 export type { LimitStatus as LimitStatusMessage } from './gen/tollkeeper/enforcer/v1/LimitStatus.ts';
 export type { Reservation as ReservationMessage } from './gen/tollkeeper/enforcer/v1/Reservation.ts';
 export type { ReserveResponse as ReserveResponseMessage } from './gen/tollkeeper/enforcer/v1/ReserveResponse.ts';
@@ -32,6 +34,7 @@ export type {
   EnforcerServiceDefinition,
   IdentityServiceDefinition,
   KeysServiceDefinition,
+  LeaseServiceDefinition,
   LimitsServiceDefinition,
   NotifierServiceDefinition,
 };
@@ -57,6 +60,9 @@ export const dashboardService = service<DashboardServiceDefinition>('tollkeeper.
 
 /** The gRPC service of the enforcer for gateways; enforcer.proto documents its RPCs. */
 export const enforcerService = service<EnforcerServiceDefinition>('tollkeeper.enforcer.v1.EnforcerService');
+
+/** The gRPC service of the enforcer for leases of gateways; enforcer.proto documents its RPCs. */
+export const leaseService = service<LeaseServiceDefinition>('tollkeeper.enforcer.v1.LeaseService');
 
 /** The gRPC service of the enforcer for our services; enforcer.proto documents its RPCs. */
 export const limitsService = service<LimitsServiceDefinition>('tollkeeper.enforcer.v1.LimitsService');

@@ -59,6 +59,9 @@ export const spendSettledData = z
     input_tokens: tokens.optional().meta({ description: 'All tokens of the input. Absent: those of `tokens`' }),
     output_tokens: tokens.optional().meta({ description: 'All tokens of the output. Absent: those of `tokens`' }),
     reservation_id: identifier.optional().meta({ description: 'The reservation that this settles, if there is one' }),
+    lease_id: identifier.optional().meta({
+      description: 'The lease from which this is settled, if there is one. Without effect beside a `reservation_id`',
+    }),
     labels: labels.optional(),
     request_id: identifier.optional().meta({
       description:

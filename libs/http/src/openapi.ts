@@ -26,7 +26,7 @@ const SECURITY_SCHEMES = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'ws_live_<id>.<secret>',
-    description: 'A workspace key, only for event ingestion and reservations.',
+    description: 'A workspace key, only for event ingestion, reservations and leases.',
   },
 } as const satisfies Record<SecurityScheme, object>;
 

@@ -6,6 +6,7 @@ import {
   enforcerRequests,
   identityRequests,
   keysRequests,
+  leaseRequests,
   limitsRequests,
   LOG_RECORDS,
   notifierRequests,
@@ -63,6 +64,7 @@ const REQUESTS: Record<string, Record<string, z.ZodType>> = {
   enforcer: enforcerRequests,
   identity: identityRequests,
   keys: keysRequests,
+  leases: leaseRequests,
   limits: limitsRequests,
   notifier: notifierRequests,
 };

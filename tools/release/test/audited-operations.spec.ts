@@ -10,11 +10,15 @@ const UNAUDITED = [
   'exportMetrics',
   'exportTraces',
   'extendReservation',
+  'grantLease',
   'postEvents',
   'previewBudget',
   'releaseReservation',
+  'renewLease',
   'reportLitellmCalls',
   'reserve',
+  'returnLease',
+  'settleLease',
   'settleReservation',
 ];
 /** Actions of Tollkeeper or its operator, and failed log-ins, which no operation has. */

@@ -1,5 +1,6 @@
 import type { Cause } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
+import type { LeaseFilter, LeasePage } from './lease.ts';
 import type { Denial, LimitRow, OverspendCause } from './limit.ts';
 import type { Reservation, ReservationRequest, ReservationState, ReservingKey, Settlement } from './reservation.ts';
 
@@ -109,4 +110,10 @@ export interface Limits {
     filter: ReservationFilter,
     page: { limit: number; cursor: string | undefined },
   ): Promise<ReservationPage>;
+  /** The same for leases. */
+  listLeases(
+    tenantId: TenantId,
+    filter: LeaseFilter,
+    page: { limit: number; cursor: string | undefined },
+  ): Promise<LeasePage>;
 }

@@ -80,6 +80,7 @@ export function createLimits(deps: LimitDeps): Limits {
   return {
     view: (tenantId, chosen) => within(PERSON_ANSWER_MS, view(tenantId, chosen)),
     byRisk: async (tenantId, max) => mostAtRisk((await within(PERSON_ANSWER_MS, view(tenantId, {}))).items, max),
+    listLeases: async () => ({ items: [], nextCursor: null }),
     list: (tenantId, filter, page) => within(PERSON_ANSWER_MS, listReservations(deps, tenantId, filter, page)),
   };
 }

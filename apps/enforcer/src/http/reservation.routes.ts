@@ -15,13 +15,12 @@ import { type Authenticator, defineRoute, type Route } from '@tollkeeper/http';
 import type { VerifiedKey } from '@tollkeeper/workspace-keys';
 import { z } from 'zod';
 import type { Reservations } from '../domain/enforcement.ts';
-import type { Denial } from '../domain/limit.ts';
 import {
   denialSchema,
   limitRow,
   reservationParams,
   reservationSchema,
-  toLimitFields,
+  toDenialBody,
   toLimitRow,
   toReservationBody,
 } from './schemas.ts';
@@ -29,7 +28,7 @@ import {
 const PATH = '/api/v1/reservations';
 const ONE = `${PATH}/{reservation_id}`;
 const TAG = 'Reservations';
-const MAX_BODY_BYTES = 64 * 1024;
+export const MAX_BODY_BYTES = 64 * 1024;
 
 const RESERVE = `Asks before a call whether it may spend, and holds the amount if it may. The amount is
 granted if, for each daily budget that applies, what was spent on the day, what is held and the amount stay within it.
@@ -82,7 +81,7 @@ const settleBody = z.strictObject({
 const extendBody = z.strictObject({ ttl_seconds: ttlSeconds });
 
 /** Only releases by people are in the audit log (`limit.routes.ts`). */
-const BY_GATEWAYS = { unaudited: 'Gateways ask and report for their agents, with a key' } as const;
+export const BY_GATEWAYS = { unaudited: 'Gateways ask and report for their agents, with a key' } as const;
 
 const limits = z.array(limitRow).meta({ description: 'One for each limit that applies; empty when none is set' });
 const allowed = z.literal('allowed');
@@ -109,13 +108,14 @@ export function createReservationRoutes({ reservations, access }: ReservationRou
   ];
 }
 
-interface Common {
+/** What the routes for gateways have in common. */
+export interface KeyRoute {
   tag: string;
   access: Authenticator<VerifiedKey>;
   bodyLimitBytes: number;
 }
 
-function reserveRoute(reservations: Reservations, common: Common): Route {
+function reserveRoute(reservations: Reservations, common: KeyRoute): Route {
   return defineRoute({
     ...common,
     method: 'post',
@@ -147,7 +147,7 @@ function reserveRoute(reservations: Reservations, common: Common): Route {
   });
 }
 
-function routesOfOne(reservations: Reservations, common: Common, ending: Common): Route[] {
+function routesOfOne(reservations: Reservations, common: KeyRoute, ending: KeyRoute): Route[] {
   const now = { 200: { description: 'The reservation as it is now', schema: reservationSchema } } as const;
   return [
     defineRoute({
@@ -234,9 +234,4 @@ function toRequest(body: z.output<typeof reserveBody>) {
     provider: body.provider ?? null,
     labels: body.labels,
   };
-}
-
-function toDenialBody(denial: Denial): z.output<typeof denialSchema> {
-  const { requestedMicros, message } = denial;
-  return { ...toLimitFields(denial), requested_micros: requestedMicros, message };
 }

@@ -9,7 +9,7 @@ import {
   providerName,
 } from '@tollkeeper/contracts';
 import { z } from 'zod';
-import { COUNT_STATES, type LimitRow } from '../domain/limit.ts';
+import { COUNT_STATES, type Denial, type LimitRow } from '../domain/limit.ts';
 import { budgetOf } from '../domain/limit.rows.ts';
 import { type Reservation, RESERVATION_STATES } from '../domain/reservation.ts';
 
@@ -96,7 +96,7 @@ export function toReservationBody(reservation: Reservation): z.output<typeof res
 }
 
 /** The fields that a limit row and a denial share. */
-export function toLimitFields(limit: LimitRow) {
+function toLimitFields(limit: LimitRow) {
   const { id, name, value, period } = budgetOf(limit);
   return {
     scope: limit.scope,
@@ -115,6 +115,11 @@ export function toLimitFields(limit: LimitRow) {
 
 export function toLimitRow(row: LimitRow): z.output<typeof limitRow> {
   return { ...toLimitFields(row), remaining_micros: row.remainingMicros, state: row.state };
+}
+
+export function toDenialBody(denial: Denial): z.output<typeof denialSchema> {
+  const { requestedMicros, message } = denial;
+  return { ...toLimitFields(denial), requested_micros: requestedMicros, message };
 }
 
 /** Epoch milliseconds in the format of answers. */

@@ -213,6 +213,22 @@ export const AREAS: readonly Area[] = [
   },
   {
     ...DEFAULTS,
+    name: 'leases',
+    path: '/api/v1/leases',
+    upstream: 'enforcer',
+    access: 'key',
+    headers: ['authorization'],
+    answerWithinMs: 1_000,
+  },
+  {
+    ...DEFAULTS,
+    name: 'limit-leases',
+    path: '/api/v1/limits/leases',
+    upstream: 'enforcer',
+    access: { read: 'admin', write: 'owner' },
+  },
+  {
+    ...DEFAULTS,
     name: 'limit-reservations',
     path: '/api/v1/limits/reservations',
     upstream: 'enforcer',

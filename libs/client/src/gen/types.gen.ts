@@ -2906,6 +2906,91 @@ export type Reservation = {
     };
 };
 
+export type DeniedLease = {
+    decision: 'denied';
+    denial: BudgetDenial;
+    /**
+     * One for each limit that applies; empty when none is set
+     */
+    limits: Array<LimitStatus>;
+};
+
+export type GrantedLease = {
+    decision: 'allowed';
+    lease: Lease;
+    /**
+     * One for each limit that applies; empty when none is set
+     */
+    limits: Array<LimitStatus>;
+};
+
+export type Lease = {
+    id: string;
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    request_id: string;
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    agent_id: string;
+    plan_key: string | null;
+    /**
+     * USD micros that it was granted in all
+     */
+    amount_micros: number;
+    /**
+     * USD micros settled while it was open, also beyond its amount
+     */
+    settled_micros: number;
+    /**
+     * USD micros that it still holds; 0 once it has ended
+     */
+    left_micros: number;
+    /**
+     * `open → returned | expired`. Once a lease has ended, its settlements are late
+     */
+    state: 'open' | 'returned' | 'expired';
+    created_at: string;
+    /**
+     * When it ends, unless it is renewed or returned
+     */
+    expires_at: string;
+    /**
+     * Milliseconds until it ends, as of this answer, for callers without the same clock. 0 once it has ended
+     */
+    expires_in_ms: number;
+    model: string | null;
+    provider: string | null;
+    /**
+     * Those of the workspace key and the agent at that time, and of the request
+     */
+    labels: {
+        [key: string]: string;
+    };
+};
+
+export type SettledLease = {
+    lease: Lease;
+    /**
+     * One for each settlement, in their order
+     */
+    results: Array<{
+        /**
+         * Counts once in a workspace, however many events carry it
+         */
+        settlement_id: string;
+        /**
+         * `settled` from the lease; `late` after it had ended; `duplicate`: counted before, and the first amount stays; `conflict`: its id is the one of a settlement of a reservation or of another lease, so nothing was counted
+         */
+        outcome: 'settled' | 'late' | 'duplicate' | 'conflict';
+        /**
+         * USD micros that are counted under its id
+         */
+        amount_micros: number;
+    }>;
+};
+
 export type Limit = {
     /**
      * Scope of the daily budget; `budget` for one with a selector
@@ -6377,6 +6462,10 @@ export type PostEventsData = {
              */
             reservation_id?: string;
             /**
+             * The lease from which this is settled, if there is one. Without effect beside a `reservation_id`
+             */
+            lease_id?: string;
+            /**
              * What the spend is for: at most 10 labels, each with a value of 1–128 printable characters
              */
             labels?: {
@@ -7166,6 +7255,327 @@ export type ExtendReservationResponses = {
 };
 
 export type ExtendReservationResponse = ExtendReservationResponses[keyof ExtendReservationResponses];
+
+export type GrantLeaseData = {
+    body: {
+        /**
+         * Chosen by the gateway, unique for each lease
+         */
+        request_id: string;
+        /**
+         * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+         */
+        agent_id: string;
+        /**
+         * The plan of the calls
+         */
+        plan_key?: string;
+        /**
+         * USD micros that the gateway wishes for
+         */
+        amount_micros: number;
+        /**
+         * Maximum cost of the call at hand in USD micros: a smaller lease is of no use. At most `amount_micros`
+         */
+        min_micros: number;
+        /**
+         * Seconds from now until the lease ends. It ends with its day at the latest
+         */
+        ttl_seconds?: number;
+        /**
+         * The run of the call at hand, for the report of a denial
+         */
+        run_id?: string;
+        /**
+         * The model of all of its calls, if it is known
+         */
+        model?: string;
+        /**
+         * The provider of the model, if it is known
+         */
+        provider?: string;
+        /**
+         * What the spend is for: at most 10 labels, each with a value of 1–128 printable characters
+         */
+        labels?: {
+            [key: string]: string;
+        };
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/leases';
+};
+
+export type GrantLeaseErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GrantLeaseError = GrantLeaseErrors[keyof GrantLeaseErrors];
+
+export type GrantLeaseResponses = {
+    /**
+     * Nothing is held: a limit has less left than `min_micros`
+     */
+    200: DeniedLease;
+    /**
+     * The lease. A repeated request holds it only once
+     */
+    201: GrantedLease;
+};
+
+export type GrantLeaseResponse = GrantLeaseResponses[keyof GrantLeaseResponses];
+
+export type GetLeaseData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the lease
+         */
+        lease_id: string;
+    };
+    query?: never;
+    url: '/api/v1/leases/{lease_id}';
+};
+
+export type GetLeaseErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetLeaseError = GetLeaseErrors[keyof GetLeaseErrors];
+
+export type GetLeaseResponses = {
+    /**
+     * The lease
+     */
+    200: Lease;
+};
+
+export type GetLeaseResponse = GetLeaseResponses[keyof GetLeaseResponses];
+
+export type SettleLeaseData = {
+    body: {
+        settlements: Array<{
+            /**
+             * Counts once in a workspace, however many events carry it
+             */
+            settlement_id: string;
+            /**
+             * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+             */
+            run_id: string;
+            /**
+             * Cost of the call in USD micros
+             */
+            amount_micros: number;
+            /**
+             * When the call was made; now if it is absent. A time before the lease or after now is moved into it. The spend counts in the day of the lease
+             */
+            occurred_at?: string;
+            /**
+             * At most 128 bytes in UTF-8
+             */
+            model?: string;
+            /**
+             * At most 128 bytes in UTF-8
+             */
+            provider?: string;
+            /**
+             * Number of tokens
+             */
+            input_tokens?: number;
+            /**
+             * Number of tokens
+             */
+            output_tokens?: number;
+        }>;
+    };
+    path: {
+        /**
+         * Id of the lease
+         */
+        lease_id: string;
+    };
+    query?: never;
+    url: '/api/v1/leases/{lease_id}:settle';
+};
+
+export type SettleLeaseErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type SettleLeaseError = SettleLeaseErrors[keyof SettleLeaseErrors];
+
+export type SettleLeaseResponses = {
+    /**
+     * The lease as it is now, and each settlement
+     */
+    200: SettledLease;
+};
+
+export type SettleLeaseResponse = SettleLeaseResponses[keyof SettleLeaseResponses];
+
+export type RenewLeaseData = {
+    body: {
+        /**
+         * Chosen by the gateway, unique for each renewal of the lease
+         */
+        request_id: string;
+        /**
+         * USD micros that the gateway wishes for in all, with what is used
+         */
+        amount_micros: number;
+        /**
+         * Seconds from now until the lease ends. It ends with its day at the latest
+         */
+        ttl_seconds?: number;
+    };
+    path: {
+        /**
+         * Id of the lease
+         */
+        lease_id: string;
+    };
+    query?: never;
+    url: '/api/v1/leases/{lease_id}:renew';
+};
+
+export type RenewLeaseErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type RenewLeaseError = RenewLeaseErrors[keyof RenewLeaseErrors];
+
+export type RenewLeaseResponses = {
+    /**
+     * The lease as it is now
+     */
+    200: Lease;
+};
+
+export type RenewLeaseResponse = RenewLeaseResponses[keyof RenewLeaseResponses];
+
+export type ReturnLeaseData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the lease
+         */
+        lease_id: string;
+    };
+    query?: never;
+    url: '/api/v1/leases/{lease_id}:return';
+};
+
+export type ReturnLeaseErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ReturnLeaseError = ReturnLeaseErrors[keyof ReturnLeaseErrors];
+
+export type ReturnLeaseResponses = {
+    /**
+     * The lease as it is now
+     */
+    200: Lease;
+};
+
+export type ReturnLeaseResponse = ReturnLeaseResponses[keyof ReturnLeaseResponses];
+
+export type ListLeasesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * `open → returned | expired`. Once a lease has ended, its settlements are late
+         */
+        state?: 'open' | 'returned' | 'expired';
+        /**
+         * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+         */
+        agent_id?: string;
+        /**
+         * Maximum number of items on a page
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the previous page
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/limits/leases';
+};
+
+export type ListLeasesErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListLeasesError = ListLeasesErrors[keyof ListLeasesErrors];
+
+export type ListLeasesResponses = {
+    /**
+     * A page
+     */
+    200: {
+        /**
+         * Newest first
+         */
+        items: Array<Lease>;
+        /**
+         * The `cursor` of the next page; null on the last page
+         */
+        next_cursor: string | null;
+    };
+};
+
+export type ListLeasesResponse = ListLeasesResponses[keyof ListLeasesResponses];
+
+export type ReturnLeaseAsOwnerData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the lease
+         */
+        lease_id: string;
+    };
+    query?: never;
+    url: '/api/v1/limits/leases/{lease_id}:return';
+};
+
+export type ReturnLeaseAsOwnerErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ReturnLeaseAsOwnerError = ReturnLeaseAsOwnerErrors[keyof ReturnLeaseAsOwnerErrors];
+
+export type ReturnLeaseAsOwnerResponses = {
+    /**
+     * The lease as it is now
+     */
+    200: Lease;
+};
+
+export type ReturnLeaseAsOwnerResponse = ReturnLeaseAsOwnerResponses[keyof ReturnLeaseAsOwnerResponses];
 
 export type ListLimitsData = {
     body?: never;

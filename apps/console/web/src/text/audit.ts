@@ -24,6 +24,7 @@ const ACTIONS: Record<string, string> = {
   'alert.acknowledge': 'Acknowledged an alert',
   'alert.resolve': 'Resolved an alert',
   'reservation.release': 'Released a reservation',
+  'lease.return': 'Ended a lease',
   'session.create': 'Logged in',
   'session.refuse': 'Failed to log in',
   'session.delete': 'Logged out',

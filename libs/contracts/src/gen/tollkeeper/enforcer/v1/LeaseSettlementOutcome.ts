@@ -1,0 +1,62 @@
+// Original file: tollkeeper/enforcer/v1/enforcer.proto
+
+/**
+ * How a settlement was counted.
+ */
+export const LeaseSettlementOutcome = {
+  /**
+   * Never sent.
+   */
+  LEASE_SETTLEMENT_OUTCOME_UNSPECIFIED: 'LEASE_SETTLEMENT_OUTCOME_UNSPECIFIED',
+  /**
+   * From the lease.
+   */
+  LEASE_SETTLEMENT_OUTCOME_SETTLED: 'LEASE_SETTLEMENT_OUTCOME_SETTLED',
+  /**
+   * After the lease had ended.
+   */
+  LEASE_SETTLEMENT_OUTCOME_LATE: 'LEASE_SETTLEMENT_OUTCOME_LATE',
+  /**
+   * It was counted before, by a call or an event. The first amount stays.
+   */
+  LEASE_SETTLEMENT_OUTCOME_DUPLICATE: 'LEASE_SETTLEMENT_OUTCOME_DUPLICATE',
+  /**
+   * Its id is the one of a settlement of a reservation or of another lease, so nothing was counted.
+   */
+  LEASE_SETTLEMENT_OUTCOME_CONFLICT: 'LEASE_SETTLEMENT_OUTCOME_CONFLICT',
+} as const;
+
+/**
+ * How a settlement was counted.
+ */
+export type LeaseSettlementOutcome =
+  /**
+   * Never sent.
+   */
+  | 'LEASE_SETTLEMENT_OUTCOME_UNSPECIFIED'
+  | 0
+  /**
+   * From the lease.
+   */
+  | 'LEASE_SETTLEMENT_OUTCOME_SETTLED'
+  | 1
+  /**
+   * After the lease had ended.
+   */
+  | 'LEASE_SETTLEMENT_OUTCOME_LATE'
+  | 2
+  /**
+   * It was counted before, by a call or an event. The first amount stays.
+   */
+  | 'LEASE_SETTLEMENT_OUTCOME_DUPLICATE'
+  | 3
+  /**
+   * Its id is the one of a settlement of a reservation or of another lease, so nothing was counted.
+   */
+  | 'LEASE_SETTLEMENT_OUTCOME_CONFLICT'
+  | 4
+
+/**
+ * How a settlement was counted.
+ */
+export type LeaseSettlementOutcome__Output = typeof LeaseSettlementOutcome[keyof typeof LeaseSettlementOutcome]

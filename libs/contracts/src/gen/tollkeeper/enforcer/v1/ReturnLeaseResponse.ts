@@ -1,0 +1,17 @@
+// Original file: tollkeeper/enforcer/v1/enforcer.proto
+
+import type { Lease as _tollkeeper_enforcer_v1_Lease, Lease__Output as _tollkeeper_enforcer_v1_Lease__Output } from '../../../tollkeeper/enforcer/v1/Lease.ts';
+
+export interface ReturnLeaseResponse {
+  /**
+   * As it is now.
+   */
+  'lease'?: (_tollkeeper_enforcer_v1_Lease | null);
+}
+
+export interface ReturnLeaseResponse__Output {
+  /**
+   * As it is now.
+   */
+  'lease': (_tollkeeper_enforcer_v1_Lease__Output | null);
+}
