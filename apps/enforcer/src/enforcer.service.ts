@@ -30,7 +30,8 @@ import type { EnforcerConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
 import { createBudgetFiller } from './domain/budget.filler.ts';
 import { createDenialReporter, type DenialReporter } from './domain/denial.reporter.ts';
-import type { Reservations } from './domain/enforcement.ts';
+import type { Limits, Reservations } from './domain/enforcement.ts';
+import type { Leases } from './domain/lease.ts';
 import { createLimits } from './domain/limit.use-cases.ts';
 import { createLeases } from './domain/lease.use-cases.ts';
 import { createReservations } from './domain/reservation.use-cases.ts';
@@ -48,7 +49,7 @@ import { createLimitsHandlers } from './grpc/limits.handlers.ts';
 import { createLeaseRoutes } from './http/lease.routes.ts';
 import { createLimitRoutes } from './http/limit.routes.ts';
 import { createReservationRoutes } from './http/reservation.routes.ts';
-import { createKeyAccess } from './key.access.ts';
+import { createKeyAccess, type KeyAccess } from './key.access.ts';
 import { createLedgers, type Ledgers } from './ledger/ledgers.ts';
 import { createJournalStore } from './store/journal.store.ts';
 import { createSnapshotStore } from './store/snapshot.store.ts';
@@ -105,14 +106,15 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   const overQuota = createOverQuota(metrics);
   const telemetry = createDecisionTelemetry({ metrics, overQuota, logger, now });
   const denials = createDenialReporter({ ...common, ...telemetry });
-  const reservations = createReservations({
+  const granting = {
     ...common,
     ...telemetry,
     denials,
     agents: createAgentRegistrar({ identity, logger, now }),
     agentLabels: createAgentLabels({ identity, deadlineMs: LABELS_DEADLINE_MS, logger, now }),
-  });
-  const leases = createLeases();
+  };
+  const reservations = createReservations(granting);
+  const leases = createLeases(granting);
   const limits = createLimits({ ...common, grants: journal });
   const thresholds = createThresholdReporter({ ...common, ...createThresholdTelemetry({ logger, now }) });
   const filler = createBudgetFiller({
@@ -129,6 +131,29 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   });
 
   const access = createKeyAccess({ config, keys, refused: overQuota.labels({ quota: 'calls' }), logger, now });
+  const { http, grpc } = createServers(base, { reservations, leases, limits, access });
+  // Not required to be ready: reservations are decided without the log, and without the peers on cached data.
+  const reporters = [toComponent(denials, logger), { name: 'threshold-reporter', ...thresholds }];
+  const filling = { name: 'budget-filler', start: async () => undefined, stop: filler.stop };
+  const peers = [keys, budgets, identity, dashboard];
+  const parts = [mongo, trail.outbox, ...peers, ledgers, ...reporters, filling, inBackground(consumer, logger)];
+  const service = assembleService({ ...base, parts, grpc, http });
+  return Object.assign(service, { reservations });
+}
+
+/** What the service serves. */
+interface Served {
+  reservations: Reservations;
+  leases: Leases;
+  limits: Limits;
+  access: KeyAccess;
+}
+
+function createServers(
+  base: ReturnType<typeof createServiceBase<EnforcerConfig>>,
+  { reservations, leases, limits, access }: Served,
+) {
+  const authenticator = access.grpc;
   const http = createHttpServer({
     ...base,
     routes: [
@@ -140,19 +165,13 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   const grpc = createGrpcServer({
     ...base,
     services: [
-      createEnforcerHandlers({ reservations, authenticator: access.grpc }),
-      createLeaseHandlers({ leases, authenticator: access.grpc }),
+      createEnforcerHandlers({ reservations, authenticator }),
+      createLeaseHandlers({ leases, authenticator }),
       createLimitsHandlers({ limits }),
     ],
     maxRequestBytes: MAX_REQUEST_BYTES,
   });
-  // Not required to be ready: reservations are decided without the log, and without the peers on cached data.
-  const reporters = [toComponent(denials, logger), { name: 'threshold-reporter', ...thresholds }];
-  const filling = { name: 'budget-filler', start: async () => undefined, stop: filler.stop };
-  const peers = [keys, budgets, identity, dashboard];
-  const parts = [mongo, trail.outbox, ...peers, ledgers, ...reporters, filling, inBackground(consumer, logger)];
-  const service = assembleService({ ...base, parts, grpc, http });
-  return Object.assign(service, { reservations });
+  return { http, grpc };
 }
 
 function createAppend(eventLog: EventLog, clock: Clock): AppendEvents {

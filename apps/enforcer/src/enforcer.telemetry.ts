@@ -1,7 +1,7 @@
 import { createSparingWarner, type Logger, type Metrics } from '@tollkeeper/runtime';
 import type { DenialReporterDeps } from './domain/denial.reporter.ts';
-import type { ReservationDeps } from './domain/reservation.use-cases.ts';
-import type { UsedUp } from './domain/reserve.ts';
+import type { UsedUp } from './domain/grant.ts';
+import type { GrantingDeps } from './domain/granting.ts';
 import type { BudgetFillerDeps } from './domain/budget.filler.ts';
 import type { ThresholdReporterDeps } from './domain/threshold.reporter.ts';
 
@@ -30,10 +30,10 @@ export function createDecisionTelemetry({
   overQuota,
   logger,
   now,
-}: DecisionTelemetryDeps): Pick<ReservationDeps, 'onDecision' | 'onUsedUp'> & Pick<DenialReporterDeps, 'onUnreported'> {
+}: DecisionTelemetryDeps): Pick<GrantingDeps, 'onDecision' | 'onUsedUp'> & Pick<DenialReporterDeps, 'onUnreported'> {
   const decisions = metrics.counter({
     name: 'enforcer_decisions_total',
-    help: 'Reservation requests answered, excluding dry runs, by decision',
+    help: 'Requests for reservations and leases answered, excluding dry runs, by decision',
     labelNames: ['decision'],
   });
   const unreported = metrics.counter({

@@ -17,8 +17,8 @@ export class HistoryDashboard {
     this.next = next;
   }
 
-  /** Keeps no requests, as the dashboard. */
-  add({ requestId: _, ...spend }: Spend): void {
+  /** Keeps no requests and no leases, as the dashboard. */
+  add({ requestId: _, leaseId: __, ...spend }: Spend): void {
     const key = `${spend.settlementId} ${spend.correctedAt ?? ''}`;
     if (!this.events.has(key)) this.events.set(key, spend);
   }
@@ -38,6 +38,20 @@ export class HistoryDashboard {
       const micros = answer.settledMicros as number;
       const { call } = grant;
       this.add({ settlementId, reservationId: id, agentId, planKey, call, micros, at: this.reference.now });
+    }
+    return answer;
+  }
+
+  /** The same for settlements from a lease. */
+  draws<Answer>(id: string, settle: () => Answer): Answer {
+    const count = this.reference.facts.length;
+    const answer = settle();
+    const lease = this.reference.leases.granted(id);
+    for (const fact of this.reference.facts.slice(count)) {
+      if (lease === undefined || fact.kind !== 'drawn') continue;
+      const { settlementId, micros } = fact;
+      const { agentId, planKey } = lease.request;
+      this.add({ settlementId, reservationId: null, agentId, planKey, call: lease.call, micros, at: fact.now });
     }
     return answer;
   }

@@ -13,6 +13,7 @@ import { post, settle } from '../src/domain/settle.ts';
 import { findReached, markReported, type Reaching } from '../src/domain/threshold.ts';
 import { answering, picking, viewOfAll } from './history.answers.ts';
 import type { HistoryDashboard } from './history.dashboard.ts';
+import { HistoryLeases } from './history.leases.ts';
 import { ACCOUNTS, AGENTS, callOf, type HistoryLimits, LABELS, PLANS, TENANT } from './history.limits.ts';
 import { countsIn } from './reference.counts.ts';
 import type { Reference } from './reference.ts';
@@ -24,6 +25,7 @@ const GIVEN: readonly Labels[] = [{}, {}, {}, { env: 'prod' }, { team: 'growth',
 const KINDS = [
   ...(['reserve', 'reserve', 'reserve', 'reserve', 'settle', 'settle', 'release', 'extend'] as const),
   ...(['post', 'post', 'correct', 'get', 'view', 'report'] as const),
+  ...(['lease', 'lease', 'lease', 'lease', 'lease', 'lease'] as const),
 ];
 
 /** What gateways, events and pages ask of a ledger. */
@@ -34,7 +36,7 @@ export interface Step {
   expected: () => unknown;
 }
 
-interface Deps {
+export interface HistoryDeps {
   reference: Reference;
   dashboard: HistoryDashboard;
   limits: HistoryLimits;
@@ -44,13 +46,16 @@ interface Deps {
 /** Random steps of one history. They share a few requests, reservations and settlements, so that they meet. */
 export class HistorySteps {
   private readonly contents = new Map<string, Omit<ReservationRequest, 'requestId'>>();
+  private readonly leases: HistoryLeases;
   private readonly reference: Reference;
   private readonly dashboard: HistoryDashboard;
   private readonly limits: HistoryLimits;
   private readonly next: (below: number) => number;
   private readonly pick: ReturnType<typeof picking>;
 
-  constructor({ reference, dashboard, limits, next }: Deps) {
+  constructor(deps: HistoryDeps) {
+    const { reference, dashboard, limits, next } = deps;
+    this.leases = new HistoryLeases(deps);
     this.reference = reference;
     this.dashboard = dashboard;
     this.limits = limits;
@@ -78,6 +83,8 @@ export class HistorySteps {
         return this.view();
       case 'report':
         return this.report();
+      case 'lease':
+        return this.leases.any();
     }
   }
 
@@ -144,13 +151,15 @@ export class HistorySteps {
     const { now } = reference;
     const reservationId = this.next(2) === 0 ? null : this.reservationId();
     const requestId = this.next(2) === 0 ? undefined : this.requestId();
+    const leaseId = this.next(4) === 0 ? this.leases.id() : undefined;
+    const isOfGrant = reservationId !== null || requestId !== undefined || leaseId !== undefined;
     const agos = [0, 0, 0, -240 * SECOND, 60 * SECOND, 5 * HOUR, 26 * HOUR, 100 * HOUR];
     // An event that settles a reservation is not older than the grant, but for the clocks.
-    const ago = this.pick(reservationId === null && requestId === undefined ? agos : agos.slice(0, 5));
+    const ago = this.pick(isOfGrant ? agos.slice(0, 5) : agos);
     const spend = {
       // Nothing recognizes a settlement of four days ago.
       settlementId: ago > 90 * HOUR ? `settlement-old-${limits.ticks}` : this.settlementId(),
-      ...{ reservationId, requestId },
+      ...{ reservationId, leaseId, requestId },
       ...{ agentId: this.pick(AGENTS), planKey: this.pick([null, ...PLANS]), micros: this.next(60), at: now - ago },
       ...{ model: this.pick([null, 'large-1']), labels: this.pick(LABELS) },
     };

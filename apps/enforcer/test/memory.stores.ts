@@ -42,14 +42,14 @@ export function createMemoryJournal(): JournalStore {
       });
       return new Map(found);
     },
-    async grantsBefore(tenantId, place, since) {
+    async grantsBefore(tenantId, kind, place, since) {
       const grants = of(tenantId).flatMap(({ seq, text }) => {
         const { at, ops } = JSON.parse(text) as { at: number; ops: Op[] };
         return ops.map((grant, index) => ({ seq, index, grant, at }));
       });
       const wanted = grants.filter(
         ({ seq, index, grant, at }) =>
-          grant.op === 'grant' &&
+          grant.op === kind &&
           at >= since &&
           (place === null || seq < place.seq || (seq === place.seq && index < place.index)),
       );

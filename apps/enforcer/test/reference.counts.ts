@@ -7,6 +7,7 @@ export interface Counted {
   posted: number;
   held: number;
   open: number;
+  leases: number;
   released: number;
   expired: number;
   /** The part of the posted spend that holds covered. */
@@ -15,7 +16,7 @@ export interface Counted {
 }
 
 export const NOTHING: Counted = {
-  ...{ posted: 0, held: 0, open: 0, released: 0, expired: 0, within: 0 },
+  ...{ posted: 0, held: 0, open: 0, leases: 0, released: 0, expired: 0, within: 0 },
   overspend: { above_hold: 0, late: 0, unreserved: 0 },
 };
 
@@ -35,10 +36,10 @@ export function countsIn(call: Call, { scope, scopeId }: AccountName): boolean {
 
 /** The state of an account on a day. */
 export function countDay(history: History, day: number, name: AccountName): Counted {
-  const isCounted = (fact: FactOf<'granted' | 'unreserved' | 'corrected'>) =>
-    fact.day === day && countsIn(fact.kind === 'granted' ? fact.request : fact, name);
+  const isCounted = (fact: FactOf<'granted' | 'leased' | 'unreserved' | 'corrected'>) =>
+    fact.day === day && countsIn('request' in fact ? fact.request : fact, name);
   const overspend = { above_hold: 0, late: 0, unreserved: 0 };
-  const counted = { posted: 0, held: 0, open: 0, released: 0, expired: 0, within: 0, overspend };
+  const counted = { posted: 0, held: 0, open: 0, leases: 0, released: 0, expired: 0, within: 0, overspend };
   for (const grant of history.of('granted').filter(isCounted)) {
     const { state, amountMicros } = history.find(grant.id)!;
     const settled = history.of('settled').find(({ id }) => id === grant.id);
@@ -54,6 +55,17 @@ export function countDay(history: History, day: number, name: AccountName): Coun
       counted.within += Math.min(settled.micros, amountMicros);
       overspend.above_hold += Math.max(0, settled.micros - amountMicros);
     }
+  }
+  for (const lease of history.of('leased').filter(isCounted)) {
+    const { leftMicros, settledMicros, aboveMicros, lateMicros, isReturned } = history.leases.count(lease);
+    const isOpen = history.leases.isOpen(lease);
+    if (isOpen) counted.held += leftMicros;
+    if (isOpen) counted.leases += 1;
+    if (!isOpen && !isReturned) counted.expired += 1;
+    counted.posted += settledMicros + lateMicros;
+    counted.within += settledMicros - aboveMicros;
+    overspend.above_hold += aboveMicros;
+    overspend.late += lateMicros;
   }
   for (const spend of history.of('unreserved').filter(isCounted)) {
     counted.posted += spend.micros;

@@ -1,13 +1,39 @@
 import type { BudgetedCall, Labels } from '@tollkeeper/contracts';
+import type { LeaseRequest } from '../src/domain/lease.ts';
 import type { Reservation, ReservationRequest } from '../src/domain/reservation.ts';
 import type { ReferencePeriods } from './history.budgets.ts';
+import type { ReferenceLeases } from './reference.leases.ts';
 
 /** A request with the labels of its key and its agent. */
 export type LabelledRequest = ReservationRequest & { pinned: Labels; ofAgent: Labels };
 
+/** The same of a lease. */
+export type LabelledLease = Omit<LeaseRequest, 'runId'> & { pinned: Labels; ofAgent: Labels };
+
 /** Everything that happened, in order. */
 export type Fact = { now: number } & (
   | { kind: 'granted'; id: string; day: number; request: LabelledRequest; call: BudgetedCall; at: number }
+  | {
+      kind: 'leased';
+      id: string;
+      day: number;
+      request: LabelledLease;
+      call: BudgetedCall;
+      at: number;
+      amountMicros: number;
+      expiresAt: number;
+    }
+  | {
+      kind: 'renewed';
+      id: string;
+      requestId: string;
+      wished: number;
+      ttlSeconds: number;
+      amountMicros: number;
+      expiresAt: number;
+    }
+  | { kind: 'drawn'; id: string; settlementId: string; micros: number; isLate: boolean }
+  | { kind: 'returned'; id: string }
   | { kind: 'extended'; id: string; expiresAt: number }
   | { kind: 'released'; id: string }
   /** `counted`: the amount was already posted under this settlement. */
@@ -48,6 +74,7 @@ export interface Span {
 export interface History {
   readonly facts: readonly Fact[];
   readonly periods: ReferencePeriods;
+  readonly leases: ReferenceLeases;
   readonly now: number;
   of<K extends Fact['kind']>(kind: K): FactOf<K>[];
   find(id: string): Reservation | undefined;

@@ -2,7 +2,15 @@ import type { BudgetedCall } from '@tollkeeper/contracts';
 import type { ActiveBudget } from '../src/domain/active.budgets.ts';
 import type { CountState } from '../src/domain/limit.ts';
 import { budgetsOf } from './history.budgets.ts';
-import type { Fact, History, Span } from './reference.facts.ts';
+import type { Fact, FactOf, History, Span } from './reference.facts.ts';
+
+/** What a meter counts of a fact. */
+interface Seen {
+  posted: number;
+  held: number;
+  open?: number;
+  leases?: number;
+}
 
 type FactWithCall = Extract<Fact, { call: BudgetedCall }>;
 
@@ -34,7 +42,7 @@ export class ReferenceMeters {
   /** What a meter counts in a period, and the start of the period or step with the oldest amount of it. */
   count({ meter, period }: ActiveBudget, value: string, current: Span) {
     const metered = this.metered.get(meter);
-    const counted = { posted: 0, held: 0, open: 0 };
+    const counted = { posted: 0, held: 0, open: 0, leases: 0 };
     const byStart = new Map<number, number>();
     for (const [index, fact] of this.history.facts.entries()) {
       if (metered === undefined || !('call' in fact)) continue;
@@ -46,7 +54,8 @@ export class ReferenceMeters {
       if (start === null || !isFor || seen === null) continue;
       counted.posted += seen.posted;
       counted.held += seen.held;
-      counted.open += seen.open;
+      counted.open += seen.open ?? 0;
+      counted.leases += seen.leases ?? 0;
       byStart.set(start, (byStart.get(start) ?? 0) + seen.posted + seen.held);
     }
     const used = [...byStart].flatMap(([start, micros]) => (micros > 0 ? [start] : []));
@@ -54,7 +63,9 @@ export class ReferenceMeters {
   }
 
   /** What a meter counts of a fact; null if nothing of it. Earlier facts count only once they have been filled in. */
-  private seenBy({ begun, held, from, filled }: Metered, fact: FactWithCall, index: number) {
+  private seenBy(metered: Metered, fact: FactWithCall, index: number): Seen | null {
+    const { begun, held, from, filled } = metered;
+    if (fact.kind === 'leased') return this.seenOfLease(metered, fact, index);
     const isFill = filled !== null && index < filled && fact.at >= from;
     if (fact.kind === 'too old') return isFill ? { posted: fact.micros, held: 0, open: 0 } : null;
     if (fact.kind === 'unreserved' || fact.kind === 'corrected') {
@@ -70,6 +81,33 @@ export class ReferenceMeters {
     return this.history.facts.indexOf(settled) >= begun || isFill ? { posted, held: 0, open: 0 } : null;
   }
 
+  /** A lease that was open at the beginning counts from then on. What was drawn before is filled in. */
+  private seenOfLease({ begun, held, from, filled }: Metered, fact: FactOf<'leased'>, index: number): Seen | null {
+    const { facts, leases } = this.history;
+    const isHeld = index >= begun || held.has(fact.id);
+    const isOpen = isHeld && leases.isOpen(fact);
+    let posted = 0;
+    let isSeen = isHeld;
+    for (const [at, drawn] of facts.entries()) {
+      if (drawn.kind !== 'drawn' || drawn.id !== fact.id) continue;
+      const isFilled = filled !== null && at < filled && fact.at >= from;
+      if (at < begun && !isFilled) continue;
+      isSeen = true;
+      posted += drawn.micros;
+    }
+    if (!isSeen) return null;
+    return { posted, held: isOpen ? leases.count(fact).leftMicros : 0, leases: isOpen ? 1 : 0 };
+  }
+
+  /** Whether an open lease counts in a period of a budget, or in the step of a rolling one. */
+  holds(fact: FactOf<'leased'>, { meter, period }: ActiveBudget, value: string, current: Span): boolean {
+    const metered = this.metered.get(meter);
+    if (metered === undefined) return true;
+    const isFor = budgetsOf(metered.all, fact.call, fact.at).some(([each, of]) => each.meter === meter && of === value);
+    const isHeld = this.history.facts.indexOf(fact) >= metered.begun || metered.held.has(fact.id);
+    return isFor && isHeld && this.history.periods.placeIn(period, fact.at, current) === current.start;
+  }
+
   isAgreed(all: readonly ActiveBudget[]): boolean {
     return all.length === this.metered.size && all.every(({ meter }) => this.metered.has(meter));
   }
@@ -83,7 +121,9 @@ export class ReferenceMeters {
     }
     const { timezone } = this.history.dayOf(this.history.now);
     const begun = all.filter(({ meter }) => !this.metered.has(meter));
-    const grants = this.history.of('granted').filter(({ id }) => this.history.find(id)!.state === 'held');
+    const held = this.history.of('granted').filter(({ id }) => this.history.find(id)!.state === 'held');
+    const leased = this.history.of('leased').filter((fact) => this.history.leases.isOpen(fact));
+    const grants = [...held, ...leased];
     for (const budget of begun) {
       const { meter, period } = budget;
       const span = this.history.periods.at(budget, this.history.now, timezone);

@@ -4,7 +4,8 @@ import type { ActiveBudget } from '../src/domain/active.budgets.ts';
 import type { DailyLimit, LimitRow } from '../src/domain/limit.ts';
 import type { Reservation } from '../src/domain/reservation.ts';
 import { countDay, type Counted, NOTHING, rowOf } from './reference.counts.ts';
-import type { Fact, FactOf, History, LabelledRequest, Span } from './reference.facts.ts';
+import type { Fact, FactOf, History, LabelledLease, LabelledRequest, Span } from './reference.facts.ts';
+import { ReferenceLeases } from './reference.leases.ts';
 import { ReferenceMeters } from './reference.meters.ts';
 import { budgetsOf, type CountedIn, limitOf, type OfBudgets, ReferencePeriods } from './history.budgets.ts';
 
@@ -13,6 +14,7 @@ export interface Spend {
   correctedAt?: number;
   settlementId: string;
   reservationId: string | null;
+  leaseId?: string | undefined;
   requestId?: string | undefined;
   agentId: string;
   planKey: string | null;
@@ -32,6 +34,7 @@ export class Reference implements History {
   readonly told: (CountedIn & { percent: number })[] = [];
   readonly periods = new ReferencePeriods();
   readonly meters = new ReferenceMeters(this);
+  readonly leases = new ReferenceLeases(this);
   now = 0;
   timezone = 'UTC';
 
@@ -118,10 +121,10 @@ export class Reference implements History {
   view(limits: readonly DailyLimit[], budgets: OfBudgets) {
     const { start, end, timezone } = this.dayOf(this.now);
     const items = this.counts(limits, budgets).map(({ row, counted }) => {
-      const { open, released, expired, overspend } = counted;
+      const { open, leases, released, expired, overspend } = counted;
       // Of earlier reservations, a budget does not know how they ended.
       const ended = row.budget === undefined && { released, expired, overspendMicros: overspend };
-      return { ...row, openReservations: open, ...ended };
+      return { ...row, openReservations: open, openLeases: leases, ...ended };
     });
     return { day: { start, end, timezone }, items };
   }
@@ -136,6 +139,28 @@ export class Reference implements History {
       if (this.now > known.now + 24 * 3_600_000) return 'request_id_reused';
       return { decision: 'allowed', reservation: this.find(id)!, limits: this.rows(limits, budgets) };
     }
+    const refused = this.refusedFor(request, limits, budgets);
+    if (refused !== null) return refused;
+    const rows = this.rows(limits, budgets);
+    if (dryRun) return { decision: 'allowed', reservation: null, limits: rows };
+    const { start: day, timezone } = this.dayOf(this.now);
+    this.periods.enter(budgets, this.now, timezone, this.now);
+    const call = this.callOf(request);
+    this.facts.push({ kind: 'granted', now: this.now, at: this.now, id, day, request, call });
+    return { decision: 'allowed', reservation: this.find(id)!, limits: this.rows(limits, budgets) };
+  }
+
+  callOf({ agentId: agent, planKey: plan, model, ...request }: LabelledRequest | LabelledLease): BudgetedCall {
+    const labels = { ...request.labels, ...request.ofAgent, ...request.pinned };
+    return { agent, plan, model, provider: null, key: null, labels };
+  }
+
+  /** Why a new request is not granted; null if it is. */
+  refusedFor(
+    request: Pick<LabelledRequest, 'pinned' | 'labels' | 'amountMicros'>,
+    limits: readonly DailyLimit[],
+    budgets: OfBudgets,
+  ) {
     const pinned = new Map(Object.entries(request.pinned));
     const isOther = ([name, value]: [string, string]) => pinned.has(name) && pinned.get(name) !== value;
     if (Object.entries(request.labels).some(isOther)) return 'label_pinned';
@@ -151,14 +176,7 @@ export class Reference implements History {
     if (least !== undefined) {
       return { decision: 'denied', denial: { ...least, requestedMicros: request.amountMicros }, limits: rows };
     }
-    if (dryRun) return { decision: 'allowed', reservation: null, limits: rows };
-    const { start: day, timezone } = this.dayOf(this.now);
-    this.periods.enter(budgets, this.now, timezone, this.now);
-    const { agentId: agent, planKey: plan, model } = request;
-    const labels = { ...request.labels, ...request.ofAgent, ...request.pinned };
-    const call = { agent, plan, model, provider: null, key: null, labels };
-    this.facts.push({ kind: 'granted', now: this.now, at: this.now, id, day, request, call });
-    return { decision: 'allowed', reservation: this.find(id)!, limits: this.rows(limits, budgets) };
+    return null;
   }
 
   get(id: string) {
@@ -166,9 +184,11 @@ export class Reference implements History {
   }
 
   /** The amount posted under the settlement, and its reservation if any. */
-  private posted(settlementId: string): { micros: number; id: string | null } | undefined {
+  posted(settlementId: string): { micros: number; id: string | null } | undefined {
     const settled = this.of('settled').find((fact) => fact.settlementId === settlementId && !fact.counted);
-    if (settled !== undefined) return { micros: settled.micros, id: settled.id };
+    const drawn = this.of('drawn').find((fact) => fact.settlementId === settlementId);
+    const counted = settled ?? drawn;
+    if (counted !== undefined) return { micros: counted.micros, id: counted.id };
     const spend = this.of('unreserved').find((fact) => fact.settlementId === settlementId);
     return spend === undefined ? undefined : { micros: spend.micros, id: null };
   }
@@ -228,6 +248,10 @@ export class Reference implements History {
     const isTooOld = at < this.now - 3 * 86_400_000;
     const day = isTooOld ? undefined : this.dayOf(at);
     const before = this.posted(settlementId);
+    const lease = spend.reservationId === null ? this.leases.granted(spend.leaseId ?? '') : undefined;
+    if (lease !== undefined) {
+      return before === undefined ? this.leases.draw(lease, settlementId, micros, all) : 'duplicate';
+    }
     const found = this.named(spend);
     const isOpen = found?.state === 'held' || found?.state === 'expired';
     if (isOpen && (before === undefined || before.id === null)) {
@@ -265,7 +289,9 @@ export class Reference implements History {
     if (correctedAt < this.now - 3 * 86_400_000)
       return this.tooOld({ ...spend, settlementId: `${settlementId}@${correctedAt}` });
     const settled = this.of('settled').find((fact) => fact.settlementId === settlementId && !fact.counted);
-    const grant = settled && this.of('granted').find(({ id }) => id === settled.id);
+    const drawn = this.of('drawn').find((fact) => fact.settlementId === settlementId);
+    const grant =
+      (settled && this.of('granted').find(({ id }) => id === settled.id)) ?? (drawn && this.leases.granted(drawn.id));
     const { call, at } = grant ?? spend;
     const { agentId, planKey } = grant?.request ?? spend;
     const day = grant?.day ?? this.days.find(({ start, end }) => start <= at && at < end)?.start ?? at;

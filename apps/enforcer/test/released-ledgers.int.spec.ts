@@ -77,8 +77,12 @@ async function ledgerOf(tenantId: TenantId): Promise<LedgerState> {
 /** The accounts of daily budgets by `day/scope/scopeId`. */
 function dailyAccounts(ledger: LedgerState) {
   const frozen = ledger.freeze();
+  // Release 0.1.0 has no leases.
   const accounts = new Map(
-    [...frozen.accounts()].map(([[meter, start, value], each]) => [`${start}/${meter}/${value}`, each]),
+    [...frozen.accounts()].map(([[meter, start, value], { leases: _, ...each }]) => [
+      `${start}/${meter}/${value}`,
+      each,
+    ]),
   );
   frozen.thaw();
   return accounts;
@@ -151,31 +155,53 @@ const account = ['bud_1.1', AT, ''] as const;
 const accounts = [account];
 const fill = { meters: ['bud_1.1'], from: AT, until: AT + 9, cursor: '', readUntil: AT };
 
-/** For each kind of op, entries that have it. Those of `budgets` change what only later releases know. */
-const OPS: Record<Op['op'], { daily?: Op[][]; budgets?: Op[][] }> = {
+const terms = { amountMicros: 7, settledMicros: 0, wishedMicros: 9, minMicros: 1 };
+const LEASE: Op = { op: 'lease', ...hold, id: 'lse_1', runId: '', lease: terms };
+const settlements = [['s', 3]] as const;
+
+/** For each kind of op, entries that have it. Those of `later` change what only later releases know. */
+const OPS: Record<Op['op'], { daily?: Op[][]; later?: Op[][] }> = {
   day: { daily: [[DAY]] },
-  grant: { daily: [[DAY, GRANT]], budgets: [[DAY, { ...GRANT, accounts } as Op]] },
+  grant: { daily: [[DAY, GRANT]], later: [[DAY, { ...GRANT, accounts } as Op]] },
   extend: { daily: [[DAY, GRANT, { op: 'extend', id: 'rsv_1', expiresAt: AT + 90 }]] },
   expire: { daily: [[DAY, GRANT, { op: 'expire', ...end }]] },
   release: { daily: [[DAY, GRANT, { op: 'release', ...end }]] },
   settle: { daily: [[DAY, GRANT, { op: 'settle', settlementId: 's', micros: 9, counted: false, ...end }]] },
   late: {
     daily: [[DAY, { op: 'late', settlementId: 's', micros: 9, counted: false, ...end, ...call }]],
-    budgets: [[DAY, { op: 'late', settlementId: 's', micros: 9, counted: false, ...end, ...call, accounts }]],
+    later: [[DAY, { op: 'late', settlementId: 's', micros: 9, counted: false, ...end, ...call, accounts }]],
   },
   post: {
     daily: [[DAY, { op: 'post', settlementId: 's', micros: 9, ...call }]],
-    budgets: [[DAY, { op: 'post', settlementId: 's', micros: 9, ...call, accounts }]],
+    later: [[DAY, { op: 'post', settlementId: 's', micros: 9, ...call, accounts }]],
   },
   report: { daily: [[DAY, { op: 'report', day: AT, scope: 'agent', scopeId: 'planner', percent: 80 }]] },
-  period: { budgets: [[DAY, { op: 'period', meter: 'bud_1.1', start: AT, end: AT + 9, until: AT + 10 }]] },
-  begin: { budgets: [[DAY, { op: 'begin', cut: 1, at: AT, meters: [['bud_1.1', null]] }]] },
-  adopt: { budgets: [[DAY, GRANT, { op: 'adopt', id: 'rsv_1', accounts }]] },
-  forget: { budgets: [[{ op: 'forget', meters: ['bud_1.1'] }]] },
-  fill: { budgets: [[{ op: 'fill', spend: [[account, 5]], ...fill }]] },
-  tell: { budgets: [[{ op: 'tell', account, percent: 80 }]] },
+  period: { later: [[DAY, { op: 'period', meter: 'bud_1.1', start: AT, end: AT + 9, until: AT + 10 }]] },
+  begin: { later: [[DAY, { op: 'begin', cut: 1, at: AT, meters: [['bud_1.1', null]] }]] },
+  adopt: { later: [[DAY, GRANT, { op: 'adopt', id: 'rsv_1', accounts }]] },
+  forget: { later: [[{ op: 'forget', meters: ['bud_1.1'] }]] },
+  fill: { later: [[{ op: 'fill', spend: [[account, 5]], ...fill }]] },
+  tell: { later: [[{ op: 'tell', account, percent: 80 }]] },
+  lease: { later: [[DAY, LEASE]] },
+  renew: {
+    later: [
+      [
+        {
+          op: 'renew',
+          id: 'lse_1',
+          requestId: 'r2',
+          wishedMicros: 9,
+          ttlSeconds: 60,
+          amountMicros: 8,
+          expiresAt: AT + 90,
+        },
+      ],
+    ],
+  },
+  draw: { later: [[{ op: 'draw', id: 'lse_1', settlements }]] },
+  draw_late: { later: [[DAY, { op: 'draw_late', id: 'lse_1', settlements, ...call }]] },
 };
-const entriesOf = (of: 'daily' | 'budgets') =>
+const entriesOf = (of: 'daily' | 'later') =>
   Object.entries(OPS).flatMap(([op, cases]) => (cases[of] ?? []).map((ops) => [op, ops] as const));
 
 async function storedEntries(tenantId: TenantId, ...entries: (readonly Op[])[]) {
@@ -208,8 +234,8 @@ describe('a replica of release 0.1.0', () => {
     expect(accountsOf(readReleasedSnapshot(await storedSnapshot(tenantId, now)))).toEqual(wanted);
   });
 
-  it.each(entriesOf('budgets'))('refuses an entry with "%s" of a budget', async (op, ops) => {
-    const entries = await storedEntries(provenTenantId(`ws_budget_${op}`), ops);
+  it.each(entriesOf('later'))('refuses an entry with "%s" of a budget or a lease', async (op, ops) => {
+    const entries = await storedEntries(provenTenantId(`ws_later_${op}`), ops);
     expect(() => readReleasedJournal(entries)).toThrow('of a newer version of this service');
   });
 
@@ -221,5 +247,17 @@ describe('a replica of release 0.1.0', () => {
     applyOp(ledger, { op: 'forget', meters: ['bud_1.1'] });
     const later = await storedSnapshot(provenTenantId('ws_without_budget'), ledger);
     expect(() => readReleasedSnapshot(later)).toThrow();
+  });
+
+  it('refuses a snapshot with an open lease, and reads one without any', async () => {
+    const ledger = ledgerWith([DAY, LEASE]);
+    const content = await storedSnapshot(provenTenantId('ws_with_lease'), ledger);
+    expect(() => readReleasedSnapshot(content)).toThrow();
+    const { ledger: again } = await snapshots.load(provenTenantId('ws_with_lease'));
+    expect(again.hold('lse_1')).toEqual(ledger.hold('lse_1'));
+    expect(again.leases).toEqual({ count: 1, leftMicros: 7 });
+    applyOp(ledger, { op: 'release', id: 'lse_1', expiresAt: AT + 60 });
+    const later = await storedSnapshot(provenTenantId('ws_without_lease'), ledger);
+    expect(accountsOf(readReleasedSnapshot(later))).toEqual(new Map([...dailyAccounts(ledger)].sort()));
   });
 });

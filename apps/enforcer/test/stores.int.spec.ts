@@ -76,11 +76,11 @@ describe.each([
   });
 
   it('list grants, the newest first', async () => {
-    const { grants, next } = await journal.grantsBefore(A, null, AT);
+    const { grants, next } = await journal.grantsBefore(A, 'grant', null, AT);
     expect({ ids: grants.map((placed) => placed.grant.id), next }).toEqual({ ids: ['b', 'a'], next: null });
-    const before = await journal.grantsBefore(A, grants[0]!, AT);
+    const before = await journal.grantsBefore(A, 'grant', grants[0]!, AT);
     expect(before.grants.map((placed) => placed.grant.id)).toEqual(['a']);
-    expect((await journal.grantsBefore(A, null, AT + 1)).grants).toEqual([]);
+    expect((await journal.grantsBefore(A, 'grant', null, AT + 1)).grants).toEqual([]);
   });
 
   it('keep the newest snapshot whole', async () => {

@@ -32,6 +32,7 @@ const { ports, issued, peers, metrics, callHttp, callGrpc } = useTransports(
         {
           ...row,
           openReservations: 3,
+          openLeases: 2,
           overspendMicros: { above_hold: 4, late: 5, unreserved: 6 },
           released: 7,
           expired: 8,
@@ -287,6 +288,7 @@ describe('a person with a session', () => {
           {
             ...rowBody,
             open_reservations: 3,
+            open_leases: 2,
             overspend_micros: { above_hold: 4, late: 5, unreserved: 6 },
             released: 7,
             expired: 8,

@@ -6,11 +6,11 @@ import {
   isSpendSettled,
   peekEventType,
 } from '@tollkeeper/contracts';
+import type { Submit } from '../domain/decision.ts';
 import type { ConsumerGroup, LogConsumer } from '@tollkeeper/event-log';
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { Metrics } from '@tollkeeper/runtime';
 import type { BudgetSource } from '../domain/peers.ts';
-import type { Submit } from '../domain/reservation.use-cases.ts';
 import { withNewestBudgets } from '../domain/newest.budgets.ts';
 import { type Correction, postAny } from '../domain/correct.ts';
 import type { ReportedSpend } from '../domain/settle.ts';
@@ -77,8 +77,8 @@ function spendOf(record: GatewayEventRecord): Item | undefined {
   const at = Date.parse(event.time);
   const spend = { tenantId, settlementId, agentId, planKey, model, provider, keyId, labels, at };
   if (isSpendSettled(event)) {
-    const { reservation_id: reservationId = null, request_id: requestId, amount_micros: micros } = event.data;
-    return { ...spend, reservationId, requestId, micros };
+    const { reservation_id: reservationId = null, lease_id: leaseId, request_id: requestId } = event.data;
+    return { ...spend, reservationId, leaseId, requestId, micros: event.data.amount_micros };
   }
   const { from_micros, to_micros, corrected_at } = event.data;
   return { ...spend, micros: to_micros - from_micros, correctedAt: Date.parse(corrected_at) };

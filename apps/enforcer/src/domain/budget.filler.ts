@@ -1,10 +1,10 @@
+import type { Submit } from './decision.ts';
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { AccountKey } from './journal.ts';
 import { addPage, findFill } from './fill.page.ts';
 import { withNewestBudgets } from './newest.budgets.ts';
 import type { Fill } from './metering.ts';
 import type { BudgetSource, SettlementPage, SettlementSource } from './peers.ts';
-import type { Submit } from './reservation.use-cases.ts';
 import { postAny } from './correct.ts';
 import type { ThresholdReporter } from './threshold.reporter.ts';
 

@@ -1,10 +1,11 @@
 import { type ActiveBudgets, budgetedCall, type CallFacts } from './active.budgets.ts';
 import { placesOf } from './budget.period.ts';
 import { findDay } from './day.ts';
-import { type Ask, type Context, findReservation, type Needs } from './decision.ts';
+import { type Ask, type Context, findHold, type Needs } from './decision.ts';
 import { type Hold, keys, type Op } from './journal.ts';
 import { applyOp, KEEP_MS, type Ledger } from './ledger.ts';
-import { post, type Posted, postingOf, type ReportedSpend, reservationOf } from './settle.ts';
+import { post, type Posted, type ReportedSpend } from './settle.ts';
+import { postingOf, reservationOf } from './settlement.ops.ts';
 
 /** Corrects the amount of a settlement: `micros`, which may be negative, are added to it. */
 export interface Correction extends CallFacts {
@@ -77,7 +78,7 @@ function findGrant(settlementId: string, ledger: Ledger, context: Context): { gr
   if (settlement === undefined) return { needs: { keys: [key] } };
   const id = reservationOf(settlement);
   if (id === null) return { grant: null };
-  const found = findReservation(ledger, id, context);
+  const found = findHold(ledger, id, context);
   if ('needs' in found) return found;
   return { grant: 'hold' in found ? found.hold : 'grant' in found ? found.grant : null };
 }

@@ -2,7 +2,7 @@ import type { AuditChange, AuditTarget, Cause } from '@tollkeeper/contracts';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 import type { ActiveBudgets } from './active.budgets.ts';
 import type { Hold, Op, OpOf } from './journal.ts';
-import { keys, keysOf } from './journal.ts';
+import { isLeaseId, keys, keysOf } from './journal.ts';
 import type { Ledger } from './ledger.ts';
 import type { Limit } from './limit.ts';
 import { createDraft } from './ledger.state.ts';
@@ -53,6 +53,8 @@ export interface Ask<Answer> {
   budgets?: ActiveBudgets;
   /** Set for requests from the log, which waits for them. They are never refused because too many requests wait. */
   isFromLog?: true;
+  /** How many requests it counts as in a batch, if its op is larger than that of one. */
+  weight?: number;
   /**
    * When its caller stops waiting, by `performance.now()`. After that, it is dropped undecided: a grant that nobody
    * knows of would hold its amount until it expires.
@@ -68,22 +70,33 @@ export interface LongRead<Answer> extends Omit<Ask<Answer>, 'decide'> {
   decide(ledger: Ledger, context: Context): Promise<Decided<Answer>>;
 }
 
-/** A reservation in any state: held, or ended according to the journal. */
-export type Found =
-  { hold: Hold } | { grant: OpOf<'grant'>; end: OpOf<'settle' | 'late' | 'release' | 'expire'> } | { none: true };
+/** Decides requests on the newest ledger of their workspace, and appends their changes to its journal. */
+export type Submit = <Answer>(tenantId: TenantId, ask: Ask<Answer> | LongRead<Answer>) => Promise<Answer>;
 
-/** Finds a reservation in the ledger, else in the journal. */
+/** A reservation or a lease in any state: held, or ended according to the journal. */
+export type Found =
+  | { hold: Hold }
+  | { grant: OpOf<'grant' | 'lease'>; end: OpOf<'settle' | 'late' | 'release' | 'expire'> }
+  | { none: true };
+
+export const NONE: Found = { none: true };
+
 export function findReservation(ledger: Ledger, id: string, context: Context): Found | { needs: Needs } {
+  return isLeaseId(id) ? NONE : findHold(ledger, id, context);
+}
+
+/** Finds a reservation or a lease in the ledger, else in the journal. */
+export function findHold(ledger: Ledger, id: string, context: Context): Found | { needs: Needs } {
   const hold = ledger.hold(id);
   if (hold !== undefined) return { hold };
   const [grant, close, expire] = [keys.grant(id), keys.close(id), keys.expire(id)].map((key) => context.find(key));
   const unknown = grant === undefined || close === undefined || expire === undefined;
   // The newest entries are read after the look-up, so the ledger then contains everything that was found.
   if (unknown) return { needs: { keys: [keys.grant(id), keys.close(id), keys.expire(id)] } };
-  if (grant === null) return { none: true };
+  if (grant === null) return NONE;
   const end = close ?? expire;
   if (end === null) return context.isNewest ? { needs: { keys: [keys.close(id), keys.expire(id)] } } : NEWEST;
-  return { grant: grant as OpOf<'grant'>, end: end as OpOf<'settle' | 'late' | 'release' | 'expire'> };
+  return { grant: grant as OpOf<'grant' | 'lease'>, end: end as OpOf<'settle' | 'late' | 'release' | 'expire'> };
 }
 
 export const NEWEST = { needs: { newest: true } } as const satisfies { needs: Needs };

@@ -15,6 +15,8 @@ const MAX_SERIES = 1_000;
 const MAX_SERIES_OF_ALL = 10_000;
 /** Beyond this number of series of a workspace, further ones count together and report no labels and values. */
 const MAX_LABELLED_SERIES = 100;
+/** Maximum number of denials that wait for the log. */
+const MAX_PENDING = { ofWorkspace: 2_000, ofAll: 10_000 };
 /** How long a stop waits for the log. */
 const STOP_MS = 5_000;
 
@@ -56,7 +58,7 @@ interface Workspace {
  * others, so repeats become one event a second with a count. A series ends after a second without denials.
  */
 export function createDenialReporter({ append, clock, onUnreported }: DenialReporterDeps): DenialReporter {
-  const appends = createWorkspaceAppends(append);
+  const appends = createWorkspaceAppends(append, MAX_PENDING);
   const workspaces = new Map<TenantId, Workspace>();
   let seriesOfAll = 0;
 

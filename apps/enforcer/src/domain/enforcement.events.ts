@@ -1,6 +1,7 @@
 import { isWithoutLabels, type Labels } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
-import { digestOf } from './journal.ts';
+import { digestOf, type Hold } from './journal.ts';
+import type { LeaseSettlement } from './lease.ts';
 import type { Denial, Limit, LimitRow } from './limit.ts';
 import { budgetOf } from './limit.rows.ts';
 import type { Reservation, ReservationRequest, Settlement } from './reservation.ts';
@@ -62,9 +63,34 @@ export function spendSettled(
   settlement: Settlement,
   at: number,
 ): ReportedEvent {
-  const { id, runId, agentId, planKey, keyId, labels } = reservation;
+  return settled(tenantId, reservation, settlement, { at, named: { reservation_id: reservation.id } });
+}
+
+/** A call was settled from a lease. Its time is one of the lease, which is not over yet. */
+export function spendFromLease(
+  tenantId: TenantId,
+  lease: Hold,
+  settlement: LeaseSettlement,
+  now: number,
+): ReportedEvent {
+  const { runId, occurredAt = now } = settlement;
+  const { agentId, planKey, model = null, provider = null, keyId = null, labels = {} } = lease;
+  const call = { runId, agentId, planKey, model, provider, keyId, labels };
+  const at = Math.min(now, Math.max(lease.createdAt, occurredAt));
+  return settled(tenantId, call, settlement, { at, named: { lease_id: lease.id } });
+}
+
+type SettledCall = Pick<Reservation, 'runId' | 'agentId' | 'planKey' | 'model' | 'provider' | 'keyId' | 'labels'>;
+
+function settled(
+  tenantId: TenantId,
+  call: SettledCall,
+  settlement: Settlement,
+  { at, named }: { at: number; named: { reservation_id: string } | { lease_id: string } },
+): ReportedEvent {
+  const { runId, agentId, planKey, keyId, labels } = call;
   const { settlementId, amountMicros, inputTokens, outputTokens } = settlement;
-  const { model = reservation.model, provider = reservation.provider } = settlement;
+  const { model = call.model, provider = call.provider } = settlement;
   const data = {
     settlement_id: settlementId,
     run_id: runId,
@@ -75,7 +101,7 @@ export function spendSettled(
     ...(provider !== null && { provider }),
     ...(inputTokens !== undefined && { input_tokens: inputTokens }),
     ...(outputTokens !== undefined && { output_tokens: outputTokens }),
-    reservation_id: id,
+    ...named,
     ...labelsIn(labels),
   };
   return event('spend.settled', `stl_${digestOf(tenantId, settlementId)}`, { at, data, keyId });

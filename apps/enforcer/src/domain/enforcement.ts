@@ -49,6 +49,7 @@ export interface Reservations {
 /** A limit as people see it. */
 export type LimitView = LimitRow & {
   openReservations: number;
+  openLeases: number;
   /** Spend of that day that no hold covered, by cause. */
   overspendMicros: Record<OverspendCause, number>;
   released: number;

@@ -1,7 +1,7 @@
 import type { Cause } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
 import { type Ask, findReservation, noSuchReservation, toReservation } from './decision.ts';
-import type { Op } from './journal.ts';
+import { endOf, type Op } from './journal.ts';
 import { applyOp } from './ledger.ts';
 import type { Reservation } from './reservation.ts';
 
@@ -18,7 +18,7 @@ export function release(id: string, cause?: Cause): Ask<Reservation> {
       const reservation = toReservation(found, context.now);
       if (reservation.state === 'settled') return conflict('The reservation is settled, so it cannot be released.');
       if (!('hold' in found)) return { ops: [], answer: reservation };
-      const op: Op = { op: 'release', id, expiresAt: found.hold.expiresAt };
+      const op: Op = { op: 'release', ...endOf(found.hold) };
       applyOp(ledger, op);
       const answer: Reservation = { ...reservation, state: 'released' };
       if (cause === undefined) return { ops: [op], answer };

@@ -51,6 +51,19 @@ export interface Hold {
   keyId?: string;
   /** The accounts of budgets that it counts in besides those of daily budgets. Left out if there are none. */
   accounts?: readonly AccountKey[];
+  /** Of a lease alone. Its `amountMicros` is what is left of it, and it has no `runId`. */
+  lease?: LeaseTerms;
+}
+
+/** The terms of a hold that is a lease. */
+export interface LeaseTerms {
+  /** What it was granted in all. */
+  amountMicros: number;
+  /** What was settled from it. */
+  settledMicros: number;
+  /** What its request wished for, and needed at least. */
+  wishedMicros: number;
+  minMicros: number;
 }
 
 /** The accounts that spend is posted to. */
@@ -66,6 +79,17 @@ export interface Posting {
 interface End {
   id: string;
   expiresAt: number;
+}
+
+/** Ends of leases keep their last terms as well. */
+interface EndOfAny extends End {
+  lease?: LeaseTerms;
+}
+
+/** Settlements from a lease. */
+interface Drawn {
+  id: string;
+  settlements: readonly (readonly [settlementId: string, micros: number])[];
 }
 
 /**
@@ -85,14 +109,29 @@ export type Op =
   | ({ op: 'fill'; spend: readonly (readonly [account: AccountKey, micros: number])[] } & Fill)
   | ({ op: 'grant' } & Hold)
   | { op: 'extend'; id: string; expiresAt: number }
-  | ({ op: 'expire' } & End)
-  | ({ op: 'release' } & End)
+  | ({ op: 'expire' } & EndOfAny)
+  | ({ op: 'release' } & EndOfAny)
   /** `counted`: the amount was already posted, under the same settlement. */
   | ({ op: 'settle'; settlementId: string; micros: number; counted: boolean } & End)
   /** Settles a reservation that no longer holds anything. */
   | ({ op: 'late'; settlementId: string; micros: number; counted: boolean } & End & Posting)
   /** Spend without a reservation, or a correction of spend, which may be negative. */
   | ({ op: 'post'; settlementId: string; micros: number } & Posting)
+  /** Grants a lease. It is no `grant`, because release 0.1.0 would take it for a reservation. */
+  | ({ op: 'lease' } & Hold)
+  /** `amountMicros` is what the lease is granted in all. Repeats of the request have the same wish and TTL. */
+  | {
+      op: 'renew';
+      id: string;
+      requestId: string;
+      wishedMicros: number;
+      ttlSeconds: number;
+      amountMicros: number;
+      expiresAt: number;
+    }
+  | ({ op: 'draw' } & Drawn)
+  /** After the lease has ended. */
+  | ({ op: 'draw_late' } & Drawn & Posting)
   /** An event has reported that the spend of an account reached a percentage of its limit. */
   | { op: 'report'; day: number; scope: BudgetScope; scopeId: string; percent: number }
   /** The same for an account of a budget. */
@@ -113,13 +152,20 @@ export const keys = {
   close: (id: string) => `close/${id}`,
   expire: (id: string) => `expire/${id}`,
   settlement: (settlementId: string) => `settlement/${settlementId}`,
+  renewal: (leaseId: string, requestId: string) => `renew/${leaseId}/${requestId}`,
 };
 
 /** The keys of an op, which no other op of the workspace has. */
 export function keysOf(op: Op): string[] {
   switch (op.op) {
     case 'grant':
+    case 'lease':
       return [keys.grant(op.id)];
+    case 'renew':
+      return [keys.renewal(op.id, op.requestId)];
+    case 'draw':
+    case 'draw_late':
+      return op.settlements.map(([settlementId]) => keys.settlement(settlementId));
     case 'expire':
       return [keys.expire(op.id)];
     case 'release':
@@ -143,6 +189,22 @@ export const REQUEST_ID_MS = 24 * 3_600_000;
  */
 export function reservationIdOf(tenantId: TenantId, requestId: string): string {
   return `rsv_${digestOf(tenantId, 'request', requestId)}`;
+}
+
+const LEASE_PREFIX = 'lse_';
+
+/** The id of the lease for a request. Leases and reservations may have the same request ids. */
+export function leaseIdOf(tenantId: TenantId, requestId: string): string {
+  return `${LEASE_PREFIX}${digestOf(tenantId, 'lease', requestId)}`;
+}
+
+export function isLeaseId(id: string): boolean {
+  return id.startsWith(LEASE_PREFIX);
+}
+
+/** How an op that ends a hold names it. */
+export function endOf({ id, expiresAt, lease }: Hold): EndOfAny {
+  return { id, expiresAt, ...(lease && { lease }) };
 }
 
 /** 32 hexadecimal digits, different for different inputs. */

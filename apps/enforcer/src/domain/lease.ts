@@ -7,7 +7,7 @@ import type { ReservingKey, Settlement } from './reservation.ts';
 export const LEASE_STATES = ['open', 'returned', 'expired'] as const;
 export type LeaseState = (typeof LEASE_STATES)[number];
 
-/** An amount that a gateway holds once, for many calls of an agent. Amounts are USD micros, times epoch milliseconds. */
+/** An amount held once, for many calls of an agent. Amounts are USD micros, times epoch milliseconds. */
 export interface Lease {
   /** `lse_…`, derived from the workspace and `requestId`. */
   id: string;
@@ -97,8 +97,8 @@ export interface Leases {
   /** Rejects with `not_found`, also for a lease older than three days. */
   get(tenantId: TenantId, id: string): Promise<Lease>;
   /**
-   * Posts what the calls have cost, in full, each `settlementId` once. The `spend.settled` events are in the log once it
-   * resolves. The results are in the order of the settlements.
+   * Posts what the calls have cost, in full, each `settlementId` once. The `spend.settled` events are in the log once
+   * it resolves. The results are in the order of the settlements.
    */
   settle(
     tenantId: TenantId,

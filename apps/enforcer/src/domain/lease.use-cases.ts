@@ -1,9 +1,94 @@
-import { AppError } from '@tollkeeper/kernel';
-import type { Leases } from './lease.ts';
+import { tookTooLong, GATEWAY_ANSWER_MS, within } from './answer.time.ts';
+import type { Ask } from './decision.ts';
+import { spendFromLease } from './enforcement.events.ts';
+import { createGranting, type GrantingDeps, type GrantSteps } from './granting.ts';
+import { grantLease } from './lease.grant.ts';
+import { readGrant, readLease, renewLease, returnLease } from './lease.hold.ts';
+import { settleLease } from './lease.settle.ts';
+import type { LeaseDecision, LeaseRequest, Leases, LeaseSettlement } from './lease.ts';
+import { withNewestBudgets } from './newest.budgets.ts';
+import { type AppendEvents, createWorkspaceAppends } from './workspace.appends.ts';
+import type { TenantId } from '@tollkeeper/kernel';
 
-const notYet = () => Promise.reject(new AppError('service_unavailable', 'Leases are not available yet.'));
+/** Maximum number of settlements that wait for the log: ten full requests of a workspace. */
+const MAX_PENDING = { ofWorkspace: 10_000, ofAll: 20_000 };
 
-/** The contract, before its implementation. */
-export function createLeases(): Leases {
-  return { grant: notYet, get: notYet, settle: notYet, renew: notYet, return: notYet };
+export interface LeaseDeps extends GrantingDeps {
+  append: AppendEvents;
+}
+
+export function createLeases(deps: LeaseDeps): Leases {
+  const { submit, limits, budgets, clock } = deps;
+  const grant = createGranting(deps);
+  const appends = createWorkspaceAppends(deps.append, MAX_PENDING);
+  const inTurn = createTurns();
+
+  /** Submits an ask. It is dropped once its caller no longer waits for it. */
+  function submitWithin<Answer>(tenantId: TenantId, ask: Ask<Answer>): Promise<Answer> {
+    const deadline = performance.now() + GATEWAY_ANSWER_MS;
+    return within(GATEWAY_ANSWER_MS, submit(tenantId, { ...ask, deadline }));
+  }
+
+  async function settle(tenantId: TenantId, id: string, settlements: readonly LeaseSettlement[], deadline: number) {
+    const asked = budgets.of(tenantId);
+    const known = asked instanceof Promise ? await asked.catch(() => undefined) : asked;
+    const lease = await submit(tenantId, { ...readGrant(id), deadline });
+    if (performance.now() >= deadline) throw tookTooLong();
+    // The events come first: if this process dies after them, they settle the calls.
+    const now = clock();
+    await Promise.all(settlements.map((each) => appends.append(tenantId, spendFromLease(tenantId, lease, each, now))));
+    if (known === undefined) return submit(tenantId, settleLease(id, settlements));
+    const settled = (active: typeof known) => submit(tenantId, settleLease(id, settlements, active));
+    return withNewestBudgets(budgets, tenantId, settled, known);
+  }
+
+  return {
+    grant: (key, request) => grant(key, request, STEPS),
+    get: (tenantId, id) => submitWithin(tenantId, readLease(id)),
+    settle(tenantId, id, settlements) {
+      const deadline = performance.now() + GATEWAY_ANSWER_MS;
+      const work = inTurn(`${tenantId}/${id}`, () => settle(tenantId, id, settlements, deadline));
+      return within(GATEWAY_ANSWER_MS, work);
+    },
+    renew(tenantId, id, request) {
+      const deadline = performance.now() + GATEWAY_ANSWER_MS;
+      const work = async () => {
+        const { agentId, planKey } = await submit(tenantId, { ...readGrant(id), deadline });
+        const { limits: daily } = await limits.applying(tenantId, { agentId, planKey });
+        return withNewestBudgets(budgets, tenantId, (active) =>
+          submit(tenantId, { ...renewLease(id, request, { daily, budgets: active }), deadline }),
+        );
+      };
+      return within(GATEWAY_ANSWER_MS, work());
+    },
+    return: (tenantId, id, cause) => submitWithin(tenantId, returnLease(id, cause)),
+  };
+}
+
+const STEPS: GrantSteps<LeaseRequest, LeaseDecision> = {
+  toAsk: grantLease,
+  toDenied: ({ minMicros, runId, ...request }) => ({
+    ...request,
+    runId: runId ?? request.requestId,
+    amountMicros: minMicros,
+  }),
+  isDry: false,
+};
+
+/**
+ * Settlements from a lease are in the log in the order in which they are counted: of two with the same id, everybody
+ * counts the first. So requests for the same lease take turns.
+ */
+function createTurns() {
+  const last = new Map<string, Promise<unknown>>();
+  return async function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = last.get(key);
+    const turn = before === undefined ? work() : before.then(work, work);
+    last.set(key, turn);
+    try {
+      return await turn;
+    } finally {
+      if (last.get(key) === turn) last.delete(key);
+    }
+  };
 }

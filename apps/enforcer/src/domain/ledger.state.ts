@@ -7,6 +7,8 @@ import { type Account, isDailyMeter, type Ledger, newAccount } from './ledger.ts
 export interface LedgerState extends Ledger, Pick<LedgerAccounts, 'accountTotal'> {
   /** Approximate memory in bytes. */
   readonly bytes: number;
+  /** The open leases, and what is left of them together in USD micros. */
+  readonly leases: Readonly<{ count: number; leftMicros: number }>;
   /** A snapshot of the current state, unaffected by later ops. Only one at a time. */
   freeze(): FrozenLedger;
 }
@@ -19,6 +21,8 @@ export interface FrozenLedger extends FrozenAccounts {
 
 /** Memory of a hold in V8, without the characters of its strings. A suite measures it. */
 const HOLD_BYTES = 560;
+/** Memory of the terms of a lease. */
+const LEASE_BYTES = 56;
 /** Memory of a label, without the characters of its strings. */
 const LABEL_BYTES = 64;
 /** Memory of a key of an account in a hold, likewise. */
@@ -29,8 +33,18 @@ export function createLedger(): LedgerState {
   const accounts = createLedgerAccounts();
   const { addDay, periods, addPeriod, removePeriods, accountCount, accountsIn, readAccount, account } = accounts;
   const holds = new Map<string, Hold>();
+  const leases = { count: 0, leftMicros: 0 };
   let holdBytes = 0;
   let metering = NO_METERS;
+
+  /** Adds a hold to the sums, or takes it from them. */
+  function count(hold: Hold | undefined, sign: 1 | -1): void {
+    if (hold === undefined) return;
+    holdBytes += sign * bytesOf(hold);
+    if (hold.lease === undefined) return;
+    leases.count += sign;
+    leases.leftMicros += sign * hold.amountMicros;
+  }
 
   return {
     ...{ addDay, periods, addPeriod, removePeriods, accountCount, accountsIn, readAccount, account },
@@ -58,16 +72,15 @@ export function createLedger(): LedgerState {
     get holdBytes() {
       return holdBytes;
     },
+    leases,
     hold: (id) => holds.get(id),
     setHold(hold) {
-      const before = holds.get(hold.id);
-      holdBytes += bytesOf(hold) - (before === undefined ? 0 : bytesOf(before));
+      count(holds.get(hold.id), -1);
+      count(hold, 1);
       holds.set(hold.id, hold);
     },
     removeHold(id) {
-      const hold = holds.get(id);
-      if (hold === undefined) return;
-      holdBytes -= bytesOf(hold);
+      count(holds.get(id), -1);
       holds.delete(id);
     },
     holds: () => holds.values(),
@@ -76,11 +89,11 @@ export function createLedger(): LedgerState {
 }
 
 function bytesOf(hold: Hold): number {
-  const { id, requestId, agentId, runId, planKey, keyId, said, model, provider, labels, accounts = [] } = hold;
+  const { id, requestId, agentId, runId, planKey, keyId, said, model, provider, labels, accounts = [], lease } = hold;
   // One byte per character: identifiers are ASCII.
   const texts = [id, requestId, agentId, runId, planKey, keyId, said];
   const ids = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
-  let bytes = HOLD_BYTES + ids + textBytes(model) + textBytes(provider);
+  let bytes = HOLD_BYTES + ids + textBytes(model) + textBytes(provider) + (lease === undefined ? 0 : LEASE_BYTES);
   for (const [meter, , value] of accounts) bytes += ACCOUNT_KEY_BYTES + meter.length + textBytes(value);
   for (const name in labels) bytes += name.length + textBytes(labels[name]) + LABEL_BYTES;
   return bytes;

@@ -10,9 +10,12 @@ export interface Account {
    * filled in.
    */
   posted: number;
-  /** Held by open reservations. */
+  /** Held by open reservations and leases. */
   held: number;
+  /** Number of open reservations. */
   open: number;
+  /** Number of open leases. */
+  leases: number;
   released: number;
   expired: number;
   /** Posted spend that no hold covered. */
@@ -73,6 +76,7 @@ export function newAccount(): Account {
     posted: 0,
     held: 0,
     open: 0,
+    leases: 0,
     released: 0,
     expired: 0,
     overspend: { above_hold: 0, late: 0, unreserved: 0 },
@@ -129,13 +133,17 @@ export function applyOp(ledger: Ledger, op: Op): void {
       return forget(ledger, op);
     case 'fill':
       return fill(ledger, op);
-    case 'grant': {
+    case 'grant':
+    case 'lease': {
       ledger.setHold(toHold(op));
-      return change(ledger, op, (account) => {
-        account.held = add(account.held, op.amountMicros);
-        account.open += 1;
-      });
+      return change(ledger, op, (account) => open(account, op));
     }
+    case 'renew':
+      return renew(ledger, op);
+    case 'draw':
+      return draw(ledger, op);
+    case 'draw_late':
+      return post(ledger, op, 'late', sumOf(op.settlements));
     case 'extend': {
       const hold = ledger.hold(op.id);
       if (hold !== undefined) ledger.setHold({ ...hold, expiresAt: op.expiresAt });
@@ -146,8 +154,9 @@ export function applyOp(ledger: Ledger, op: Op): void {
         account.expired += 1;
       });
     case 'release':
-      return end(ledger, op.id, (account) => {
-        account.released += 1;
+      return end(ledger, op.id, (account, hold) => {
+        // A returned lease may have been spent, unlike a released reservation.
+        if (hold.lease === undefined) account.released += 1;
       });
     case 'settle':
       return end(ledger, op.id, (account, hold) => {
@@ -178,9 +187,36 @@ function adopt(ledger: Ledger, { id, accounts }: OpOf<'adopt'>): void {
   for (const key of accounts) {
     const account = hasRoomFor(ledger, key) ? ledger.account(key) : undefined;
     if (account === undefined) continue;
-    account.held = add(account.held, hold.amountMicros);
-    account.open += 1;
+    open(account, hold);
   }
+}
+
+function renew(ledger: Ledger, { id, amountMicros, expiresAt }: OpOf<'renew'>): void {
+  const hold = ledger.hold(id);
+  if (hold?.lease === undefined) return;
+  const left = Math.max(0, amountMicros - hold.lease.settledMicros);
+  ledger.setHold({ ...hold, amountMicros: left, expiresAt, lease: { ...hold.lease, amountMicros } });
+  change(ledger, hold, (account) => {
+    account.held = add(account.held, left - hold.amountMicros);
+  });
+}
+
+function draw(ledger: Ledger, { id, settlements }: OpOf<'draw'>): void {
+  const hold = ledger.hold(id);
+  if (hold?.lease === undefined) return;
+  const micros = sumOf(settlements);
+  const covered = Math.min(micros, hold.amountMicros);
+  const lease = { ...hold.lease, settledMicros: add(hold.lease.settledMicros, micros) };
+  ledger.setHold({ ...hold, amountMicros: hold.amountMicros - covered, lease });
+  change(ledger, hold, (account) => {
+    account.held -= covered;
+    account.posted = add(account.posted, micros);
+    account.overspend.above_hold = add(account.overspend.above_hold, micros - covered);
+  });
+}
+
+function sumOf(settlements: OpOf<'draw'>['settlements']): number {
+  return settlements.reduce((sum, [, micros]) => add(sum, micros), 0);
 }
 
 function forget(ledger: Ledger, { meters }: OpOf<'forget'>): void {
@@ -201,7 +237,7 @@ function fill(ledger: Ledger, { spend, meters, from, until, cursor, readUntil }:
   ledger.setMetering(withFill(ledger.metering, { meters, from, until, cursor, readUntil }));
 }
 
-function toHold({ op: _, ...hold }: OpOf<'grant'>): Hold {
+function toHold({ op: _, ...hold }: OpOf<'grant' | 'lease'>): Hold {
   return hold;
 }
 
@@ -211,9 +247,16 @@ function end(ledger: Ledger, id: string, also: (account: Account, hold: Hold) =>
   ledger.removeHold(id);
   change(ledger, hold, (account) => {
     account.held -= hold.amountMicros;
-    account.open -= 1;
+    if (hold.lease === undefined) account.open -= 1;
+    else account.leases -= 1;
     also(account, hold);
   });
+}
+
+function open(account: Account, { amountMicros, lease }: Hold): void {
+  account.held = add(account.held, amountMicros);
+  if (lease === undefined) account.open += 1;
+  else account.leases += 1;
 }
 
 function post(ledger: Ledger, to: Posting, cause: OverspendCause, micros: number): void {
@@ -239,7 +282,7 @@ function report(ledger: Ledger, key: AccountKey, percent: number): void {
 
 /** Adds all that is counted in an account to another one. */
 export function addTo(sum: Account, account: Readonly<Account>): void {
-  for (const name of ['posted', 'held', 'open', 'released', 'expired'] as const) {
+  for (const name of ['posted', 'held', 'open', 'leases', 'released', 'expired'] as const) {
     sum[name] = add(sum[name], account[name]);
   }
   for (const cause of OVERSPEND_CAUSES) {

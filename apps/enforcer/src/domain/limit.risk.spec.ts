@@ -25,7 +25,13 @@ function view({ id = 'bud_1', value = '', kind = 'month', spent, limit = 100 }: 
     },
     period: { start: START, end: after(30) },
     ...{ spentMicros: spent, heldMicros: 0, remainingMicros: 0, resetsAt: after(30), state: 'exact' },
-    ...{ openReservations: 0, overspendMicros: { above_hold: 0, late: 0, unreserved: 0 }, released: 0, expired: 0 },
+    ...{
+      openReservations: 0,
+      openLeases: 0,
+      overspendMicros: { above_hold: 0, late: 0, unreserved: 0 },
+      released: 0,
+      expired: 0,
+    },
     ...{ filledPercent: 100, paceEndMicros: null },
   };
   return { ...row, paceEndMicros: paceEnd(row, after(days)) };

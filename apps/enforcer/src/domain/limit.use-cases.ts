@@ -1,16 +1,15 @@
 import { type BudgetScope, dailyBudgetOf } from '@tollkeeper/contracts';
-import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
+import { AppError, type TenantId } from '@tollkeeper/kernel';
 import { type ActiveBudget, type ActiveBudgets, budgetedCall } from './active.budgets.ts';
 import { PERSON_ANSWER_MS, within } from './answer.time.ts';
-import type { Ask, LongRead } from './decision.ts';
+import type { Ask, LongRead, Submit } from './decision.ts';
 import type { ChosenLimits, Limits, LimitsView } from './enforcement.ts';
 import type { Limit } from './limit.ts';
 import { mostAtRisk } from './limit.risk.ts';
 import { viewBudget, viewLimits } from './limit.view.ts';
 import { withNewestBudgets } from './newest.budgets.ts';
 import type { BudgetSource, LimitSource } from './peers.ts';
-import { type GrantReader, listReservations } from './reservation.list.ts';
-import type { Submit } from './reservation.use-cases.ts';
+import { type ListDeps, listLeases, listReservations } from './reservation.list.ts';
 
 /** The budgets of a workspace, and those whose limits are shown: of one with `each`, at most `maxValues`. */
 interface ViewedBudgets {
@@ -31,12 +30,9 @@ const CHOSEN: Record<BudgetScope, (key: string) => Parameters<LimitSource['of']>
   plan: (planKey) => ({ agent: [], plan: [planKey] }),
 };
 
-export interface LimitDeps {
-  submit: Submit;
+export interface LimitDeps extends ListDeps {
   limits: LimitSource;
   budgets: BudgetSource;
-  grants: GrantReader;
-  clock: Clock;
 }
 
 export function createLimits(deps: LimitDeps): Limits {
@@ -80,8 +76,8 @@ export function createLimits(deps: LimitDeps): Limits {
   return {
     view: (tenantId, chosen) => within(PERSON_ANSWER_MS, view(tenantId, chosen)),
     byRisk: async (tenantId, max) => mostAtRisk((await within(PERSON_ANSWER_MS, view(tenantId, {}))).items, max),
-    listLeases: async () => ({ items: [], nextCursor: null }),
     list: (tenantId, filter, page) => within(PERSON_ANSWER_MS, listReservations(deps, tenantId, filter, page)),
+    listLeases: (tenantId, filter, page) => within(PERSON_ANSWER_MS, listLeases(deps, tenantId, filter, page)),
   };
 }
 

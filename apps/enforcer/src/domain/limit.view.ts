@@ -49,10 +49,10 @@ function toView({ start, end, timezone }: Day, items: LimitView[]): Decided<Limi
 function viewOf(ledger: Ledger, day: Day, now: number, limit: Limit): LimitView | null {
   const counts = countsOf(ledger, day, now, limit);
   if (counts === null) return null;
-  const { open, released, expired, overspend } = counts.account;
+  const { open, leases, released, expired, overspend } = counts.account;
   const row = toRow(limit, counts);
   const filled = limit.budget === undefined ? 100 : filledPercent(ledger.metering, limit.budget.meter);
-  const view = { openReservations: open, released, expired, overspendMicros: { ...overspend } };
+  const view = { openReservations: open, openLeases: leases, released, expired, overspendMicros: { ...overspend } };
   return { ...row, ...view, filledPercent: filled, paceEndMicros: paceEnd(row, now) };
 }
 

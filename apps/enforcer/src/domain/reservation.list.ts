@@ -1,10 +1,11 @@
 import { fromCursor, toCursor } from '@tollkeeper/contracts';
 import type { Clock, TenantId } from '@tollkeeper/kernel';
-import { type Ask, findReservation, toReservation } from './decision.ts';
+import { type Ask, findHold, NEWEST, toReservation, type Submit } from './decision.ts';
 import type { ReservationFilter, ReservationPage } from './enforcement.ts';
+import type { FoundHold } from './grant.ts';
 import type { OpOf } from './journal.ts';
-import type { Reservation } from './reservation.ts';
-import type { Submit } from './reservation.use-cases.ts';
+import { toLease } from './lease.find.ts';
+import type { LeaseFilter, LeasePage } from './lease.ts';
 
 /** A position in a journal. */
 interface Place {
@@ -14,19 +15,23 @@ interface Place {
   index: number;
 }
 
+/** What grants a reservation, or a lease. */
+type GrantOp = 'grant' | 'lease';
+
 /** A grant with its position in the journal. */
 export interface PlacedGrant extends Place {
-  grant: OpOf<'grant'>;
+  grant: OpOf<GrantOp>;
 }
 
 /** Reads the grants of a journal. */
 export interface GrantReader {
   /**
-   * The grants before the place that were decided at `since` or later, newest first, and the place reached: null if
-   * there are no more. Without a place, starts with the newest.
+   * The grants of a kind before the place that were decided at `since` or later, newest first, and the place reached:
+   * null if there are no more. Without a place, starts with the newest.
    */
   grantsBefore(
     tenantId: TenantId,
+    kind: GrantOp,
     place: Place | null,
     since: number,
   ): Promise<{ grants: PlacedGrant[]; next: Place | null }>;
@@ -39,24 +44,63 @@ const LIST_MS = 48 * 3_600_000;
  */
 const LOOK_MS = 400;
 
-export async function listReservations(
-  deps: { submit: Submit; grants: GrantReader; clock: Clock },
+/** A kind of list: what it lists, and how. */
+interface ListKind<Item> {
+  kind: GrantOp;
+  isChosen(grant: OpOf<GrantOp>): boolean;
+  toItem(found: FoundHold, now: number): Item;
+}
+
+interface Page<Item> {
+  items: Item[];
+  nextCursor: string | null;
+}
+
+export interface ListDeps {
+  submit: Submit;
+  grants: GrantReader;
+  clock: Clock;
+}
+type AskedPage = { limit: number; cursor: string | undefined };
+
+export function listReservations(
+  deps: ListDeps,
   tenantId: TenantId,
-  filter: ReservationFilter,
-  page: { limit: number; cursor: string | undefined },
+  { state, agentId, runId }: ReservationFilter,
+  page: AskedPage,
 ): Promise<ReservationPage> {
-  const { submit, grants: reader, clock } = deps;
+  const isChosen = (grant: OpOf<GrantOp>) =>
+    (agentId ?? grant.agentId) === grant.agentId && (runId ?? grant.runId) === grant.runId;
+  return list(deps, tenantId, { kind: 'grant', isChosen, toItem: toReservation }, { ...page, state });
+}
+
+export function listLeases(
+  deps: ListDeps,
+  tenantId: TenantId,
+  { state, agentId }: LeaseFilter,
+  page: AskedPage,
+): Promise<LeasePage> {
+  const isChosen = (grant: OpOf<GrantOp>) => (agentId ?? grant.agentId) === grant.agentId;
+  return list(deps, tenantId, { kind: 'lease', isChosen, toItem: toLease }, { ...page, state });
+}
+
+async function list<Item extends { state: string }>(
+  { submit, grants: reader, clock }: ListDeps,
+  tenantId: TenantId,
+  of: ListKind<Item>,
+  page: AskedPage & { state: Item['state'] | undefined },
+): Promise<Page<Item>> {
   const since = clock() - LIST_MS;
-  const items: Reservation[] = [];
+  const items: Item[] = [];
   let place = page.cursor === undefined ? null : placeOf(page.cursor);
   const until = performance.now() + LOOK_MS;
   do {
-    const { grants, next } = await reader.grantsBefore(tenantId, place, since);
-    const chosen = grants.filter(({ grant }) => isChosen(grant, filter));
-    const reservations = chosen.length === 0 ? [] : await submit(tenantId, readAll(chosen));
-    for (const [index, reservation] of reservations.entries()) {
-      if (reservation === null || (filter.state ?? reservation.state) !== reservation.state) continue;
-      items.push(reservation);
+    const { grants, next } = await reader.grantsBefore(tenantId, of.kind, place, since);
+    const chosen = grants.filter(({ grant }) => of.isChosen(grant));
+    const found = chosen.length === 0 ? [] : await submit(tenantId, readAll(chosen, of));
+    for (const [index, item] of found.entries()) {
+      if (item === null || (page.state ?? item.state) !== item.state) continue;
+      items.push(item);
       if (items.length === page.limit) return { items, nextCursor: cursorOf(chosen[index]!) };
     }
     if (next === null) return { items, nextCursor: null };
@@ -65,25 +109,16 @@ export async function listReservations(
   return { items, nextCursor: cursorOf(place) };
 }
 
-function isChosen({ agentId, runId }: OpOf<'grant'>, filter: ReservationFilter): boolean {
-  return (
-    (filter.agentId === undefined || filter.agentId === agentId) &&
-    (filter.runId === undefined || filter.runId === runId)
-  );
-}
-
-/** The current reservations; null for one that has just been removed from the journal. */
-function readAll(placed: readonly PlacedGrant[]): Ask<(Reservation | null)[]> {
+/** The current items; null for one that has just been removed from the journal. */
+function readAll<Item>(placed: readonly PlacedGrant[], { toItem }: ListKind<Item>): Ask<(Item | null)[]> {
   return {
     decide(ledger, context) {
-      if (!context.isNewest) return { needs: { newest: true } };
-      const found = placed.map(({ grant }) => findReservation(ledger, grant.id, context));
+      if (!context.isNewest) return NEWEST;
+      const found = placed.map(({ grant }) => findHold(ledger, grant.id, context));
       const keys = found.flatMap((one) => ('needs' in one ? (one.needs.keys ?? []) : []));
       if (keys.length > 0) return { needs: { keys } };
-      const reservations = found.map((one) =>
-        'hold' in one || 'grant' in one ? toReservation(one, context.now) : null,
-      );
-      return { ops: [], answer: reservations };
+      const items = found.map((one) => ('hold' in one || 'grant' in one ? toItem(one, context.now) : null));
+      return { ops: [], answer: items };
     },
   };
 }

@@ -1,40 +1,23 @@
-import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
-import { type ActiveBudgets, budgetedCall } from './active.budgets.ts';
+import { AppError, type TenantId } from '@tollkeeper/kernel';
+import type { ActiveBudgets } from './active.budgets.ts';
 import { GATEWAY_ANSWER_MS, within } from './answer.time.ts';
-import { type Ask, type LongRead, rehearse } from './decision.ts';
-import { type DenialReporter, REPORT_MS } from './denial.reporter.ts';
+import { type Ask, rehearse } from './decision.ts';
 import { spendSettled } from './enforcement.events.ts';
 import type { Decision, Reservations } from './enforcement.ts';
+import { createGranting, type GrantingDeps } from './granting.ts';
 import { extend, read, release } from './hold.ts';
 import { withNewestBudgets } from './newest.budgets.ts';
-import type { AgentLabelSource, AgentRegistrar, ApplyingLimits, BudgetSource, LimitSource } from './peers.ts';
-import { labelsOf, reserve, type UsedUp, UsedUpError } from './reserve.ts';
+import { reserve } from './reserve.ts';
 import { settle, SETTLEMENT_OF_ANOTHER } from './settle.ts';
 import type { AppendEvents } from './workspace.appends.ts';
 
-/** Decides requests on the newest ledger of their workspace, and appends their changes to its journal. */
-export type Submit = <Answer>(tenantId: TenantId, ask: Ask<Answer> | LongRead<Answer>) => Promise<Answer>;
-
-export interface ReservationDeps {
-  submit: Submit;
+export interface ReservationDeps extends GrantingDeps {
   append: AppendEvents;
-  denials: Pick<DenialReporter, 'report'>;
-  limits: LimitSource;
-  budgets: BudgetSource;
-  agents: AgentRegistrar;
-  agentLabels: AgentLabelSource;
-  clock: Clock;
-  onDecision: (decision: Decision['decision']) => void;
-  /** Called for each request that is refused because its workspace has reached a maximum. */
-  onUsedUp: (tenantId: TenantId, what: UsedUp) => void;
 }
 
-/** Time for a decision; the rest is for reporting a denial. */
-const DECIDE_MS = GATEWAY_ANSWER_MS - REPORT_MS;
-
 export function createReservations(deps: ReservationDeps): Reservations {
-  const { submit, append, denials, limits, budgets, agents, agentLabels, clock } = deps;
-
+  const { submit, append, budgets, clock } = deps;
+  const grant = createGranting(deps);
   const settling = createSettling();
 
   /** Submits an ask. It is dropped after `ms`, since its caller no longer waits for it. */
@@ -43,39 +26,12 @@ export function createReservations(deps: ReservationDeps): Reservations {
   }
 
   return {
-    async reserve({ tenantId, keyId, labels: pinned }, request, { dryRun = false } = {}) {
-      const deadline = performance.now() + DECIDE_MS;
-      const { agentId } = request;
-      const decide = async () => {
-        // Nearly all is known, and then waiting for it would cost a turn.
-        const [known, active] = [agentLabels.labelsOf(tenantId, [agentId]), budgets.of(tenantId)];
-        const asked = limits.applying(tenantId, request);
-        const isKnown = !(known instanceof Promise) && !(active instanceof Promise);
-        const [applying, ofAgents, budgetsNow] = isKnown
-          ? [await asked, known, active]
-          : await Promise.all([asked, known, active]);
-        requirePlan(applying.plan, request.planKey);
-        const labelled = { ...request, keyId, pinned, ofAgent: ofAgents.get(agentId) ?? {}, dryRun };
-        const call = budgetedCall({ ...request, keyId, labels: labelsOf(labelled) });
-        const decided = (active: ActiveBudgets) => {
-          const all = [...applying.limits, ...active.limitsFor(call, clock())];
-          return submit(tenantId, { ...reserve({ ...labelled, limits: all }, active), deadline });
-        };
-        return { decision: await withNewestBudgets(budgets, tenantId, decided, budgetsNow), labelled };
-      };
-      const { decision, labelled } = await within(DECIDE_MS, decide()).catch((error: unknown) => {
-        if (error instanceof UsedUpError) deps.onUsedUp(tenantId, error.what);
-        throw error;
-      });
-      if (dryRun) return decision;
-      deps.onDecision(decision.decision);
-      if (decision.decision === 'allowed') {
-        agents.seen(tenantId, agentId);
-        return decision;
-      }
-      await denials.report(tenantId, { ...request, keyId, labels: labelsOf(labelled) }, decision.denial);
-      return decision;
-    },
+    reserve: (key, request, { dryRun = false } = {}) =>
+      grant(key, request, {
+        toAsk: (applied, active): Ask<Decision> => reserve({ ...applied, dryRun }, active),
+        toDenied: (denied) => denied,
+        isDry: dryRun,
+      }),
 
     get: (tenantId, id) => submitWithin(GATEWAY_ANSWER_MS, tenantId, read(id)),
 
@@ -136,12 +92,4 @@ function createSettling() {
       return work;
     },
   };
-}
-
-function requirePlan(plan: ApplyingLimits['plan'], planKey: string | null): void {
-  if (plan !== 'unknown' && plan !== 'inactive') return;
-  const message = plan === 'unknown' ? 'must be a plan of this workspace' : 'must be an active plan';
-  throw new AppError('invalid_request', `Calls under the plan ${planKey} are not possible. Name an active plan.`, {
-    details: [{ path: 'plan_key', message }],
-  });
 }

@@ -1,10 +1,11 @@
 import { expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { UNKNOWN } from '../../test/calls.ts';
+import { UsedUpError } from './grant.ts';
 import { reservationIdOf } from './journal.ts';
 import { applyOp } from './ledger.ts';
 import { createDraft, createLedger } from './ledger.state.ts';
-import { reserve, UsedUpError } from './reserve.ts';
+import { reserve } from './reserve.ts';
 import { settle } from './settle.ts';
 
 const NOW = Date.parse('2026-11-21T18:00:00.000Z');

@@ -5,24 +5,22 @@ import { findDay } from './day.ts';
 import {
   type Ask,
   type Context,
+  findHold,
   findReservation,
   type Found,
   type Needs,
+  NONE,
   noSuchReservation,
   toReservation,
 } from './decision.ts';
-import {
-  type AccountKey,
-  type Hold,
-  keys,
-  type Op,
-  type OpOf,
-  type Posting,
-  REQUEST_ID_MS,
-  reservationIdOf,
-} from './journal.ts';
+import type { FoundHold } from './grant.ts';
+import { type Hold, keys, type Op, type OpOf, type Posting, REQUEST_ID_MS, reservationIdOf } from './journal.ts';
+import { placesOfGrant } from './late.places.ts';
+import { leaseHold } from './lease.find.ts';
+import { drawFrom } from './lease.settle.ts';
 import { applyOp, KEEP_MS, type Ledger, MAX_AHEAD_MS } from './ledger.ts';
 import type { Reservation, Settlement } from './reservation.ts';
+import { microsOf, postingOf, reservationOf } from './settlement.ops.ts';
 
 /** The message of a `conflict`: nothing was posted. */
 export const SETTLEMENT_OF_ANOTHER =
@@ -68,6 +66,7 @@ export function settle(
 export interface ReportedSpend extends CallFacts {
   settlementId: string;
   reservationId: string | null;
+  leaseId?: string | undefined;
   /** The request of its reservation, if the sender says it. It counts where no reservation has the other id. */
   requestId?: string | undefined;
   micros: number;
@@ -123,6 +122,12 @@ export function post(spend: ReportedSpend, now: number, budgets?: ActiveBudgets)
       // Spend that was posted without a reservation stays so, even if its reservation was granted later.
       const isUnreserved = counted !== null && reservationOf(counted) === null;
       const grant = isUnreserved ? null : 'hold' in found ? found.hold : 'grant' in found ? found.grant : null;
+      const lease = leaseIn(found);
+      if (lease !== null && counted === null) {
+        const { ops, posting } = drawFrom(ledger, lease, [[settlementId, micros]], { budgets, now });
+        const settled = { seq: context.seq, micros, grant };
+        return { ops, answer: { outcome: 'hold' in lease ? 'settled' : 'late', posting, settled } };
+      }
       if (isUnsettled(found)) {
         const settlement = { settlementId, amountMicros: micros };
         const written = write(ledger, found, settlement, counted, { budgets, now });
@@ -132,7 +137,7 @@ export function post(spend: ReportedSpend, now: number, budgets?: ActiveBudgets)
         return { ops, answer: { outcome: 'hold' in found ? 'settled' : 'late', posting, settled } };
       }
       if (counted !== null) {
-        const settled = { seq: context.seqOf(key)!, micros: microsOf(counted) ?? micros, grant };
+        const settled = { seq: context.seqOf(key)!, micros: microsOf(counted, settlementId) ?? micros, grant };
         return { ops: [], answer: { ...duplicate(counted, found), settled } };
       }
       const day = findDay(ledger, at);
@@ -148,18 +153,16 @@ export function post(spend: ReportedSpend, now: number, budgets?: ActiveBudgets)
   };
 }
 
-const NONE: Found = { none: true };
-
-/** The reservation that the spend settles, or for which it already counted. */
+/** The reservation or the lease that the spend settles, or for which it already counted. */
 function findSettled(
-  { reservationId, requestId, at }: ReportedSpend,
+  { reservationId, leaseId, requestId, at }: ReportedSpend,
   counted: Op | null,
   ledger: Ledger,
   context: Context,
 ): Found | { needs: Needs } {
   const already = reservationOf(counted);
-  const named = already ?? reservationId;
-  const found = named === null ? NONE : findReservation(ledger, named, context);
+  const named = already ?? reservationId ?? leaseId ?? null;
+  const found = named === null ? NONE : findHold(ledger, named, context);
   if (already !== null || requestId === undefined || !('none' in found)) return found;
   const requested = findReservation(ledger, reservationIdOf(context.tenantId, requestId), context);
   if ('needs' in requested || 'none' in requested) return requested;
@@ -167,10 +170,16 @@ function findSettled(
   return at <= createdAt + REQUEST_ID_MS ? requested : NONE;
 }
 
-type Unsettled = { hold: Hold } | { grant: OpOf<'grant'>; end: OpOf<'expire'> };
+type Unsettled = { hold: Hold } | { grant: OpOf<'grant' | 'lease'>; end: OpOf<'expire'> };
+
+/** The lease, if it is one. */
+function leaseIn(found: Found): FoundHold | null {
+  return 'none' in found || leaseHold(found).lease === undefined ? null : found;
+}
 
 /** Whether spend under the reservation may still be posted to it. */
 function isUnsettled(found: Found): found is Unsettled {
+  if (leaseIn(found) !== null) return false;
   return 'hold' in found || ('end' in found && found.end.op === 'expire');
 }
 
@@ -178,15 +187,6 @@ function isUnsettled(found: Found): found is Unsettled {
 function isOfAnother(counted: Op | null, id: string): boolean {
   const other = reservationOf(counted);
   return other !== null && other !== id;
-}
-
-/** The reservation for which a settlement counted. */
-export function reservationOf(counted: Op | null): string | null {
-  return counted !== null && (counted.op === 'settle' || counted.op === 'late') ? counted.id : null;
-}
-
-function microsOf(counted: Op | null): number | undefined {
-  return counted !== null && 'micros' in counted ? counted.micros : undefined;
 }
 
 /** Ends the reservation, and posts the amount unless it was already `counted`. */
@@ -197,7 +197,7 @@ function write(
   counted: Op | null,
   now: { budgets: ActiveBudgets | undefined; now: number },
 ): { ops: Op[]; micros: number; posting: Posting } {
-  const micros = microsOf(counted) ?? amountMicros;
+  const micros = microsOf(counted, settlementId) ?? amountMicros;
   const common = { settlementId, micros, counted: counted !== null };
   if ('hold' in found) {
     const { hold } = found;
@@ -213,33 +213,11 @@ function write(
   return { ops: [...opened, op], micros, posting };
 }
 
-const BUDGETS_UNKNOWN =
-  'The reservation has expired, and the budgets in which its spend counts cannot be read right now. Try again shortly.';
-
-/** Meters that have begun since the grant count its late spend as well. */
-function placesOfGrant(
-  ledger: Ledger,
-  grant: Hold,
-  { budgets, now }: { budgets: ActiveBudgets | undefined; now: number },
-): { accounts: readonly AccountKey[]; opened: Op[] } {
-  const timezone = findDay(ledger, now)?.timezone;
-  const isBudgeted = ledger.metering.meters.size > 0;
-  if (!isBudgeted || timezone === undefined) return { accounts: grant.accounts ?? [], opened: [] };
-  if (budgets === undefined) throw new AppError('service_unavailable', BUDGETS_UNKNOWN, { retryAfterSeconds: 1 });
-  const { createdAt } = grant;
-  return placesOf(ledger, budgets.limitsFor(budgetedCall(grant), createdAt), createdAt, { timezone, now });
-}
-
 /** Spend that was already counted. The thresholds that it reached may not have been reported yet. */
 function duplicate(counted: Op, found: Found): Pick<Posted, 'outcome' | 'posting'> {
-  const isPosted = counted.op === 'post' || counted.op === 'late';
-  const posting = isPosted ? counted : 'grant' in found ? found.grant : null;
+  const isPosted = counted.op === 'post' || counted.op === 'late' || counted.op === 'draw_late';
+  const posting = isPosted ? counted : 'none' in found ? null : leaseHold(found);
   return { outcome: 'duplicate', posting: posting && postingOf(posting) };
-}
-
-/** The posting of spend to these accounts. */
-export function postingOf({ day, agentId, planKey, accounts = [] }: Posting): Posting {
-  return { day, agentId, planKey, ...(accounts.length > 0 && { accounts }) };
 }
 
 function conflict(message: string): { refusal: AppError } {

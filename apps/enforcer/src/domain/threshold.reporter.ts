@@ -1,9 +1,9 @@
+import type { Submit } from './decision.ts';
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import { thresholdReached } from './enforcement.events.ts';
 import type { ActiveBudgets } from './active.budgets.ts';
 import type { AccountKey, Posting } from './journal.ts';
 import type { BudgetSource, LimitSource } from './peers.ts';
-import type { Submit } from './reservation.use-cases.ts';
 import { findReached, markReported, type Reaching } from './threshold.ts';
 import type { AppendEvents } from './workspace.appends.ts';
 

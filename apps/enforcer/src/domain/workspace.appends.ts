@@ -9,9 +9,11 @@ export type AppendEvents = (tenantId: TenantId, events: readonly ReportedEvent[]
 
 /** Maximum number of events in one append. */
 const MAX_EVENTS = 500;
-/** Maximum number of pending events, per workspace and in total; an event has 1 to 2 kB, with long labels 13 kB. */
-const MAX_PENDING = 2_000;
-const MAX_PENDING_OF_ALL = 10_000;
+/** Maximum number of pending events; an event has 1 to 2 kB, with long labels 13 kB. */
+export interface MaxPending {
+  ofWorkspace: number;
+  ofAll: number;
+}
 
 /** A queue per workspace, so that none waits for the append of another. */
 export interface WorkspaceAppends {
@@ -28,7 +30,7 @@ interface Waiting {
 }
 
 /** A workspace has one append in progress. Events that arrive meanwhile go into its next one, in order. */
-export function createWorkspaceAppends(append: AppendEvents): WorkspaceAppends {
+export function createWorkspaceAppends(append: AppendEvents, max: MaxPending): WorkspaceAppends {
   const queues = new Map<TenantId, { waiting: Waiting[]; pending: number; done: Promise<void> }>();
   let pendingOfAll = 0;
 
@@ -53,7 +55,7 @@ export function createWorkspaceAppends(append: AppendEvents): WorkspaceAppends {
   return {
     append(tenantId, event) {
       let queue = queues.get(tenantId);
-      if (pendingOfAll >= MAX_PENDING_OF_ALL || (queue !== undefined && queue.pending >= MAX_PENDING)) {
+      if (pendingOfAll >= max.ofAll || (queue !== undefined && queue.pending >= max.ofWorkspace)) {
         const message = 'Too many events are waiting for the event log. Try again shortly.';
         return Promise.reject(new AppError('service_unavailable', message, { retryAfterSeconds: 1 }));
       }

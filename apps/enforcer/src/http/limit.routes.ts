@@ -20,9 +20,9 @@ const TAG = 'Limits';
 const count = z.int().min(0);
 const overspend = z
   .object({
-    above_hold: micros.meta({ description: 'Settled over the reservation' }),
-    late: micros.meta({ description: 'Settled after the reservation had expired' }),
-    unreserved: micros.meta({ description: 'Spent without a reservation' }),
+    above_hold: micros.meta({ description: 'Settled over the reservation or the lease' }),
+    late: micros.meta({ description: 'Settled after the reservation had expired, or the lease had ended' }),
+    unreserved: micros.meta({ description: 'Spent without a reservation or a lease' }),
   })
   .meta({
     description:
@@ -31,6 +31,7 @@ const overspend = z
 const limitView = limitRow
   .extend({
     open_reservations: count.meta({ description: 'Open reservations' }),
+    open_leases: count.meta({ description: 'Open leases' }),
     overspend_micros: overspend,
     released: count.meta({ description: 'Reservations that were released in the period' }),
     pace_end_micros: micros.nullable().meta({
@@ -41,7 +42,8 @@ const limitView = limitRow
       description: 'How much of the spend from before the budget was made or changed is counted; 100 once it is exact',
     }),
     expired: count.meta({
-      description: 'Reservations that expired in the period. Each may be a call with an unreported cost',
+      description:
+        'Reservations and leases that expired in the period. Each may stand for calls with an unreported cost',
     }),
   })
   .meta({ id: 'Limit' });
@@ -152,6 +154,7 @@ function toLimitView(limit: LimitView): z.output<typeof limitView> {
   return {
     ...toLimitRow(limit),
     open_reservations: limit.openReservations,
+    open_leases: limit.openLeases,
     overspend_micros: limit.overspendMicros,
     released: limit.released,
     expired: limit.expired,

@@ -45,7 +45,7 @@ const limitFields = {
     .meta({ description: 'The id of the workspace, an `agent_id`, a `plan_key` or the id of a budget' }),
   daily_budget_usd_micros: micros.meta({ description: 'The same as `limit_micros`, whatever the period' }),
   spent_micros: micros.meta({ description: 'USD micros settled in the period' }),
-  held_micros: micros.meta({ description: 'USD micros that open reservations hold' }),
+  held_micros: micros.meta({ description: 'USD micros that open reservations and leases hold' }),
   ...limitOfBudget,
 };
 const resetsAt = moment.meta({

@@ -1,5 +1,5 @@
 import TinyQueue from 'tinyqueue';
-import type { Op, OpOf } from '../domain/journal.ts';
+import { endOf, type Op, type OpOf } from '../domain/journal.ts';
 import { applyOp, type Ledger } from '../domain/ledger.ts';
 import type { LedgerState } from '../domain/ledger.state.ts';
 
@@ -37,7 +37,7 @@ export function createHoldTimer(): HoldTimer {
   return {
     restart,
     note(op, on) {
-      if (op.op !== 'grant' && op.op !== 'extend') return;
+      if (!setsEnd(op)) return;
       ends.push({ id: op.id, at: op.expiresAt });
       // Repeated extensions of a hold must not fill the memory with its former ends.
       if (ends.length > 2 * on.holdCount + MAX_FORMER_ENDS) restart(on);
@@ -53,7 +53,7 @@ export function createHoldTimer(): HoldTimer {
         ends.pop();
         const hold = draft.hold(next.id);
         if (hold === undefined || hold.expiresAt > now) continue;
-        const op: OpOf<'expire'> = { op: 'expire', id: hold.id, expiresAt: hold.expiresAt };
+        const op: OpOf<'expire'> = { op: 'expire', ...endOf(hold) };
         applyOp(draft, op);
         ops.push(op);
       }
@@ -67,4 +67,10 @@ export function createHoldTimer(): HoldTimer {
       ends.length = 0;
     },
   };
+}
+
+const SETTING_ENDS: ReadonlySet<string> = new Set<Op['op']>(['grant', 'lease', 'extend', 'renew']);
+
+function setsEnd(op: Op): op is OpOf<'grant' | 'lease' | 'extend' | 'renew'> {
+  return SETTING_ENDS.has(op.op);
 }

@@ -1,5 +1,5 @@
 import type { Metrics } from '@tollkeeper/runtime';
-import type { Op } from '../domain/journal.ts';
+import type { Op, OpOf } from '../domain/journal.ts';
 import type { Ledger } from '../domain/ledger.ts';
 import { OVERSPEND_CAUSES, type OverspendCause } from '../domain/limit.ts';
 
@@ -33,7 +33,7 @@ export function createLedgerMetrics(metrics: Metrics): LedgerMetrics {
   });
   const expired = metrics.counter({
     name: 'enforcer_expired_holds_total',
-    help: 'Reservations that expired before they were settled or released',
+    help: 'Reservations that expired before they were settled or released, and leases that expired',
   });
   const unreadable = metrics.counter({
     name: 'enforcer_unreadable_total',
@@ -59,6 +59,12 @@ export function createLedgerMetrics(metrics: Metrics): LedgerMetrics {
 
 function beyondHold(ledger: Ledger, op: Op): [OverspendCause, number] {
   if (op.op === 'settle' && !op.counted) return ['above_hold', op.micros - (ledger.hold(op.id)?.amountMicros ?? 0)];
+  if (op.op === 'draw') return ['above_hold', sumOf(op) - (ledger.hold(op.id)?.amountMicros ?? 0)];
+  if (op.op === 'draw_late') return ['late', sumOf(op)];
   if (op.op === 'late' && !op.counted) return ['late', op.micros];
   return op.op === 'post' ? ['unreserved', op.micros] : ['unreserved', 0];
+}
+
+function sumOf({ settlements }: OpOf<'draw' | 'draw_late'>): number {
+  return settlements.reduce((sum, [, micros]) => sum + micros, 0);
 }

@@ -1,7 +1,7 @@
+import type { Submit } from '../domain/decision.ts';
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import { type Component, createSparingWarner, type Metrics } from '@tollkeeper/runtime';
 import { inexactSince } from '../domain/metering.ts';
-import type { Submit } from '../domain/reservation.use-cases.ts';
 import { createLedgerMemory, type LedgerMemory } from './ledger.memory.ts';
 import { createLedgerMetrics } from './ledger.metrics.ts';
 import { createWorkspaceLedger, type WorkspaceLedger, type WorkspaceLedgerDeps } from './workspace.ledger.ts';
@@ -114,7 +114,13 @@ function observeLedgers(
   gauge('enforcer_loaded_workspaces', 'Workspaces whose ledger is in memory', () => of.loaded.size);
   gauge('enforcer_ledger_bytes', 'Approximate size of the ledgers in memory, in bytes', () => of.memory.bytes);
   gauge('enforcer_open_reservations', 'Open reservations of the workspaces in memory', () =>
-    all().reduce((sum, { holdCount }) => sum + holdCount, 0),
+    all().reduce((sum, { holdCount, leases }) => sum + holdCount - leases.count, 0),
+  );
+  gauge('enforcer_open_leases', 'Open leases of the workspaces in memory', () =>
+    all().reduce((sum, { leases }) => sum + leases.count, 0),
+  );
+  gauge('enforcer_lease_unused_micros', 'USD micros that open leases of the workspaces in memory still hold', () =>
+    all().reduce((sum, { leases }) => sum + leases.leftMicros, 0),
   );
   gauge(
     'enforcer_filling_oldest_seconds',

@@ -1,6 +1,6 @@
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 import type { Ask, LongRead } from '../domain/decision.ts';
-import type { Ledger } from '../domain/ledger.ts';
+import type { LedgerState } from '../domain/ledger.state.ts';
 import { inexactSince, type Metering } from '../domain/metering.ts';
 import type { JournalStore } from '../store/journal.store.ts';
 import { createHoldTimer } from './hold.timer.ts';
@@ -40,7 +40,7 @@ export interface WorkspaceLedger {
   /** Whether no request is waiting or being decided. */
   readonly isIdle: boolean;
   /** What is in memory, for reading only; undefined before the first request. */
-  readonly loaded: Pick<Ledger, 'holdCount' | 'metering'> | undefined;
+  readonly loaded: Pick<LedgerState, 'holdCount' | 'leases' | 'metering'> | undefined;
 }
 
 /**
@@ -159,8 +159,8 @@ function batchSize(queue: readonly Waiting[]): number {
 }
 
 /** A grant names each account of a budget in which it counts. A character has up to 3 bytes. */
-function weightOf({ limits = [] }: Waiting['ask']): number {
+function weightOf({ limits = [], weight = 1 }: Waiting['ask']): number {
   let bytes = 0;
   for (const { budget } of limits) if (budget !== undefined) bytes += 50 + budget.value.length * 3;
-  return 1 + Math.floor(bytes / WEIGHT_BYTES);
+  return weight + Math.floor(bytes / WEIGHT_BYTES);
 }

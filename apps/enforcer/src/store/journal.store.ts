@@ -101,7 +101,7 @@ export function createJournalStore(connection: Connection, trail: Pick<AuditTrai
       for await (const entry of found) yield toEntry(entry);
     },
 
-    async grantsBefore(tenantId, place, since) {
+    async grantsBefore(tenantId, kind, place, since) {
       const { seq, index } = place ?? { seq: MAX_SEQ, index: 0 };
       const found = entries
         .find({ _id: { $gt: idOf(tenantId, 0), $lte: idOf(tenantId, seq) } }, { ...reading, batchSize: LIST_BATCH })
@@ -116,7 +116,7 @@ export function createJournalStore(connection: Connection, trail: Pick<AuditTrai
         recent.push(entry.seq);
         const placed = entry.ops
           .map((grant, at) => ({ seq: entry.seq, index: at, grant }))
-          .filter((each): each is PlacedGrant => each.grant.op === 'grant')
+          .filter((each): each is PlacedGrant => each.grant.op === kind)
           .filter((each) => entry.seq !== seq || each.index < index);
         grants.push(...placed.reverse());
         if (grants.length <= MAX_GRANTS) continue;

@@ -70,8 +70,9 @@ interface Part {
 }
 
 /**
- * Once there have been meters, the days have another name: release 0.1.0 would lose the periods, and grant what their
- * budgets deny. So it cannot read the snapshot, and reads the journal instead, which it refuses for the same reason.
+ * With leases, and once there have been meters, the days have another name: release 0.1.0 would take leases for
+ * reservations, lose the periods, and grant what their budgets deny. So it cannot read the snapshot, and reads the
+ * journal instead, which it refuses for the same reason.
  */
 type FirstPart = Part & ({ days: Day[] } | ({ daysWithPeriods: Day[]; periods: MeterPeriod[] } & StoredMetering));
 
@@ -191,10 +192,10 @@ export function createSnapshotStore(connection: Connection): SnapshotStore {
 function* partsOf({ days, periods, metering, holds, accounts }: FrozenLedger): Generator<Part | FirstPart> {
   const empty = (): Part => ({ accounts: [], budgets: [], holds: [] });
   const { version, meters, fill } = metering;
-  const head =
-    version === 0
-      ? { days: [...days] }
-      : { daysWithPeriods: [...days], periods: [...periods], version, meters: [...meters], fill };
+  const isReadableByAll = version === 0 && !holds.some(({ lease }) => lease !== undefined);
+  const head = isReadableByAll
+    ? { days: [...days] }
+    : { daysWithPeriods: [...days], periods: [...periods], version, meters: [...meters], fill };
   let part: Part | FirstPart = { ...head, ...empty() };
   let items = 0;
   for (const [key, account] of accounts()) {

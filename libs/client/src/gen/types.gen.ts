@@ -2742,7 +2742,7 @@ export type BudgetDenial = {
      */
     spent_micros: number;
     /**
-     * USD micros that open reservations hold
+     * USD micros that open reservations and leases hold
      */
     held_micros: number;
     /**
@@ -2801,7 +2801,7 @@ export type LimitStatus = {
      */
     spent_micros: number;
     /**
-     * USD micros that open reservations hold
+     * USD micros that open reservations and leases hold
      */
     held_micros: number;
     /**
@@ -3009,7 +3009,7 @@ export type Limit = {
      */
     spent_micros: number;
     /**
-     * USD micros that open reservations hold
+     * USD micros that open reservations and leases hold
      */
     held_micros: number;
     /**
@@ -3053,19 +3053,23 @@ export type Limit = {
      */
     open_reservations: number;
     /**
+     * Open leases
+     */
+    open_leases: number;
+    /**
      * USD micros spent in the period beyond reservations, even if the limit was not exceeded. A limit is exceeded by at most their sum
      */
     overspend_micros: {
         /**
-         * Settled over the reservation
+         * Settled over the reservation or the lease
          */
         above_hold: number;
         /**
-         * Settled after the reservation had expired
+         * Settled after the reservation had expired, or the lease had ended
          */
         late: number;
         /**
-         * Spent without a reservation
+         * Spent without a reservation or a lease
          */
         unreserved: number;
     };
@@ -3082,7 +3086,7 @@ export type Limit = {
      */
     filled_percent: number;
     /**
-     * Reservations that expired in the period. Each may be a call with an unreported cost
+     * Reservations and leases that expired in the period. Each may stand for calls with an unreported cost
      */
     expired: number;
 };

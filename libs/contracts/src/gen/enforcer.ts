@@ -91,8 +91,8 @@ export interface ProtoGrpcType {
         GrantLeaseResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_GrantLeaseResponse, _tollkeeper_enforcer_v1_GrantLeaseResponse__Output>
         Lease: MessageTypeDefinition<_tollkeeper_enforcer_v1_Lease, _tollkeeper_enforcer_v1_Lease__Output>
         /**
-         * Leases: amounts that a gateway holds once and decides from in its own memory, for many calls of an agent. The calls are
-         * those of `/api/v1/leases` over HTTP.
+         * Leases: amounts that a gateway holds once and decides from in its own memory, for many calls of an agent. The calls
+         * are those of `/api/v1/leases` over HTTP.
          * 
          * Keys, errors, quotas and repeats are those of EnforcerService. A request has at most 320 KiB.
          */

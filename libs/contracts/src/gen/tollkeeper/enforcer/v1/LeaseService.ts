@@ -14,8 +14,8 @@ import type { SettleLeaseRequest as _tollkeeper_enforcer_v1_SettleLeaseRequest, 
 import type { SettleLeaseResponse as _tollkeeper_enforcer_v1_SettleLeaseResponse, SettleLeaseResponse__Output as _tollkeeper_enforcer_v1_SettleLeaseResponse__Output } from '../../../tollkeeper/enforcer/v1/SettleLeaseResponse.ts';
 
 /**
- * Leases: amounts that a gateway holds once and decides from in its own memory, for many calls of an agent. The calls are
- * those of `/api/v1/leases` over HTTP.
+ * Leases: amounts that a gateway holds once and decides from in its own memory, for many calls of an agent. The calls
+ * are those of `/api/v1/leases` over HTTP.
  * 
  * Keys, errors, quotas and repeats are those of EnforcerService. A request has at most 320 KiB.
  */
@@ -36,9 +36,9 @@ export interface LeaseServiceClient extends grpc.Client {
   getLease(argument: _tollkeeper_enforcer_v1_GetLeaseRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_GetLeaseResponse__Output>): grpc.ClientUnaryCall;
   
   /**
-   * Asks for an amount to decide from, and holds it. The server chooses it, from `min_micros` to `amount_micros`: leases
-   * shrink where a limit has little left. If a limit has less left than `min_micros`, it is a denial, which is an answer
-   * and not an error.
+   * Asks for an amount to decide from, and holds it. The server chooses it, from `min_micros` to `amount_micros`:
+   * leases shrink where a limit has little left. If a limit has less left than `min_micros`, it is a denial, which is
+   * an answer and not an error.
    * 
    * Use the lease only while its `state` is LEASE_STATE_OPEN, and only until it ends. For 24 hours, a repeated request
    * that was granted answers its lease as it is then. A request that was denied is decided anew. The `request_id` of a
@@ -49,9 +49,9 @@ export interface LeaseServiceClient extends grpc.Client {
   GrantLease(argument: _tollkeeper_enforcer_v1_GrantLeaseRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_GrantLeaseResponse__Output>): grpc.ClientUnaryCall;
   GrantLease(argument: _tollkeeper_enforcer_v1_GrantLeaseRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_GrantLeaseResponse__Output>): grpc.ClientUnaryCall;
   /**
-   * Asks for an amount to decide from, and holds it. The server chooses it, from `min_micros` to `amount_micros`: leases
-   * shrink where a limit has little left. If a limit has less left than `min_micros`, it is a denial, which is an answer
-   * and not an error.
+   * Asks for an amount to decide from, and holds it. The server chooses it, from `min_micros` to `amount_micros`:
+   * leases shrink where a limit has little left. If a limit has less left than `min_micros`, it is a denial, which is
+   * an answer and not an error.
    * 
    * Use the lease only while its `state` is LEASE_STATE_OPEN, and only until it ends. For 24 hours, a repeated request
    * that was granted answers its lease as it is then. A request that was denied is decided anew. The `request_id` of a
@@ -101,8 +101,8 @@ export interface LeaseServiceClient extends grpc.Client {
   /**
    * Says what 1 to 1000 calls have cost. Their spend is in the event log before the answer, as `spend.settled` events.
    * No settlement is refused for its amount, nor made smaller. What the lease does not hold any more is above_hold, and
-   * what comes after its end is late. Each `settlement_id` counts once. NOT_FOUND when the lease is unknown or older than
-   * three days: then report the calls as `spend.settled` events.
+   * what comes after its end is late. Each `settlement_id` counts once. NOT_FOUND when the lease is unknown or older
+   * than three days: then report the calls as `spend.settled` events.
    */
   SettleLease(argument: _tollkeeper_enforcer_v1_SettleLeaseRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleLeaseResponse__Output>): grpc.ClientUnaryCall;
   SettleLease(argument: _tollkeeper_enforcer_v1_SettleLeaseRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleLeaseResponse__Output>): grpc.ClientUnaryCall;
@@ -111,8 +111,8 @@ export interface LeaseServiceClient extends grpc.Client {
   /**
    * Says what 1 to 1000 calls have cost. Their spend is in the event log before the answer, as `spend.settled` events.
    * No settlement is refused for its amount, nor made smaller. What the lease does not hold any more is above_hold, and
-   * what comes after its end is late. Each `settlement_id` counts once. NOT_FOUND when the lease is unknown or older than
-   * three days: then report the calls as `spend.settled` events.
+   * what comes after its end is late. Each `settlement_id` counts once. NOT_FOUND when the lease is unknown or older
+   * than three days: then report the calls as `spend.settled` events.
    */
   settleLease(argument: _tollkeeper_enforcer_v1_SettleLeaseRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleLeaseResponse__Output>): grpc.ClientUnaryCall;
   settleLease(argument: _tollkeeper_enforcer_v1_SettleLeaseRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleLeaseResponse__Output>): grpc.ClientUnaryCall;
@@ -122,8 +122,8 @@ export interface LeaseServiceClient extends grpc.Client {
 }
 
 /**
- * Leases: amounts that a gateway holds once and decides from in its own memory, for many calls of an agent. The calls are
- * those of `/api/v1/leases` over HTTP.
+ * Leases: amounts that a gateway holds once and decides from in its own memory, for many calls of an agent. The calls
+ * are those of `/api/v1/leases` over HTTP.
  * 
  * Keys, errors, quotas and repeats are those of EnforcerService. A request has at most 320 KiB.
  */
@@ -134,9 +134,9 @@ export interface LeaseServiceHandlers extends grpc.UntypedServiceImplementation 
   GetLease: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_GetLeaseRequest__Output, _tollkeeper_enforcer_v1_GetLeaseResponse>;
   
   /**
-   * Asks for an amount to decide from, and holds it. The server chooses it, from `min_micros` to `amount_micros`: leases
-   * shrink where a limit has little left. If a limit has less left than `min_micros`, it is a denial, which is an answer
-   * and not an error.
+   * Asks for an amount to decide from, and holds it. The server chooses it, from `min_micros` to `amount_micros`:
+   * leases shrink where a limit has little left. If a limit has less left than `min_micros`, it is a denial, which is
+   * an answer and not an error.
    * 
    * Use the lease only while its `state` is LEASE_STATE_OPEN, and only until it ends. For 24 hours, a repeated request
    * that was granted answers its lease as it is then. A request that was denied is decided anew. The `request_id` of a
@@ -160,8 +160,8 @@ export interface LeaseServiceHandlers extends grpc.UntypedServiceImplementation 
   /**
    * Says what 1 to 1000 calls have cost. Their spend is in the event log before the answer, as `spend.settled` events.
    * No settlement is refused for its amount, nor made smaller. What the lease does not hold any more is above_hold, and
-   * what comes after its end is late. Each `settlement_id` counts once. NOT_FOUND when the lease is unknown or older than
-   * three days: then report the calls as `spend.settled` events.
+   * what comes after its end is late. Each `settlement_id` counts once. NOT_FOUND when the lease is unknown or older
+   * than three days: then report the calls as `spend.settled` events.
    */
   SettleLease: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_SettleLeaseRequest__Output, _tollkeeper_enforcer_v1_SettleLeaseResponse>;
   

@@ -17,8 +17,8 @@ export interface LeaseSettlement {
    */
   'amountMicros'?: (number | string | Long);
   /**
-   * When the call was made; now unless given. A time before the lease or after now is moved into it. The spend counts in
-   * the day of the lease.
+   * When the call was made; now unless given. A time before the lease or after now is moved into it. The spend counts
+   * in the day of the lease.
    */
   'occurredAt'?: (_google_protobuf_Timestamp | null);
   'model'?: (string);
@@ -46,8 +46,8 @@ export interface LeaseSettlement__Output {
    */
   'amountMicros'?: (number);
   /**
-   * When the call was made; now unless given. A time before the lease or after now is moved into it. The spend counts in
-   * the day of the lease.
+   * When the call was made; now unless given. A time before the lease or after now is moved into it. The spend counts
+   * in the day of the lease.
    */
   'occurredAt': (_google_protobuf_Timestamp__Output | null);
   'model'?: (string);

@@ -1,0 +1,92 @@
+import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
+import { type ActiveBudgets, budgetedCall } from './active.budgets.ts';
+import { GATEWAY_ANSWER_MS, within } from './answer.time.ts';
+import type { Ask, Submit } from './decision.ts';
+import { type DenialReporter, REPORT_MS } from './denial.reporter.ts';
+import type { DeniedRequest } from './enforcement.events.ts';
+import { type Applying, labelsOf, type UsedUp, UsedUpError } from './grant.ts';
+import type { Denial } from './limit.ts';
+import { withNewestBudgets } from './newest.budgets.ts';
+import type { AgentLabelSource, AgentRegistrar, ApplyingLimits, BudgetSource, LimitSource } from './peers.ts';
+import type { ReservationRequest, ReservingKey } from './reservation.ts';
+
+export interface GrantingDeps {
+  submit: Submit;
+  denials: Pick<DenialReporter, 'report'>;
+  limits: LimitSource;
+  budgets: BudgetSource;
+  agents: AgentRegistrar;
+  agentLabels: AgentLabelSource;
+  clock: Clock;
+  onDecision: (decision: 'allowed' | 'denied') => void;
+  /** Called for each request that is refused because its workspace has reached a maximum. */
+  onUsedUp: (tenantId: TenantId, what: UsedUp) => void;
+}
+
+/** Time for a decision; the rest is for reporting a denial. */
+const DECIDE_MS = GATEWAY_ANSWER_MS - REPORT_MS;
+
+type Asked = Pick<ReservationRequest, 'agentId' | 'planKey' | 'model' | 'provider' | 'labels'>;
+type Decided = { decision: 'allowed' } | { decision: 'denied'; denial: Denial };
+
+/** How a request is granted. */
+export interface GrantSteps<Request, Decision> {
+  toAsk(request: Request & Applying, budgets: ActiveBudgets): Ask<Decision>;
+  /** The request as its denial is reported. */
+  toDenied(request: Request): Omit<DeniedRequest, 'keyId' | 'labels'>;
+  isDry: boolean;
+}
+
+/** Grants requests for reservations and leases: finds what applies to them, and reports what becomes of them. */
+export function createGranting(deps: GrantingDeps) {
+  const { submit, denials, limits, budgets, agents, agentLabels, clock } = deps;
+
+  /** What applies to the request, but for the limits of budgets, and those budgets. */
+  async function look(tenantId: TenantId, request: Asked) {
+    const { agentId, planKey } = request;
+    // Nearly all is known, and then waiting for it would cost a turn.
+    const [known, active] = [agentLabels.labelsOf(tenantId, [agentId]), budgets.of(tenantId)];
+    const asked = limits.applying(tenantId, request);
+    const isKnown = !(known instanceof Promise) && !(active instanceof Promise);
+    const [applying, ofAgents, budgetsNow] = isKnown
+      ? [await asked, known, active]
+      : await Promise.all([asked, known, active]);
+    requirePlan(applying.plan, planKey);
+    return { daily: applying.limits, ofAgent: ofAgents.get(agentId) ?? {}, budgetsNow };
+  }
+
+  return async function grant<Request extends Asked, Decision extends Decided>(
+    { tenantId, keyId, labels: pinned }: ReservingKey,
+    request: Request,
+    { toAsk, toDenied, isDry }: GrantSteps<Request, Decision>,
+  ): Promise<Decision> {
+    const deadline = performance.now() + DECIDE_MS;
+    const decide = async () => {
+      const { daily, ofAgent, budgetsNow } = await look(tenantId, request);
+      const labels = labelsOf({ pinned, ofAgent, labels: request.labels });
+      const call = budgetedCall({ ...request, keyId, labels });
+      const decided = (active: ActiveBudgets) => {
+        const all = [...daily, ...active.limitsFor(call, clock())];
+        return submit(tenantId, { ...toAsk({ ...request, keyId, pinned, ofAgent, limits: all }, active), deadline });
+      };
+      return { decision: await withNewestBudgets(budgets, tenantId, decided, budgetsNow), labels };
+    };
+    const { decision, labels } = await within(DECIDE_MS, decide()).catch((error: unknown) => {
+      if (error instanceof UsedUpError) deps.onUsedUp(tenantId, error.what);
+      throw error;
+    });
+    if (isDry) return decision;
+    deps.onDecision(decision.decision);
+    if (decision.decision === 'allowed') agents.seen(tenantId, request.agentId);
+    else await denials.report(tenantId, { ...toDenied(request), keyId, labels }, decision.denial);
+    return decision;
+  };
+}
+
+function requirePlan(plan: ApplyingLimits['plan'], planKey: string | null): void {
+  if (plan !== 'unknown' && plan !== 'inactive') return;
+  const message = plan === 'unknown' ? 'must be a plan of this workspace' : 'must be an active plan';
+  throw new AppError('invalid_request', `Calls under the plan ${planKey} are not possible. Name an active plan.`, {
+    details: [{ path: 'plan_key', message }],
+  });
+}

@@ -1,0 +1,135 @@
+import type { Cause } from '@tollkeeper/contracts';
+import { AppError } from '@tollkeeper/kernel';
+import { type ActiveBudgets, budgetedCall } from './active.budgets.ts';
+import { accountIn, findPeriod } from './budget.period.ts';
+import { findDay } from './day.ts';
+import { type Ask, type Decided, NEWEST } from './decision.ts';
+import { reused } from './grant.ts';
+import { endOf, type Hold, keys, type Op } from './journal.ts';
+import { findLease, leaseHold, noSuchLease, toLease } from './lease.find.ts';
+import type { Lease, RenewalRequest } from './lease.ts';
+import { lastEnd, type LeasePlace, shareOf } from './lease.size.ts';
+import { applyOp } from './ledger.ts';
+import type { DailyLimit } from './limit.ts';
+
+/** Finds the newest state of a lease. */
+export function readLease(id: string): Ask<Lease> {
+  return {
+    decide(ledger, context) {
+      if (!context.isNewest) return NEWEST;
+      const found = findLease(ledger, id, context);
+      if ('needs' in found) return found;
+      if ('none' in found) return { refusal: noSuchLease() };
+      return { ops: [], answer: toLease(found, context.now) };
+    },
+  };
+}
+
+/** The lease as it was granted, which is what its events say of it. */
+export function readGrant(id: string): Ask<Hold> {
+  return {
+    decide(ledger, context) {
+      const found = findLease(ledger, id, context);
+      if ('needs' in found) return found;
+      return 'none' in found ? { refusal: noSuchLease() } : { ops: [], answer: leaseHold(found) };
+    },
+  };
+}
+
+/** Frees what is left of a lease. One that has ended stays as it is. `cause` is set if a person asks. */
+export function returnLease(id: string, cause?: Cause): Ask<Lease> {
+  return {
+    decide(ledger, context) {
+      const found = findLease(ledger, id, context);
+      if ('needs' in found) return found;
+      if ('none' in found) return { refusal: noSuchLease() };
+      const lease = toLease(found, context.now);
+      if (!('hold' in found)) return { ops: [], answer: lease };
+      const op: Op = { op: 'release', ...endOf(found.hold) };
+      applyOp(ledger, op);
+      const answer: Lease = { ...lease, state: 'returned', leftMicros: 0, expiresInMs: 0 };
+      if (cause === undefined) return { ops: [op], answer };
+      const target = { type: 'lease', id, name: lease.agentId };
+      const changes = [
+        { field: 'state', from: lease.state, to: answer.state },
+        { field: 'left_micros', from: lease.leftMicros, to: 0 },
+      ];
+      return { ops: [op], answer, audited: { cause, target, changes } };
+    },
+  };
+}
+
+/** The limits that apply to the calls of a lease. */
+interface Renewing {
+  daily: readonly DailyLimit[];
+  budgets: ActiveBudgets;
+}
+
+/**
+ * Makes a lease larger, up to its share of the limits, and longer. It never gets smaller, nor ends sooner. Nothing
+ * changes if its calls would count in other periods now.
+ */
+export function renewLease(id: string, request: RenewalRequest, { daily, budgets }: Renewing): Ask<Lease> {
+  return {
+    limits: daily,
+    budgets,
+    decide(ledger, context) {
+      const found = findLease(ledger, id, context);
+      if ('needs' in found) return found;
+      if ('none' in found) return { refusal: noSuchLease() };
+      const { now } = context;
+      const key = keys.renewal(id, request.requestId);
+      const before = context.find(key);
+      if (before) return repeated(before, request) ?? { ops: [], answer: toLease(found, now) };
+      const place = 'hold' in found ? placeOf(found.hold, { ledger, now, daily, budgets }) : null;
+      // The journal refuses a second renewal under the same key, but decisions that append nothing must look first.
+      if (place === null && before === undefined) return { needs: { keys: [key] } };
+      if (!('hold' in found)) {
+        const message = `The lease is already ${toLease(found, now).state}. Ask for another one.`;
+        return { refusal: new AppError('conflict', message) };
+      }
+      if (place === null) return { ops: [], answer: toLease(found, now) };
+      const op = renewal(found.hold, request, place);
+      applyOp(ledger, op);
+      return { ops: [op], answer: toLease({ hold: ledger.hold(id)! }, now) };
+    },
+  };
+}
+
+function repeated(before: Op, { amountMicros, ttlSeconds }: RenewalRequest): Decided<never> | null {
+  const isSame = before.op === 'renew' && before.wishedMicros === amountMicros && before.ttlSeconds === ttlSeconds;
+  return isSame ? null : { refusal: reused(false) };
+}
+
+/** Where the lease is renewed; null if its calls would count in other periods now. */
+function placeOf(
+  hold: Hold,
+  { ledger, now, daily, budgets }: Pick<LeasePlace, 'ledger' | 'now'> & Renewing,
+): LeasePlace | null {
+  const day = findDay(ledger, now);
+  if (day === undefined) throw new Error('The running day is not open');
+  const place = { ledger, day, now, limits: [...daily, ...budgets.limitsFor(budgetedCall(hold), now)] };
+  return countsIn(hold, place) ? place : null;
+}
+
+/** Whether calls of now count in the periods of the lease. Budgets whose meters have not begun do not count yet. */
+function countsIn(hold: Hold, { ledger, day, now, limits }: LeasePlace): boolean {
+  if (hold.day !== day.start) return false;
+  const places = new Set(hold.accounts?.map((key) => key.join('/')));
+  return limits.every(({ budget }) => {
+    if (budget === undefined || !ledger.metering.meters.has(budget.meter)) return true;
+    const period = findPeriod(ledger, budget, now, { timezone: day.timezone, now });
+    return period === null || places.has(accountIn(budget, period).join('/'));
+  });
+}
+
+function renewal(hold: Hold, request: RenewalRequest, place: LeasePlace) {
+  const { id, amountMicros: leftMicros } = hold;
+  const { amountMicros: grantedMicros, settledMicros } = hold.lease!;
+  const { requestId, amountMicros: wishedMicros, ttlSeconds } = request;
+  const wishedMore = wishedMicros - settledMicros - leftMicros;
+  const more = Math.max(0, Math.min(wishedMore, shareOf(place, hold, 1)));
+  const amountMicros = more === 0 ? grantedMicros : settledMicros + leftMicros + more;
+  const expiresAt = Math.max(hold.expiresAt, Math.min(place.now + ttlSeconds * 1000, lastEnd(place)));
+  return { op: 'renew', id, requestId, wishedMicros, ttlSeconds, amountMicros, expiresAt } as const;
+}
