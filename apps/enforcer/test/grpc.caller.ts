@@ -1,8 +1,8 @@
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
-import { enforcerService, limitsService } from '@tollkeeper/contracts';
+import { enforcerService, leaseService, limitsService } from '@tollkeeper/contracts';
 import { fromStatus } from '@tollkeeper/grpc';
 
-const RPCS = { ...enforcerService, ...limitsService };
+const RPCS = { ...enforcerService, ...leaseService, ...limitsService };
 export type Rpc = Exclude<keyof typeof RPCS, number>;
 
 /** A gateway that calls the services of enforcer.proto at the address. */

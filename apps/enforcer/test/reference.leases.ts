@@ -151,8 +151,9 @@ export class ReferenceLeases {
     const results = settlements.map(([settlementId, micros]): SettlementResult => {
       const before = this.history.posted(settlementId);
       if (before === undefined) return { settlementId, outcome: this.draw(fact, settlementId, micros, all), micros };
-      const isOfAnother = before.id !== null && before.id !== id;
-      return { settlementId, outcome: isOfAnother ? 'conflict' : 'duplicate', micros: before.micros };
+      const own = before.isLate === true ? 'late' : 'settled';
+      const of = before.id === id ? own : 'conflict';
+      return { settlementId, outcome: before.id === null ? 'unreserved' : of, micros: before.micros };
     });
     return { lease: this.find(id)!, results };
   }

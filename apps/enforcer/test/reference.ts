@@ -184,11 +184,11 @@ export class Reference implements History {
   }
 
   /** The amount posted under the settlement, and its reservation if any. */
-  posted(settlementId: string): { micros: number; id: string | null } | undefined {
+  posted(settlementId: string): { micros: number; id: string | null; isLate?: boolean } | undefined {
     const settled = this.of('settled').find((fact) => fact.settlementId === settlementId && !fact.counted);
     const drawn = this.of('drawn').find((fact) => fact.settlementId === settlementId);
     const counted = settled ?? drawn;
-    if (counted !== undefined) return { micros: counted.micros, id: counted.id };
+    if (counted !== undefined) return counted;
     const spend = this.of('unreserved').find((fact) => fact.settlementId === settlementId);
     return spend === undefined ? undefined : { micros: spend.micros, id: null };
   }

@@ -223,7 +223,9 @@ function ledgerWith(ops: readonly Op[]): LedgerState {
   for (const op of ops) applyOp(ledger, op);
   return ledger;
 }
-const accountsOf = ({ accounts: of }: ReleasedLedger) => new Map([...of].sort());
+/** Without what it keeps of a snapshot and does not know. */
+const accountsOf = ({ accounts: of }: ReleasedLedger) =>
+  new Map([...of].sort().map(([name, account]) => [name, { ...account, leases: undefined }]));
 
 describe('a replica of release 0.1.0', () => {
   it.each(entriesOf('daily'))('counts an entry with "%s" as this version does', async (op, ops) => {

@@ -30,14 +30,15 @@ export function settleLease(
       if ('needs' in found) return found;
       if ('none' in found) return { refusal: noSuchLease() };
       const fresh = new Map<string, number>();
+      const outcome = 'hold' in found ? 'settled' : 'late';
       const results = settlements.map(({ settlementId, amountMicros: micros }): SettlementResult => {
         const again = fresh.get(settlementId);
-        if (again !== undefined) return { settlementId, outcome: 'duplicate', micros: again };
+        if (again !== undefined) return { settlementId, outcome, micros: again };
         // Without a look-up it counts as new: the journal refuses a settlement that it already has.
         const counted = context.find(keys.settlement(settlementId)) ?? null;
         if (counted !== null) return toResult(id, settlementId, counted);
         fresh.set(settlementId, micros);
-        return { settlementId, outcome: 'hold' in found ? 'settled' : 'late', micros };
+        return { settlementId, outcome, micros };
       });
       const { ops } = drawFrom(ledger, found, [...fresh], { budgets, now: context.now });
       const now = 'hold' in found ? { hold: ledger.hold(id)! } : found;
@@ -47,9 +48,14 @@ export function settleLease(
 }
 
 function toResult(id: string, settlementId: string, counted: Op): SettlementResult {
-  const other = reservationOf(counted);
-  const outcome: SettlementOutcome = other === null || other === id ? 'duplicate' : 'conflict';
-  return { settlementId, outcome, micros: microsOf(counted, settlementId) ?? 0 };
+  return { settlementId, outcome: outcomeOf(id, counted), micros: microsOf(counted, settlementId) ?? 0 };
+}
+
+function outcomeOf(id: string, counted: Op): SettlementOutcome {
+  const of = reservationOf(counted);
+  if (of === null) return 'unreserved';
+  if (of !== id) return 'conflict';
+  return counted.op === 'draw' ? 'settled' : 'late';
 }
 
 /** Posts what was settled from a lease, if anything: late if the lease has ended. */

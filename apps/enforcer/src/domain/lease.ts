@@ -69,10 +69,10 @@ export interface LeaseSettlement extends Settlement {
 }
 
 /**
- * How a settlement was counted. `duplicate`: before, by a call or an event. `conflict`: for another lease or a
- * reservation, so nothing was posted now.
+ * How a settlement is counted. `unreserved`: an event has reported it without the lease. `conflict`: for another lease
+ * or a reservation, so nothing is posted.
  */
-export const SETTLEMENT_OUTCOMES = ['settled', 'late', 'duplicate', 'conflict'] as const;
+export const SETTLEMENT_OUTCOMES = ['settled', 'late', 'unreserved', 'conflict'] as const;
 export type SettlementOutcome = (typeof SETTLEMENT_OUTCOMES)[number];
 
 export interface SettlementResult {

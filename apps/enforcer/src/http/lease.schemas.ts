@@ -110,9 +110,9 @@ const settlementResult = z.object({
   settlement_id: settlementId,
   outcome: z.enum(SETTLEMENT_OUTCOMES).meta({
     description:
-      '`settled` from the lease; `late` after it had ended; `duplicate`: counted before, and the first amount stays; `conflict`: its id is the one of a settlement of a reservation or of another lease, so nothing was counted',
+      '`settled` from the lease; `late` after it had ended; `unreserved`: an event has reported it before without the lease; `conflict`: its id is the one of a settlement of a reservation or of another lease, so nothing is counted. A repeated settlement has the same outcome',
   }),
-  amount_micros: micros.meta({ description: 'USD micros that are counted under its id' }),
+  amount_micros: micros.meta({ description: 'USD micros that are counted under its id: the first amount stays' }),
 });
 
 export const settledLease = z

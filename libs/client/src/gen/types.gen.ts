@@ -2981,11 +2981,11 @@ export type SettledLease = {
          */
         settlement_id: string;
         /**
-         * `settled` from the lease; `late` after it had ended; `duplicate`: counted before, and the first amount stays; `conflict`: its id is the one of a settlement of a reservation or of another lease, so nothing was counted
+         * `settled` from the lease; `late` after it had ended; `unreserved`: an event has reported it before without the lease; `conflict`: its id is the one of a settlement of a reservation or of another lease, so nothing is counted. A repeated settlement has the same outcome
          */
-        outcome: 'settled' | 'late' | 'duplicate' | 'conflict';
+        outcome: 'settled' | 'late' | 'unreserved' | 'conflict';
         /**
-         * USD micros that are counted under its id
+         * USD micros that are counted under its id: the first amount stays
          */
         amount_micros: number;
     }>;

@@ -1,7 +1,7 @@
 // Original file: tollkeeper/enforcer/v1/enforcer.proto
 
 /**
- * How a settlement was counted.
+ * How a settlement is counted. A repeated one has the same outcome.
  */
 export const LeaseSettlementOutcome = {
   /**
@@ -17,9 +17,9 @@ export const LeaseSettlementOutcome = {
    */
   LEASE_SETTLEMENT_OUTCOME_LATE: 'LEASE_SETTLEMENT_OUTCOME_LATE',
   /**
-   * It was counted before, by a call or an event. The first amount stays.
+   * Not from the lease, but as unreserved spend: an event has reported it before, without the lease.
    */
-  LEASE_SETTLEMENT_OUTCOME_DUPLICATE: 'LEASE_SETTLEMENT_OUTCOME_DUPLICATE',
+  LEASE_SETTLEMENT_OUTCOME_UNRESERVED: 'LEASE_SETTLEMENT_OUTCOME_UNRESERVED',
   /**
    * Its id is the one of a settlement of a reservation or of another lease, so nothing was counted.
    */
@@ -27,7 +27,7 @@ export const LeaseSettlementOutcome = {
 } as const;
 
 /**
- * How a settlement was counted.
+ * How a settlement is counted. A repeated one has the same outcome.
  */
 export type LeaseSettlementOutcome =
   /**
@@ -46,9 +46,9 @@ export type LeaseSettlementOutcome =
   | 'LEASE_SETTLEMENT_OUTCOME_LATE'
   | 2
   /**
-   * It was counted before, by a call or an event. The first amount stays.
+   * Not from the lease, but as unreserved spend: an event has reported it before, without the lease.
    */
-  | 'LEASE_SETTLEMENT_OUTCOME_DUPLICATE'
+  | 'LEASE_SETTLEMENT_OUTCOME_UNRESERVED'
   | 3
   /**
    * Its id is the one of a settlement of a reservation or of another lease, so nothing was counted.
@@ -57,6 +57,6 @@ export type LeaseSettlementOutcome =
   | 4
 
 /**
- * How a settlement was counted.
+ * How a settlement is counted. A repeated one has the same outcome.
  */
 export type LeaseSettlementOutcome__Output = typeof LeaseSettlementOutcome[keyof typeof LeaseSettlementOutcome]

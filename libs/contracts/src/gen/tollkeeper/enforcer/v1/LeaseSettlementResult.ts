@@ -7,7 +7,7 @@ export interface LeaseSettlementResult {
   'settlementId'?: (string);
   'outcome'?: (_tollkeeper_enforcer_v1_LeaseSettlementOutcome);
   /**
-   * What is counted under its id.
+   * What is counted under its id: the first amount stays.
    */
   'amountMicros'?: (number | string | Long);
 }
@@ -16,7 +16,7 @@ export interface LeaseSettlementResult__Output {
   'settlementId': (string);
   'outcome': (_tollkeeper_enforcer_v1_LeaseSettlementOutcome__Output);
   /**
-   * What is counted under its id.
+   * What is counted under its id: the first amount stays.
    */
   'amountMicros': (number);
 }
