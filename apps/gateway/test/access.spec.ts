@@ -34,6 +34,8 @@ const TENANT_PATHS: [Method, string][] = [
   ['get', '/api/v1/prices'],
   ['put', '/api/v1/prices'],
   ['get', '/api/v1/limits'],
+  ['get', '/api/v1/limits/leases'],
+  ['post', '/api/v1/limits/leases/lse_1:return'],
   ['get', '/api/v1/limits/reservations'],
   ['post', '/api/v1/limits/reservations/rsv_1:release'],
 ];
@@ -88,6 +90,8 @@ describe('403', () => {
     ['delete', '/api/v1/budgets/bud_1', 'mia'],
     ['put', '/api/v1/prices', 'adam'],
     ['post', '/api/v1/limits', 'adam'],
+    ['get', '/api/v1/limits/leases', 'mia'],
+    ['post', '/api/v1/limits/leases/lse_1:return', 'adam'],
     ['get', '/api/v1/limits/reservations', 'mia'],
     ['post', '/api/v1/limits/reservations/rsv_1:release', 'adam'],
   ] as [Method, string, string][])(
@@ -166,6 +170,8 @@ describe('the areas', () => {
     ['get', '/api/v1/prices?source=table', 'mia', 'budgets', 'member'],
     ['put', '/api/v1/prices', 'ada', 'budgets', 'owner'],
     ['get', '/api/v1/limits?agent_id=a', 'mia', 'enforcer', 'member'],
+    ['get', '/api/v1/limits/leases?state=open', 'adam', 'enforcer', 'admin'],
+    ['post', '/api/v1/limits/leases/lse_1:return', 'ada', 'enforcer', 'owner'],
     ['get', '/api/v1/limits/reservations?state=held', 'adam', 'enforcer', 'admin'],
     ['post', '/api/v1/limits/reservations/rsv_1:release', 'ada', 'enforcer', 'owner'],
   ] as [Method, string, string, string, string][])(
@@ -215,6 +221,8 @@ describe('the areas', () => {
 
   it.each([
     ['/api/v1/events', 'ingest'],
+    ['/api/v1/leases', 'enforcer'],
+    ['/api/v1/leases/lse_1:settle', 'enforcer'],
     ['/api/v1/reservations', 'enforcer'],
     ['/api/v1/reservations/rsv_1:settle', 'enforcer'],
     ['/v1/traces', 'ingest'],
@@ -257,14 +265,14 @@ describe('the areas', () => {
 describe('a workspace key', () => {
   const KEY = 'Bearer ws_live_0123456789abcdef.0123456789';
   const HINT =
-    'Workspace keys work at /api/v1/events, /v1, /api/v1/otlp, /api/public/otel, /api/v1/intake, and ' +
-    '/api/v1/reservations; sessions work at the paths below /w/{slug}.';
+    'Workspace keys work at /api/v1/events, /v1, /api/v1/otlp, /api/public/otel, /api/v1/intake, ' +
+    '/api/v1/reservations, and /api/v1/leases; sessions work at the paths below /w/{slug}.';
   const asked = async (path: string) => {
     const { status, body } = await call('post', path).set('authorization', KEY).set('x-request-id', 'same-request-id');
     return { status, body };
   };
 
-  it.each(['/api/v1/events', '/api/v1/reservations', '/api/v1/reservations/rsv_1:settle', '/v1/traces'])(
+  it.each(['/api/v1/events', '/api/v1/reservations', '/api/v1/leases/lse_1:settle', '/v1/traces'])(
     'is pointed to its paths where it names a workspace, whether there is one or not: %s',
     async (path) => {
       const known = await asked(`/w/acme${path}`);

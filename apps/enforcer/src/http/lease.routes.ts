@@ -33,8 +33,8 @@ The server chooses the amount, from \`min_micros\` to \`amount_micros\`: with mu
 wishes for. Near a limit, it is a part of what is left, so that other gateways find something too. With less left than
 \`min_micros\`, the answer is 200 with a denial, as for a reservation.
 
-**Use the lease only while its \`state\` is \`open\`, and only until it ends.** It ends after its time, and with its day at
-the latest. What is left is free again then, and settlements are late. Report the calls by \`:settle\`.
+**Use the lease only while its \`state\` is \`open\`, and only until it ends.** It ends after its time, and with its day
+at the latest. What is left is free again then, and settlements are late. Report the calls by \`:settle\`.
 
 Repeats, plans, agents, labels and quotas are as for reservations. A lease is for the calls with its \`model\`, \`provider\`
 and \`labels\`, since these select budgets.`;

@@ -29,8 +29,8 @@ const FETCH_TIMEOUT_MS = 2_000;
 const DESCRIPTION = `Budgets, dashboards, alerts and workspace keys of an AI-agent gateway.
 
 Log in with \`POST /api/v1/auth/login\`; the session is the cookie \`gw_session\`. Operations of a workspace are reached
-at \`/w/{slug}/api/v1/…\`. Those of gateways (\`/api/v1/events\`, \`/api/v1/reservations\`) take a workspace key in place
-of the session, and no \`/w/{slug}\`, because the key names its workspace.
+at \`/w/{slug}/api/v1/…\`. Those of gateways (\`/api/v1/events\`, \`/api/v1/reservations\`, \`/api/v1/leases\`) take a
+workspace key in place of the session, and no \`/w/{slug}\`, because the key names its workspace.
 
 Money is in integer USD micros, times are RFC 3339 in UTC, and every error has the same body.
 
