@@ -4,7 +4,7 @@ import type { Lease, RenewalRequest, SettlementResult } from '../src/domain/leas
 import type { DailyLimit } from '../src/domain/limit.ts';
 import { budgetsOf, type OfBudgets } from './history.budgets.ts';
 import type { Reference } from './reference.ts';
-import type { FactOf, LabelledLease } from './reference.facts.ts';
+import type { FactOf, LabelledLease, Span } from './reference.facts.ts';
 
 /** What a lease has counted so far, by replaying its facts. */
 export interface LeaseCount {
@@ -91,15 +91,18 @@ export class ReferenceLeases {
     const { start: day, end, timezone } = history.dayOf(now);
     const amountMicros = Math.min(wished, Math.max(minMicros, this.share(limits, budgets, false)));
     const ends = [now + request.ttlSeconds * 1000, end];
-    for (const [budget] of budgets) {
-      const period = budget.period.kind === 'rolling' ? null : history.periods.at(budget, now, timezone);
-      if (period !== null) ends.push(period.end);
-    }
+    for (const [budget] of budgets) ends.push(this.endIn(budget, history.periods.at(budget, now, timezone)));
     history.periods.enter(budgets, now, timezone, now);
     const call = history.callOf(request);
     const amounts = { amountMicros, expiresAt: Math.min(...ends) };
     history.facts.push({ kind: 'leased', now, at: now, id, day, request, call, ...amounts });
     return { decision: 'allowed', lease: this.find(id)!, limits: history.rows(limits, budgets) };
+  }
+
+  /** When a lease ends that counts in the period, or in the step of a rolling one. */
+  private endIn({ period }: ActiveBudget, current: Span | null): number {
+    if (current === null) return Infinity;
+    return period.kind === 'rolling' ? current.start + period.seconds * 1000 : current.end;
   }
 
   /** What one more lease, or one of the open ones, may take of each limit, as the README says. */
@@ -136,9 +139,7 @@ export class ReferenceLeases {
     const { settledMicros, leftMicros, amountMicros: granted, expiresAt } = this.count(fact);
     const more = Math.min(wished - settledMicros - leftMicros, this.share(limits, budgets, true));
     const ends = [now + ttlSeconds * 1000, day.end];
-    for (const { budget, period } of current) {
-      if (budget.period.kind !== 'rolling' && period !== null) ends.push(period.end);
-    }
+    for (const { budget, period } of current) ends.push(this.endIn(budget, period));
     const amountMicros = more <= 0 ? granted : Math.max(settledMicros, settledMicros + leftMicros) + more;
     const renewed = { amountMicros, expiresAt: Math.max(expiresAt, Math.min(...ends)) };
     history.facts.push({ kind: 'renewed', now, id, requestId, wished, ttlSeconds, ...renewed });

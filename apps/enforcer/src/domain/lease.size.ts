@@ -40,15 +40,16 @@ export function shareOf(
 }
 
 /**
- * When a lease ends at the latest: with its day, and with the first of the periods in which it counts. A step of a
- * rolling period does not end it, as it does not end a reservation.
+ * When a lease ends at the latest: with its day, and with the first of the periods in which it counts. Of a rolling
+ * period, it is the end when its step leaves it: steps are short, and what is spent later still counts in the step.
  */
 export function lastEnd({ ledger, day, now, limits }: LeasePlace): number {
   let end = day.end;
   for (const { budget } of limits) {
-    if (budget === undefined || budget.period.kind === 'rolling') continue;
+    if (budget === undefined) continue;
     const period = findPeriod(ledger, budget, now, { timezone: day.timezone, now });
-    if (period !== null) end = Math.min(end, period.end);
+    if (period === null) continue;
+    end = Math.min(end, budget.period.kind === 'rolling' ? period.until : period.end);
   }
   return end;
 }
