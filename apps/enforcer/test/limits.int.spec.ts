@@ -64,7 +64,7 @@ describe('the limits', () => {
     clock.now += 10 * SECOND;
 
     const none = { above_hold: 0, late: 0, unreserved: 0 };
-    const row = { spent_micros: 0, held_micros: 0, open_reservations: 0, released: 0, expired: 0 };
+    const row = { spent_micros: 0, held_micros: 0, open_reservations: 0, open_leases: 0, released: 0, expired: 0 };
     const spent = { ...row, spent_micros: 110, held_micros: 20, open_reservations: 1 };
     const today = clock.now - (clock.now % (24 * HOUR));
     const [start, resets_at] = [today, today + 24 * HOUR].map((time) => new Date(time).toISOString());
