@@ -1,6 +1,7 @@
 export type { EventReporter, GatewayEvent, ReportedEvent, ReporterOptions } from './event.reporter.ts';
 export type { Operations } from './gen/operations.gen.ts';
 export type * as Api from './gen/types.gen.ts';
+export type { LeaseOptions } from './leased.calls.ts';
 export { type ApiAnswer, type ApiInput, createManagementApi, type ManagementApi } from './management.api.ts';
 export type { ManagementApiOptions } from './management.api.ts';
 export { createTollkeeper } from './tollkeeper.client.ts';

@@ -1,6 +1,8 @@
 import { createEventReporter, type EventReporter, type ReportedEvent, type ReporterOptions } from './event.reporter.ts';
 import type { BudgetDenial, LimitStatus, ReserveData, ReserveResponse, Reservation } from './gen/types.gen.ts';
 import type { SettleReservationData } from './gen/types.gen.ts';
+import { LeasedCalls, type LeaseOptions } from './leased.calls.ts';
+import { monotonicClock } from './monotonic.clock.ts';
 import { createTransport, type Fetch, mayPass, requireTimes, withField } from './http.transport.ts';
 import { TollkeeperError, TollkeeperUnavailable, unavailable } from './tollkeeper.error.ts';
 import { within } from './within.ts';
@@ -16,6 +18,8 @@ export interface TollkeeperOptions {
   timeoutMs?: number;
   /** For settling and releasing, all attempts together. The call is over, so nobody waits for it; 10 s by default. */
   settleTimeoutMs?: number;
+  /** Grants calls in memory, from amounts that Tollkeeper leases to this process. */
+  leases?: true | LeaseOptions;
   /** `source` of events that are reported without one; `tollkeeper-client` by default. */
   source?: string;
   /** Defaults: 20 ms of linger, 10,000 events, and a minute for a batch. */
@@ -55,21 +59,30 @@ export interface SettleOptions extends CallOptions {
   outputTokens?: number | undefined;
   /** Generated once per call by default. */
   settlementId?: string | undefined;
+  /**
+   * Waits until the spend is durable; without a lease, always so. Otherwise a crash loses the settlements of the last
+   * 100 ms.
+   */
+  durable?: boolean | undefined;
 }
 
 export interface AllowedCall {
   allowed: true;
   requestId: string;
   /**
-   * Null if Tollkeeper could not be asked (`onUnavailable: 'allow'`): nothing is reserved. For a repeated `requestId`,
-   * the present reservation, which reserves its amount only while its `state` is `held`.
+   * Null for a call from a lease, and if Tollkeeper could not be asked (`onUnavailable: 'allow'`): then nothing is
+   * reserved. For a repeated `requestId`, the present reservation, which reserves its amount only while its `state` is `held`.
    */
   reservation: Reservation | null;
+  /** The lease that the call was granted from; null without one. */
+  leaseId: string | null;
+  /** Empty for a call from a lease. */
   limits: LimitStatus[];
   /**
    * Settles the cost of the call. After an error nothing settles it later: call it again; it counts once. Null without
    * a reservation: then the spend is reported in the background within the limits of `reporting`, even after this has
-   * rejected because its time was over.
+   * rejected because its time was over. Of a call from a lease, it is recorded in the background too, for as long as
+   * the process lives.
    */
   settle(settlement: SettleOptions): Promise<Reservation | null>;
   /** Releases the reservation: the call cost nothing. */
@@ -107,6 +120,8 @@ export function createTollkeeper(options: TollkeeperOptions): Tollkeeper {
   const source = options.source ?? 'tollkeeper-client';
   const reporting = { lingerMs: 20, maxQueued: 10_000, timeoutMs: 60_000, ...options.reporting };
   const reporter = createEventReporter(send, source, reporting);
+  const deps = { send, report: reporter.report, clock: monotonicClock, timeoutMs, settleTimeoutMs };
+  const leases = options.leases && new LeasedCalls({ ...deps, options: options.leases === true ? {} : options.leases });
 
   function post(path: string, body: object | undefined, timing: Timing): Promise<unknown> {
     return send({ method: 'POST', path, body: body && JSON.stringify(body), repeatable: true, ...timing });
@@ -119,7 +134,7 @@ export function createTollkeeper(options: TollkeeperOptions): Tollkeeper {
       withField<Reservation>(await post(`${one}:${action}`, body, timing), 'id');
     const unhurried = (signal?: AbortSignal) => ({ signal, timeoutMs: settleTimeoutMs, patient: true });
     return {
-      ...{ allowed: true, requestId, reservation, limits },
+      ...{ allowed: true, requestId, reservation, leaseId: null, limits },
       settle({ settlementId = ownSettlementId, signal, ...cost }) {
         const body: Loose<SettleReservationData['body']> = { settlement_id: settlementId, ...toCost(cost) };
         return change('settle', body, unhurried(signal)).catch((error: unknown) => {
@@ -132,43 +147,67 @@ export function createTollkeeper(options: TollkeeperOptions): Tollkeeper {
     };
   }
 
-  /** Allowed while Tollkeeper was unavailable: its cost is reported as unreserved spend. */
-  function unreserved(requestId: string, asked: ReturnType<typeof toCall>): AllowedCall {
-    const ownSettlementId = crypto.randomUUID();
-    let time: string | undefined;
-    return {
-      ...{ allowed: true, requestId, reservation: null, limits: [] },
-      async settle({ settlementId = ownSettlementId, signal, ...cost }) {
-        time ??= new Date().toISOString();
-        const { model = asked.model, provider = asked.provider } = cost;
-        const data = { ...asked, settlement_id: settlementId, ...toCost({ ...cost, model, provider }) };
-        const event = { id: settlementId, time, type: 'spend.settled', data };
-        const late = () => unavailable('timeout', STILL_REPORTED);
-        await within({ timeoutMs: settleTimeoutMs }, late, () => reporter.report(event as ReportedEvent, { signal }));
-        return null;
-      },
-      release: () => Promise.resolve(null),
-      extend: () => Promise.resolve(null),
-    };
+  async function reserve(request: ReserveOptions, deadline: number): Promise<AllowedCall | DeniedCall> {
+    const { amountMicros, ttlSeconds, requestId = crypto.randomUUID(), signal } = request;
+    const call = toCall(request);
+    const amount = { amount_micros: amountMicros, ttl_seconds: ttlSeconds };
+    const body: Loose<ReserveData['body']> = { request_id: requestId, ...call, ...amount };
+    try {
+      const leased = await leases?.ask(request);
+      if (leased !== undefined) return leased;
+      const timing = { signal, timeoutMs: deadline - performance.now() };
+      const answer = withField<ReserveResponse>(await post(RESERVATIONS, body, timing), 'decision');
+      const { limits } = answer;
+      if (answer.decision === 'denied') return { allowed: false, requestId, denial: answer.denial, limits };
+      return reserved(requestId, withField<Reservation>(answer.reservation, 'id'), limits);
+    } catch (error) {
+      if (onUnavailable === 'allow' && error instanceof TollkeeperUnavailable) return unreserved(requestId, call, deps);
+      throw error;
+    }
   }
 
   return {
-    ...reporter,
-    async reserve(request) {
-      const { amountMicros, ttlSeconds, requestId = crypto.randomUUID(), signal } = request;
-      const call = toCall(request);
-      const amount = { amount_micros: amountMicros, ttl_seconds: ttlSeconds };
-      const body: Loose<ReserveData['body']> = { request_id: requestId, ...call, ...amount };
+    report: reporter.report,
+    reserve(request) {
+      if (request.signal?.aborted === true) return Promise.reject(request.signal.reason as Error);
+      const leased = leases?.take(request);
+      return leased === undefined ? reserve(request, performance.now() + timeoutMs) : Promise.resolve(leased);
+    },
+    async flush() {
+      await Promise.all([reporter.flush(), leases?.flush()]);
+    },
+    async close(closing) {
+      // Leases first: a settlement that they cannot take is reported as an event.
       try {
-        const answer = withField<ReserveResponse>(await post(RESERVATIONS, body, { signal, timeoutMs }), 'decision');
-        const { limits } = answer;
-        if (answer.decision === 'denied') return { allowed: false, requestId, denial: answer.denial, limits };
-        return reserved(requestId, withField<Reservation>(answer.reservation, 'id'), limits);
-      } catch (error) {
-        if (onUnavailable === 'allow' && error instanceof TollkeeperUnavailable) return unreserved(requestId, call);
-        throw error;
+        await leases?.close(closing);
+      } finally {
+        await reporter.close(closing);
       }
     },
+  };
+}
+
+/** Allowed while Tollkeeper was unavailable: its cost is reported as unreserved spend. */
+function unreserved(
+  requestId: string,
+  asked: ReturnType<typeof toCall>,
+  { report, settleTimeoutMs }: { report: EventReporter['report']; settleTimeoutMs: number },
+): AllowedCall {
+  const ownSettlementId = crypto.randomUUID();
+  let time: string | undefined;
+  return {
+    ...{ allowed: true, requestId, reservation: null, leaseId: null, limits: [] },
+    async settle({ settlementId = ownSettlementId, signal, ...cost }) {
+      time ??= new Date().toISOString();
+      const { model = asked.model, provider = asked.provider } = cost;
+      const data = { ...asked, settlement_id: settlementId, ...toCost({ ...cost, model, provider }) };
+      const event = { id: settlementId, time, type: 'spend.settled', data };
+      const late = () => unavailable('timeout', STILL_REPORTED);
+      await within({ timeoutMs: settleTimeoutMs }, late, () => report(event as ReportedEvent, { signal }));
+      return null;
+    },
+    release: () => Promise.resolve(null),
+    extend: () => Promise.resolve(null),
   };
 }
 
