@@ -28,6 +28,8 @@ interface Question {
 const BY_CALL_MS = 1_000;
 /** Calls that are slower than others wait for this many questions, and then ask for themselves. */
 const MAX_QUESTIONS = 4;
+/** A pace counts as if it had lasted for at least this part of `targetSeconds`. */
+const MAX_GROWTH = 8;
 /** Clocks of processes differ in speed, so a lease is not trusted for all of its time. */
 const TRUSTED_PART = 0.9;
 
@@ -41,9 +43,10 @@ export class LeaseHolder {
   #question: Promise<unknown> | null = null;
   /** What the calls need that wait for the question. */
   #waitingMicros = 0;
-  /** What was spent lately: about that of `targetSeconds`. */
+  /** What was spent lately, which counts the less the longer ago it was. */
   #recentMicros = 0;
   #recentAt: number;
+  readonly #startedAt: number;
   /** What was free when Tollkeeper last answered. */
   #answeredMicros = 0;
   /** Whether the last renewal gave less than asked for, so that only another lease may give more. */
@@ -54,7 +57,8 @@ export class LeaseHolder {
   constructor(facts: LeaseFacts, deps: LeaseHolderDeps) {
     this.#facts = facts;
     this.#deps = deps;
-    this.#recentAt = deps.clock.now();
+    this.#startedAt = deps.clock.now();
+    this.#recentAt = this.#startedAt;
   }
 
   /** Holds the amount in the lease if it covers the call. Asks for more in the background when half is used. */
@@ -183,14 +187,21 @@ export class LeaseHolder {
     this.#isSpent = isSpent;
   }
 
-  /** What is to be free: what the waiting calls need, and what was spent lately or as much again as calls hold. */
+  /** What is to be free: what waiting calls need, and what further calls will spend or hold. */
   #wishOf(needMicros: number, heldMicros: number): number {
+    const wish = Math.ceil(needMicros + Math.max(this.#spendOfTarget(), heldMicros + needMicros));
+    return Math.max(0, Math.min(wish, this.#deps.sizing.maxMicros - heldMicros));
+  }
+
+  /** What calls spend in `targetSeconds`, at their pace of that time or since the first of them. */
+  #spendOfTarget(): number {
     const { clock, sizing } = this.#deps;
+    const targetMs = sizing.targetSeconds * 1_000;
     const now = clock.now();
-    this.#recentMicros *= Math.exp((this.#recentAt - now) / 1_000 / sizing.targetSeconds);
+    this.#recentMicros *= Math.exp((this.#recentAt - now) / targetMs);
     this.#recentAt = now;
-    const wish = Math.ceil(needMicros + Math.max(this.#recentMicros, heldMicros + needMicros));
-    return Math.max(0, Math.min(wish, sizing.maxMicros - heldMicros));
+    const elapsedMs = Math.max(now - this.#startedAt, targetMs / MAX_GROWTH);
+    return this.#recentMicros / (1 - Math.exp(-elapsedMs / targetMs));
   }
 
   /** From half of its time on, so that a failure leaves time for others. */

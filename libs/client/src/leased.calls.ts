@@ -21,7 +21,7 @@ export interface LeasedCallsDeps {
   options: LeaseOptions;
   timeoutMs: number;
   settleTimeoutMs: number;
-  /** Most settlements that wait. With more, calls reserve and settle for themselves, as fast as Tollkeeper takes them. */
+  /** Most settlements that wait. With more, calls reserve and settle for themselves, as fast as Tollkeeper does. */
   maxWaiting?: number;
 }
 
@@ -159,7 +159,7 @@ function toEvent({ facts }: LeaseAccount, { occurred_at: time, ...spend }: Lease
   return { id: spend.settlement_id, time, type: 'spend.settled', data } as ReportedEvent;
 }
 
-/** The calls with the same key are seen by the same budgets. Lengths make it unambiguous, whatever the texts contain. */
+/** Calls with the same key are seen by the same budgets. Lengths make it unambiguous, whatever the texts contain. */
 function keyOf({ agentId, planKey, model, provider, labels }: ReserveOptions): string {
   const key = `${agentId.length} ${agentId}${part(planKey)}${part(model)}${part(provider)}`;
   if (labels === undefined) return key;

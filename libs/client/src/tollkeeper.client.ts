@@ -71,7 +71,8 @@ export interface AllowedCall {
   requestId: string;
   /**
    * Null for a call from a lease, and if Tollkeeper could not be asked (`onUnavailable: 'allow'`): then nothing is
-   * reserved. For a repeated `requestId`, the present reservation, which reserves its amount only while its `state` is `held`.
+   * reserved. For a repeated `requestId`, the present reservation, which reserves its amount only while its `state` is
+   * `held`.
    */
   reservation: Reservation | null;
   /** The lease that the call was granted from; null without one. */
