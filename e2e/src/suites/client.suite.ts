@@ -85,6 +85,32 @@ export function describeClient(target: TargetOf): void {
       });
     });
 
+    it('spends the budget from leases and no more, with two gateways at once, and returns what it leased', async () => {
+      await startWorkspace();
+      const gateways = [clientOf({ leases: true }), clientOf({ leases: true })];
+      const spend = async (client: (typeof gateways)[number]) => {
+        let spentMicros = 0;
+        let leased = 0;
+        for (;;) {
+          const granted = await client.reserve({ ...call, amountMicros: 5 });
+          if (!granted.allowed) return { spentMicros, leased, denial: granted.denial };
+          await granted.settle({ amountMicros: 5 });
+          spentMicros += 5;
+          if (granted.leaseId !== null) leased += 1;
+        }
+      };
+      const results = await Promise.all(gateways.map(spend));
+      await Promise.all(gateways.map((client) => client.close()));
+      const spentMicros = results.reduce((sum, result) => sum + result.spentMicros, 0);
+      expect(spentMicros).toBeGreaterThan(0.9 * DAILY_MICROS);
+      for (const { leased, denial } of results) {
+        expect(leased).toBeGreaterThan(0);
+        expect(denial).toMatchObject({ scope: 'workspace', requested_micros: 5 });
+      }
+      const overspend_micros = { above_hold: 0, late: 0, unreserved: 0 };
+      expect(await limit()).toMatchObject({ spent_micros: spentMicros, held_micros: 0, overspend_micros });
+    });
+
     it('has its key refused at once, also if it continues while Tollkeeper is down', async () => {
       await startWorkspace();
       const client = clientOf({ key: `${workspace.apiKey}x`, onUnavailable: 'allow' });
