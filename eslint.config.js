@@ -18,7 +18,7 @@ const LAYERS = {
   embedded: ['kernel', 'contracts', 'lib', 'topology', 'embedded'],
   testing: ['kernel', 'contracts', 'lib', 'embedded', 'testing'],
   app: ['kernel', 'contracts', 'lib'],
-  tool: ['kernel', 'contracts', 'lib', 'topology'],
+  tool: ['kernel', 'contracts', 'lib', 'client', 'topology'],
   // In the language of the gateway that it is for; its suites run the product.
   integration: [],
   e2e: ['kernel', 'contracts', 'lib', 'client', 'topology', 'embedded', 'testing'],

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +8,7 @@ import type { DeciderSettings } from './deciders/decider.settings.ts';
 import type { DecisionLoad, DecisionResult } from './decision.load.ts';
 import { logIn, makeBudgetedWorkspaces, makeTeamBudgets } from './enforcer.workspaces.ts';
 import { redisVersion, startRedis } from './redis.process.ts';
-import { startServer } from './server.process.ts';
+import { askServer, startServer } from './server.process.ts';
 import type { DecisionRequest } from './servers/decision.worker.ts';
 
 /** A decider, with its processes and its callers. */
@@ -23,7 +22,7 @@ export interface Contender {
 }
 
 /** Callers of a decider, in a separate process. */
-interface Callers {
+export interface Callers {
   readonly pid: number;
   run(load: DecisionLoad): Promise<DecisionResult>;
   /** Releases all reservations. */
@@ -33,6 +32,7 @@ interface Callers {
 
 export interface EnforcerStack {
   mongodPid: number;
+  kafkaPid: number;
   /** Null if this machine has no `redis-server`. */
   redisVersion: string | null;
   contenders: Contender[];
@@ -92,8 +92,7 @@ export async function startEnforcerStack(workspaceCount: number): Promise<Enforc
     };
     const { tenantId, apiKey } = workspace;
     const pids = replicas.map(({ pid = 0 }) => pid);
-    const one = [first.grpcAddress];
-    const onePid = pids.slice(0, 1);
+    const [one, onePid] = [[first.grpcAddress], pids.slice(0, 1)];
     const byCall = { kind: 'grpc', addresses: one, budgets: DAILY_BUDGETS } as const;
     await add(ONE_REPLICA, { ...byCall, apiKeys: [apiKey] }, onePid);
     for (const { name, each, budgets } of TEAM_BUDGETS) {
@@ -126,6 +125,7 @@ export async function startEnforcerStack(workspaceCount: number): Promise<Enforc
 
     return {
       mongodPid: fleet.mongo.pid,
+      kafkaPid: fleet.kafka?.pid ?? 0,
       redisVersion: version,
       contenders,
       async keepOneReplica() {
@@ -157,27 +157,15 @@ async function engineEnvironment(
   };
 }
 
-async function startCallers(settings: DeciderSettings): Promise<Callers> {
+/** Callers of a decider in a process of their own. */
+export async function startCallers(settings: DeciderSettings): Promise<Callers> {
   const env = { DECIDER: JSON.stringify(settings) };
-  const { process: child, stop } = await startServer('decision.worker.ts', env, NODE_FLAGS);
-  const ask = async (request: DecisionRequest): Promise<unknown> => {
-    const over = new AbortController();
-    const gone = once(child, 'exit', over).then(([code]) => {
-      throw new Error(`The callers of ${settings.kind} ended with ${String(code)}`);
-    });
-    child.send(request);
-    try {
-      const [answer] = (await Promise.race([once(child, 'message', over), gone])) as [unknown];
-      return answer;
-    } finally {
-      gone.catch(() => undefined);
-      over.abort();
-    }
-  };
+  const server = await startServer('decision.worker.ts', env, NODE_FLAGS);
+  const ask = (request: DecisionRequest) => askServer(server, request);
   return {
-    pid: child.pid ?? 0,
+    pid: server.process.pid ?? 0,
     run: async (load) => (await ask({ run: load })) as DecisionResult,
     free: async (callers) => void (await ask({ free: callers })),
-    stop,
+    stop: server.stop,
   };
 }

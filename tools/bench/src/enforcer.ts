@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { markdownTable } from '@tollkeeper/testing/markdown-table';
 import type { DecisionResult } from './decision.load.ts';
+import { reportLeases } from './enforcer.leases.ts';
 import {
   type Contender,
   EIGHT_BUDGETS,
@@ -55,6 +56,7 @@ try {
   console.log(stack.redisVersion === null ? '- no redis-server here, so no rows of it' : `- ${stack.redisVersion}`);
   const measured = await measureRates(stack);
   reportRates(measured);
+  await reportLeases(stack, { rounds, seconds, callers, only: values.only });
   await reportOneReplica(stack, measured);
 } finally {
   await stack.stop();

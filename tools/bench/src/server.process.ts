@@ -25,6 +25,22 @@ export async function startServer<Address>(
   return { address, process: child, stop: () => stopProcess(child) };
 }
 
+/** The answer of the process to a message. Rejects if it ends instead. */
+export async function askServer({ process: child }: ServerProcess<unknown>, request: object): Promise<unknown> {
+  const over = new AbortController();
+  const gone = once(child, 'exit', over).then(([code]) => {
+    throw new Error(`A process that was asked ended with ${String(code)}`);
+  });
+  child.send(request);
+  try {
+    const [answer] = (await Promise.race([once(child, 'message', over), gone])) as [unknown];
+    return answer;
+  } finally {
+    gone.catch(() => undefined);
+    over.abort();
+  }
+}
+
 /** Stops the process and waits until it has ended. */
 export async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
