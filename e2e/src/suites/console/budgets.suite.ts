@@ -191,6 +191,27 @@ export function describeConsoleBudgets(stage: Stage, console: ReturnType<typeof 
       await page.waitForURL(/state=released/);
       await page.getByRole('table', { name: 'Reservations' }).getByText('$2.50').first().waitFor();
     });
+
+    it('shows on the limits what is left of a lease; an owner ends it', async () => {
+      const amounts = { amount_micros: 3_500_000, min_micros: 1 };
+      const body = { request_id: `lease-${look.size}`, agent_id: 'planner', ...amounts };
+      const headers = { authorization: `Bearer ${console.workspace().apiKey}` };
+      await eventually(async () => {
+        const { status } = await console.owner().call({ method: 'POST', path: '/api/v1/leases', body, headers });
+        expect(status).toBe(201);
+      });
+      const { page, expectFit } = await console.open(look, '/limits');
+      const row = page.getByRole('table', { name: 'Leases' }).getByRole('row', { name: /planner/ });
+      await row.getByText('$3.50').last().waitFor();
+      await row.getByRole('button', { name: 'End' }).click();
+      const dialog = page.getByRole('dialog', { name: 'End the lease of planner' });
+      await dialog.getByText('$3.50 becomes available to other calls.').waitFor();
+      await expectFit();
+      await dialog.getByRole('button', { name: 'End' }).click();
+      await page.getByText('Lease ended').waitFor();
+      await page.getByText('No open leases').waitFor();
+      await page.getByRole('img', { name: /\$0\.00 held of \$50\.00/ }).waitFor();
+    });
   });
   describe('unreserved spend', () => {
     afterEach(() => console.closeAll());

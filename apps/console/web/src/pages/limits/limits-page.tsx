@@ -6,6 +6,7 @@ import { money } from '../../format/money.ts';
 import { clock, duration } from '../../format/time.ts';
 import { budgetName, limitNoun } from '../../text/budget-words.ts';
 import { text } from '../../text/index.ts';
+import { leases } from '../../text/leases.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { Count, Money } from '../../ui/figures.tsx';
@@ -13,6 +14,7 @@ import { useNow } from '../../ui/now.ts';
 import { Card, Loaded, Meter, Note, PageHead, Unknown } from '../../ui/parts.tsx';
 import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
+import { Leases } from './leases.tsx';
 import { Reservations } from './reservations.tsx';
 
 const words = text.limits;
@@ -38,6 +40,11 @@ export function LimitsPage() {
             <Card title={words.reservations.title}>
               {mayReadReservations ? <Reservations /> : <p>{words.reservations.needed}</p>}
             </Card>
+            {mayReadReservations && (
+              <Card title={leases.title}>
+                <Leases />
+              </Card>
+            )}
           </>
         )}
       </Loaded>
