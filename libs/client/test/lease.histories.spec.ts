@@ -9,7 +9,7 @@ const TTL_SECONDS = 20;
 const LONG_MS = 3_600_000;
 /** More than the tenth of a lease's time that is not trusted. */
 const SLOW_MS = 5_000;
-/** From a settlement until it has arrived: the time that it waits, twice for one that waits for another, and its way. */
+/** From a settlement until it has arrived: it waits, for a request before it as well, and is on its way. */
 const ARRIVED_MS = 300;
 
 type World = ReturnType<typeof createWorld>;
