@@ -4,8 +4,7 @@ import { createConsumerGroup, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import type { TenantId } from '@tollkeeper/kernel';
-import { createOperatorPrices, readOverrides } from '@tollkeeper/price-sources';
-import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
+import { createInstallationPrices, readOverrides } from '@tollkeeper/price-sources';
 import {
   assembleService,
   type Component,
@@ -47,8 +46,6 @@ import { createStores } from './store/stores.ts';
 /** How often a process looks for jobs that others left. */
 const REPRICING_EVERY_MS = 2_000;
 const PRICES_DEADLINE_MS = 5_000;
-/** Takes some megabytes, and few processes ever need it. */
-const table = memoized(() => createPriceBook(readBundledTable()));
 
 export type DashboardDeps = DataServiceDeps<DashboardConfig>;
 
@@ -91,12 +88,11 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   });
   const trail = createAuditTrail(base);
   observeOutboxes(base, [trail.outbox]);
-  const operatorPrices = createOperatorPrices({ config, logger, onRead: () => undefined });
+  const prices = createInstallationPrices({ config, logger, onRead: () => undefined });
   const overridesOf = (tenantId: TenantId) => readOverrides(budgetsPeer, tenantId, { deadlineMs: PRICES_DEADLINE_MS });
   const repricings = createRepricingStore(connection, trail, clock);
   const repricer = createRepricingWorker({
-    ...{ store: repricings, reader: stores.settlements, reads, budgetList, overridesOf, logger, clock },
-    prices: { price: (call) => operatorPrices.price(call) ?? table().price(call) },
+    ...{ store: repricings, reader: stores.settlements, reads, budgetList, overridesOf, prices, logger, clock },
     append: (records) => base.eventLog.append(GATEWAY_EVENTS_TOPIC, records),
     caughtUp: consumer.caughtUp,
   });
@@ -133,12 +129,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   // answers contain the events counted so far. So the service stays ready in both cases.
   const peers = [identity, budgetsPeer, enforcer];
   const counting = inBackground(consumer, logger);
-  const parts = [mongo, ...peers, counting, trail.outbox, operatorPrices, repricing];
+  const parts = [mongo, ...peers, counting, trail.outbox, prices, repricing];
   const grpc = createGrpcServer({ ...base, services: [createDashboardHandlers({ settlements })] });
   return Object.assign(assembleService({ ...base, parts, grpc, http }), { lag: consumer.lag });
-}
-
-function memoized<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
 }

@@ -1,3 +1,4 @@
+import { operatorPriceFields } from '@tollkeeper/price-sources';
 import {
   grpcServiceFields,
   hostPortField,
@@ -18,6 +19,7 @@ export const enforcerConfig = serviceConfig.extend({
   BUDGETS_GRPC: hostPortField().describe('host:port of budgets'),
   IDENTITY_GRPC: hostPortField().describe('host:port of identity'),
   DASHBOARD_GRPC: hostPortField().describe('host:port of the dashboard'),
+  ...operatorPriceFields,
   WORKSPACE_CALLS_PER_SECOND: integerField({ min: 1, max: 10_000_000 })
     .prefault('2000')
     .describe(

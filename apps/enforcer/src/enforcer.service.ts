@@ -51,6 +51,7 @@ import { createLimitRoutes } from './http/limit.routes.ts';
 import { createReservationRoutes } from './http/reservation.routes.ts';
 import { createKeyAccess, type KeyAccess } from './key.access.ts';
 import { createLedgers, type Ledgers } from './ledger/ledgers.ts';
+import { createCallPrices } from './prices/call.prices.ts';
 import { createJournalStore } from './store/journal.store.ts';
 import { createSnapshotStore } from './store/snapshot.store.ts';
 
@@ -84,6 +85,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   const dashboard = createGrpcClient(dashboardService, config.DASHBOARD_GRPC, base);
   const limitSource = createLimitSource({ budgets, logger, metrics, now });
   const budgetSource = createBudgetSource({ budgets, logger, now });
+  const prices = createCallPrices({ ...base, budgets, now });
 
   const ledgers: Ledgers = createLedgers({
     journal,
@@ -136,7 +138,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   const reporters = [toComponent(denials, logger), { name: 'threshold-reporter', ...thresholds }];
   const filling = { name: 'budget-filler', start: async () => undefined, stop: filler.stop };
   const peers = [keys, budgets, identity, dashboard];
-  const parts = [mongo, trail.outbox, ...peers, ledgers, ...reporters, filling, inBackground(consumer, logger)];
+  const parts = [mongo, trail.outbox, ...peers, prices, ledgers, ...reporters, filling, inBackground(consumer, logger)];
   const service = assembleService({ ...base, parts, grpc, http });
   return Object.assign(service, { reservations });
 }

@@ -3,6 +3,7 @@ import {
   budgetsRequests,
   budgetsService,
   type BudgetsServiceDefinition,
+  type PriceMessage,
 } from '@tollkeeper/contracts';
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
@@ -20,6 +21,7 @@ interface StandInBudgets {
   agents: Map<string, number>;
   plans: Map<string, StandInPlan>;
   budgets: StandInBudget[];
+  prices: PriceMessage[];
 }
 
 /** An active budget. */
@@ -45,7 +47,7 @@ export function createBudgetsStandIn(logger: Logger) {
   function of(tenantId: string): StandInBudgets {
     const present = workspaces.get(tenantId);
     if (present !== undefined) return present;
-    const made: StandInBudgets = { daily: null, agents: new Map(), plans: new Map(), budgets: [] };
+    const made: StandInBudgets = { daily: null, agents: new Map(), plans: new Map(), budgets: [], prices: [] };
     workspaces.set(tenantId, made);
     return made;
   }
@@ -94,7 +96,10 @@ export function createBudgetsStandIn(logger: Logger) {
       await state.hold;
       return { budgets: of(tenantId).budgets.map(({ id, ...budget }) => ({ ...COMMON, name: id, ...budget, id })) };
     },
-    listPrices: () => Promise.reject(new AppError('internal', 'Not a call of the enforcer')),
+    async listPrices({ tenantId }) {
+      if (state.down) throw new AppError('internal', 'The budgets service failed.');
+      return { prices: of(tenantId).prices };
+    },
   };
 
   return Object.assign(createPeers(logger, [grpcService(budgetsService, budgetsRequests, handlers)]), {
@@ -117,6 +122,9 @@ export function createBudgetsStandIn(logger: Logger) {
     },
     setBudgets(tenantId: TenantId, ...budgets: StandInBudget[]) {
       of(tenantId).budgets = budgets;
+    },
+    setPrices(tenantId: TenantId, ...prices: PriceMessage[]) {
+      of(tenantId).prices = prices;
     },
     deletePlan: (tenantId: TenantId, planKey: string) => of(tenantId).plans.delete(planKey),
   });

@@ -2,6 +2,7 @@
 // After each, it reserves in a small workspace, and prints the answer.
 import { provenTenantId } from '@tollkeeper/kernel';
 import { connectMongo } from '@tollkeeper/mongo';
+import { bundledPrices } from '@tollkeeper/prices';
 import { createLogger, createMetrics } from '@tollkeeper/runtime';
 import { enforcerConfig } from '../src/config.ts';
 import { reserve } from '../src/domain/reserve.ts';
@@ -25,6 +26,8 @@ const ledgers = createLedgers({
   onInexact: () => undefined,
   logger,
 });
+// A process of the enforcer has them too.
+bundledPrices();
 await mongo.start();
 await ledgers.start();
 const call = { agentId: 'agent', runId: 'run', planKey: null };

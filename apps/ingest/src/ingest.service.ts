@@ -12,8 +12,8 @@ import { type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, createTurns, systemClock, type TenantId } from '@tollkeeper/kernel';
-import { createOperatorPrices, createWorkspacePrices } from '@tollkeeper/price-sources';
-import { createPriceBook, readBundledTable } from '@tollkeeper/prices';
+import { createInstallationPrices, createPriceListGauge, createWorkspacePrices } from '@tollkeeper/price-sources';
+import { bundledPrices } from '@tollkeeper/prices';
 import {
   assembleService,
   type Component,
@@ -94,8 +94,9 @@ export function createIngest(deps: IngestDeps): IngestService {
     },
   };
   const check = createKeyCheck({ verify: createKeyVerifier(keys, now), action: 'post events', quota });
-  const operatorPrices = createOperatorPrices({ config, logger, onRead: createPriceListGauge(deps) });
-  const table = createPriceBook(readBundledTable());
+  const prices = createInstallationPrices({ config, logger, onRead: createPriceListGauge('ingest', metrics) });
+  // Read now, since it would delay other requests later.
+  bundledPrices();
   const calls = createCallIntake<ReportingKey & Pick<VerifiedKey, 'watched' | 'reports'>>({
     accept: intake.accept,
     chargeEvents: quotas.events.charge,
@@ -105,7 +106,7 @@ export function createIngest(deps: IngestDeps): IngestService {
     show: createReportKeeper({ keys, clock, now, logger }),
     ...createWorkspacePrices({ budgets, deadlineMs: BUDGETS_DEADLINE_MS, logger, now }),
     ...createWorkspacePlans({ budgets, deadlineMs: BUDGETS_DEADLINE_MS, logger, now }),
-    prices: { price: (call) => operatorPrices.price(call) ?? table.price(call) },
+    prices,
     turns: {
       small: createTurns(SMALL_BODIES),
       large: createTurns({ capacity: config.BODY_BUDGET_BYTES * LARGE_BODIES_SHARE, ofSender: 1 }),
@@ -143,7 +144,7 @@ export function createIngest(deps: IngestDeps): IngestService {
   // Peers are not required to be ready. Without keys, only keys verified in the last seconds are accepted; without
   // identity, only events of agents whose labels are known; without budgets, only calls with a cost, and calls of
   // workspaces whose prices are known. All other requests are answered accordingly.
-  const parts = [operatorPrices, topic, keys, identity, budgets];
+  const parts = [prices, topic, keys, identity, budgets];
   return Object.assign(assembleService({ name: 'ingest', logger, parts, grpc: otlp, http }), {
     async reportTraces(tenantId: TenantId, bytes: Buffer) {
       const key = { tenantId, keyId: undefined, labels: {}, watched: false, reports: DEFAULT_REPORT_MAPPING };
@@ -169,15 +170,6 @@ function createPlanCounter({ metrics }: IngestDeps): (calls: number) => void {
     help: 'Reported calls that were taken without the plan that they name, because the workspace has no such plan',
   });
   return (calls) => leftOut.inc(calls);
-}
-
-function createPriceListGauge({ metrics }: IngestDeps): (isInForce: boolean) => void {
-  const gauge = metrics.gauge({
-    name: 'ingest_price_file_in_force',
-    help: '0 if PRICES_FILE or PRICES_URL cannot be read as it is now; else 1',
-  });
-  gauge.set(1);
-  return (isInForce) => gauge.set(Number(isInForce));
 }
 
 function createQuotas({ config, metrics, logger, now }: Omit<IngestDeps, 'eventLog' | 'now'> & { now: () => number }) {

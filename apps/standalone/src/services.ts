@@ -94,6 +94,7 @@ export function createServices(options: ServicesOptions) {
       WORKSPACE_CALLS_PER_SECOND: String(config.WORKSPACE_CALLS_PER_SECOND),
       WORKSPACE_BURST_CALLS: String(config.WORKSPACE_BURST_CALLS),
       GRPC_PORT: String(config.ENFORCER_GRPC_PORT),
+      ...prices,
     },
     gateway: { HOST: config.HOST, HTTP_PORT: String(port), TRUSTED_PROXIES: config.TRUSTED_PROXIES },
   };

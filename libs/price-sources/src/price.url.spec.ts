@@ -9,7 +9,7 @@ import { eventually, testLogger, type TestLogger } from '@tollkeeper/testing';
 import { trustedAuthority } from '@tollkeeper/testing/authority';
 import { z } from 'zod';
 import { operatorPriceFields } from './operator.price.fields.ts';
-import { createOperatorPrices } from './operator.prices.ts';
+import { createInstallationPrices } from './installation.prices.ts';
 import type { OperatorPrices } from './price.file.ts';
 import { createPriceUrl, type PriceUrlDeps } from './price.url.ts';
 
@@ -176,7 +176,7 @@ describe("the list at the operator's URL", () => {
 describe('the setting', () => {
   const config = z.object(operatorPriceFields);
   const createFrom = (env: NodeJS.ProcessEnv) =>
-    createOperatorPrices({ config: loadConfig(config, env), logger: logs.logger, onRead: () => undefined });
+    createInstallationPrices({ config: loadConfig(config, env), logger: logs.logger, onRead: () => undefined });
   const refusal = (env: NodeJS.ProcessEnv) => () => loadConfig(config, env);
 
   it.each([
@@ -194,9 +194,10 @@ describe('the setting', () => {
     expect(() => createFrom(both)).toThrow('PRICES_URL: is set together with PRICES_FILE; set only one of them');
   });
 
-  it('may be absent: then there are no prices of the operator', async () => {
+  it('may be absent: then there are only the prices of the release', async () => {
     prices = createFrom({});
     await prices.start();
     expect(priceOf()).toBeUndefined();
+    expect(priceOf('gpt-4o')).toBe(2_500_000);
   });
 });

@@ -1,5 +1,5 @@
 export * from './call-price.ts';
-export { BUNDLED_TABLE_FILE, readBundledTable } from './bundled-table.ts';
+export { BUNDLED_TABLE_FILE, bundledPrices, readBundledTable } from './bundled-table.ts';
 export { REPORTED_KINDS, type ReportedKind } from './call-amount.ts';
 export * from './litellm-prices.ts';
 export { baseModel, overrideName } from './model-names.ts';
