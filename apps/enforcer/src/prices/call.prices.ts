@@ -10,19 +10,19 @@ import { amountOf, bundledPrices, type TokenKinds } from '@tollkeeper/prices';
 import type { Component, ServiceDeps } from '@tollkeeper/runtime';
 
 /** The model of a call, as its gateway names it. */
-export interface ModelOfCall {
+interface ModelOfCall {
   model: string;
   /** Undefined if the gateway does not say it. */
   provider?: string | undefined;
 }
 
-export interface UsedCall extends ModelOfCall {
+interface UsedCall extends ModelOfCall {
   /** Kinds that are absent are 0. */
   tokens: Partial<TokenKinds>;
 }
 
 /** What is known of a call before it is made. */
-export interface PlannedCall extends ModelOfCall {
+interface PlannedCall extends ModelOfCall {
   /** The most tokens that the model may answer with: `max_tokens` of the request, or the cap of the gateway. */
   maxOutputTokens: number;
   /** Bytes of UTF-8 that are sent to the model. */
