@@ -30,9 +30,9 @@ interface PlannedCall extends ModelOfCall {
 }
 
 /**
- * What calls of workspaces cost now, in USD micros: by the prices of the workspace, else of the operator's list, else of
- * the release. Both reject with `service_unavailable` while one of them has never been read, because it may have
- * another price.
+ * Says what calls cost now, in USD micros: by the prices of the workspace, else of the operator's list, else of the
+ * release. Both reject with `service_unavailable` while one of them has never been read, because it may have another
+ * price.
  */
 export interface CallPrices {
   /** What the tokens cost. Undefined if no price of the model is known. */
