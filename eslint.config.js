@@ -34,6 +34,8 @@ const SERVICE_LAYERS = {
   clients: ['domain'],
   // All of one thing, from its routes to its store.
   channels: ['domain'],
+  // A protocol of a gateway that others specify.
+  adapters: ['domain', 'prices'],
   prices: ['domain'],
   repricing: ['domain'],
   reconciliation: ['domain'],
@@ -48,7 +50,7 @@ const SERVICE_LAYERS = {
 };
 
 /** These reach no database: the stores have the only queries, and consumers the transactions around them. */
-const WITHOUT_DATABASE = ['http', 'grpc', 'clients'];
+const WITHOUT_DATABASE = ['http', 'grpc', 'clients', 'adapters'];
 
 /** The import rules between the folders of a service, which `<service>.service.ts` puts together. */
 const serviceLayers = ['*', ...Object.keys(SERVICE_LAYERS)].flatMap((folder) => {

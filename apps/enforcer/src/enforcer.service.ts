@@ -21,6 +21,7 @@ import {
   type ServesHttp,
 } from '@tollkeeper/runtime';
 import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
+import { createAdapters } from './adapters/adapters.ts';
 import { createAgentRegistrar } from './clients/agent.registrar.ts';
 import { createBudgetSource } from './clients/budget.source.ts';
 import { createSettlementSource } from './clients/settlement.source.ts';
@@ -36,6 +37,7 @@ import { createLimits } from './domain/limit.use-cases.ts';
 import { createLeases } from './domain/lease.use-cases.ts';
 import { createReservations } from './domain/reservation.use-cases.ts';
 import { createThresholdReporter } from './domain/threshold.reporter.ts';
+import { createUnreservedSpend } from './domain/unreserved.spend.ts';
 import type { AppendEvents } from './domain/workspace.appends.ts';
 import {
   createDecisionTelemetry,
@@ -133,7 +135,9 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   });
 
   const access = createKeyAccess({ config, keys, refused: overQuota.labels({ quota: 'calls' }), logger, now });
-  const { http, grpc } = createServers(base, { reservations, leases, limits, access });
+  const unreserved = createUnreservedSpend(granting);
+  const adapters = createAdapters({ ...common, reservations, unreserved, prices, access });
+  const { http, grpc } = createServers(base, { reservations, leases, limits, access, adapters });
   // Not required to be ready: reservations are decided without the log, and without the peers on cached data.
   const reporters = [toComponent(denials, logger), { name: 'threshold-reporter', ...thresholds }];
   const filling = { name: 'budget-filler', start: async () => undefined, stop: filler.stop };
@@ -148,12 +152,13 @@ interface Served {
   reservations: Reservations;
   leases: Leases;
   limits: Limits;
+  adapters: ReturnType<typeof createAdapters>;
   access: KeyAccess;
 }
 
 function createServers(
   base: ReturnType<typeof createServiceBase<EnforcerConfig>>,
-  { reservations, leases, limits, access }: Served,
+  { reservations, leases, limits, adapters, access }: Served,
 ) {
   const authenticator = access.grpc;
   const http = createHttpServer({
@@ -162,6 +167,7 @@ function createServers(
       ...createReservationRoutes({ reservations, access: access.http }),
       ...createLeaseRoutes({ leases, limits, access: access.http }),
       ...createLimitRoutes({ limits, reservations }),
+      ...adapters.routes,
     ],
   });
   const grpc = createGrpcServer({
@@ -170,6 +176,7 @@ function createServers(
       createEnforcerHandlers({ reservations, authenticator }),
       createLeaseHandlers({ leases, authenticator }),
       createLimitsHandlers({ limits }),
+      ...adapters.services,
     ],
     maxRequestBytes: MAX_REQUEST_BYTES,
   });

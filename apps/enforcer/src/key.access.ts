@@ -7,6 +7,7 @@ import {
   createKeyCheck,
   createKeyVerifier,
   createWorkspaceQuota,
+  type KeyCheck,
   type VerifiedKey,
 } from '@tollkeeper/workspace-keys';
 import type { EnforcerConfig } from './config.ts';
@@ -29,6 +30,8 @@ export interface KeyAccess {
     ending: Authenticator<VerifiedKey>;
   };
   grpc: RpcAuthenticator<VerifiedKey>;
+  /** The checks themselves, for adapters that find the key in their own ways. */
+  check: Record<'asking' | 'ending', KeyCheck>;
 }
 
 const { Settle, SettleMany, Release, ReleaseMany } = enforcerService;
@@ -66,5 +69,6 @@ export function createKeyAccess({ config, keys, refused, logger, now }: KeyAcces
       authenticate: (call) => (ENDING.has(call.rpc) ? ending(call) : asking(call)),
       senderOf: ({ tenantId }) => tenantId,
     },
+    check: { asking, ending },
   };
 }

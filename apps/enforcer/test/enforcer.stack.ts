@@ -289,6 +289,9 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     posted,
     /** Where our services and gateways call over gRPC. */
     grpcAddress: () => running[0]!.service.grpcAddress,
+    httpUrl: () => running[0]!.service.httpUrl,
+    /** A client without a key. */
+    grpc: { call: (rpc: Rpc, request: object) => running[0]!.grpc.call(rpc, request) },
     ready: async (replica = 0) => running[replica]!.service.ready?.(),
     /** The stop completes all reports first. */
     async restart(replica = 0): Promise<void> {

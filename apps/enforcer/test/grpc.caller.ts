@@ -1,11 +1,17 @@
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
-import { enforcerService, leaseService, limitsService } from '@tollkeeper/contracts';
+import {
+  authorizationService,
+  enforcerService,
+  leaseService,
+  limitsService,
+  rateLimitService,
+} from '@tollkeeper/contracts';
 import { fromStatus } from '@tollkeeper/grpc';
 
-const RPCS = { ...enforcerService, ...leaseService, ...limitsService };
+const RPCS = { ...enforcerService, ...leaseService, ...limitsService, ...rateLimitService, ...authorizationService };
 export type Rpc = Exclude<keyof typeof RPCS, number>;
 
-/** A gateway that calls the services of enforcer.proto at the address. */
+/** A gateway that calls the services of the enforcer at the address. */
 export function createGrpcCaller(address: string) {
   const client = new Client(address, credentials.createInsecure());
   return {

@@ -23,6 +23,15 @@ afterAll(() => stack.stop());
 const http = () => request(stack.gateway.httpUrl);
 const spend = () => http().get(SPEND).set('cookie', cookieOf('ada'));
 
+/** What proxies say of a call. */
+const OF_CALL = {
+  'x-tollkeeper-agent': 'agent-7',
+  'x-tollkeeper-run': 'run-7',
+  'x-tollkeeper-plan': 'trial',
+  'x-tollkeeper-model': 'large-1',
+  'x-tollkeeper-estimate-micros': '700',
+  'x-envoy-auth-partial-body': 'false',
+};
 const OF_EVENT = {
   'ce-specversion': '1.0',
   'ce-id': 'evt-1',
@@ -62,6 +71,7 @@ describe('what a service gets', () => {
     'otlp-of-langfuse': ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
     intake: ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
     reservations: ['authorization'],
+    authz: ['authorization', 'x-api-key', ...Object.keys(OF_CALL)],
     leases: ['authorization'],
     'limit-leases': ['x-tollkeeper-caller'],
     'limit-reservations': ['x-tollkeeper-caller'],
@@ -91,7 +101,7 @@ describe('what a service gets', () => {
       cookie: cookieOf('ada'),
       authorization: 'Bearer ws_live_a.b',
       'x-api-key': 'ws_live_a.b',
-      'x-tollkeeper-agent': 'agent-7',
+      ...OF_CALL,
       ...OF_EVENT,
       'ce-anything': 'x',
       'proxy-authorization': 'Bearer ws_live_a.b',

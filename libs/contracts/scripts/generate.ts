@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
@@ -27,8 +27,9 @@ function generateTypes(protoFiles: string[], directory: string): void {
   const options = ['--longs=Number', '--enums=String', '--defaults', '--oneofs'];
   const style = ['--includeComments', '--importFileExtension=.ts', '--targetFileExtension=.ts'];
   const paths = ['--grpcLib=@grpc/grpc-js', '-I', '.', '-O', directory];
-  // Relative paths, because the tool writes them into its output.
-  execFileSync(process.execPath, [tool, ...options, ...style, ...paths, ...protoFiles], {
+  // Relative paths, because the tool writes them into its output. It finds what the services import.
+  const withServices = protoFiles.filter((path) => /^service /m.test(readFileSync(join(PROTO_ROOT, path), 'utf8')));
+  execFileSync(process.execPath, [tool, ...options, ...style, ...paths, ...withServices], {
     cwd: PROTO_ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -9,6 +9,7 @@ export * from './api/report-mapping.ts';
 export * from './api/reservation.ts';
 export * from './audit-changes.ts';
 export * from './audit-records.ts';
+export * from './call-ids.ts';
 export * from './channel-records.ts';
 export * from './cursor.ts';
 export * from './event-record.ts';

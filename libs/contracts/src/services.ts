@@ -3,6 +3,8 @@ import { fromJSON } from '@grpc/proto-loader';
 import type { Role } from '@tollkeeper/kernel';
 import { DEFAULT_REPORT_MAPPING, type ReportMapping } from './api/report-mapping.ts';
 import descriptor from './gen/descriptor.json' with { type: 'json' };
+import type { AuthorizationDefinition } from './gen/envoy/service/auth/v3/Authorization.ts';
+import type { RateLimitServiceDefinition } from './gen/envoy/service/ratelimit/v3/RateLimitService.ts';
 import type { BudgetsServiceDefinition } from './gen/tollkeeper/budgets/v1/BudgetsService.ts';
 import type { DashboardServiceDefinition } from './gen/tollkeeper/dashboard/v1/DashboardService.ts';
 import type { EnforcerServiceDefinition } from './gen/tollkeeper/enforcer/v1/EnforcerService.ts';
@@ -16,6 +18,10 @@ import type { ReportMapping__Output as WireReportMapping } from './gen/tollkeepe
 import type { NotifierServiceDefinition } from './gen/tollkeeper/notifier/v1/NotifierService.ts';
 import type { KeyRole } from './workspace-key.ts';
 
+export type { CheckResponse as CheckResponseMessage } from './gen/envoy/service/auth/v3/CheckResponse.ts';
+export type { RateLimitDescriptor__Output as DescriptorMessage } from './gen/envoy/service/ratelimit/v3/RateLimitDescriptor.ts';
+export type { RateLimitRequest__Output as RateLimitRequestMessage } from './gen/envoy/service/ratelimit/v3/RateLimitRequest.ts';
+export type { RateLimitResponse as RateLimitResponseMessage } from './gen/envoy/service/ratelimit/v3/RateLimitResponse.ts';
 export type { Budget as BudgetMessage } from './gen/tollkeeper/budgets/v1/Budget.ts';
 export type { Price as PriceMessage } from './gen/tollkeeper/budgets/v1/Price.ts';
 export type { Settlement as SettlementMessage } from './gen/tollkeeper/dashboard/v1/Settlement.ts';
@@ -66,6 +72,12 @@ export const leaseService = service<LeaseServiceDefinition>('tollkeeper.enforcer
 
 /** The gRPC service of the enforcer for our services; enforcer.proto documents its RPCs. */
 export const limitsService = service<LimitsServiceDefinition>('tollkeeper.enforcer.v1.LimitsService');
+
+/** Envoy's gRPC service that is asked before a call, and gets what it used; the enforcer's README has its entries. */
+export const rateLimitService = service<RateLimitServiceDefinition>('envoy.service.ratelimit.v3.RateLimitService');
+
+/** Envoy's gRPC service that is asked before a request passes; the enforcer's README has its headers. */
+export const authorizationService = service<AuthorizationDefinition>('envoy.service.auth.v3.Authorization');
 
 /** The gRPC service of identity; identity.proto documents its RPCs. */
 export const identityService = service<IdentityServiceDefinition>('tollkeeper.identity.v1.IdentityService');

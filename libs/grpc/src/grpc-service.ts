@@ -22,6 +22,8 @@ export interface RpcFacts {
   rpc: string;
   /** Number of requests that it carries: more than one in a batch. Each counts where requests are bounded. */
   requests: number;
+  /** The message, not yet validated: some clients have their credentials in it. */
+  message: unknown;
 }
 
 /** A way to authenticate other than the token of a service, such as a workspace key. */

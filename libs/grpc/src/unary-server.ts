@@ -56,7 +56,7 @@ export function createImplementer(deps: UnaryServerDeps): (service: GrpcService)
       const answer = async (): Promise<void> => {
         const authorization = textOf(call.metadata, 'authorization');
         const requests = requestsIn(call.request);
-        const admitted = await admit({ authorization, requestId, rpc: method, requests });
+        const admitted = await admit({ authorization, requestId, rpc: method, requests, message: call.request });
         if (admitted === null) return refuse(NOT_A_SERVICE);
         const { caller, ended } = admitted;
         try {

@@ -5,6 +5,8 @@ import { AppError } from '@tollkeeper/kernel';
  * may still take effect.
  */
 export const GATEWAY_ANSWER_MS = 650;
+/** Proxies wait a second, in which both ways count. */
+export const PROXY_ANSWER_MS = 600;
 /** A person would rather wait than read an error. */
 export const PERSON_ANSWER_MS = 5_000;
 

@@ -56,14 +56,15 @@ export function budgetBlocked(
   return event('budget.blocked', `den_${digestOf(tenantId, ...requestIds)}`, { at, data, keyId });
 }
 
-/** A call settled a reservation. */
+/** A gateway reported what a call cost, with the id of its reservation, or the request for one if it has none. */
 export function spendSettled(
   tenantId: TenantId,
-  reservation: Reservation,
+  call: SettledCall & Named,
   settlement: Settlement,
   at: number,
 ): ReportedEvent {
-  return settled(tenantId, reservation, settlement, { at, named: { reservation_id: reservation.id } });
+  const named = call.id === null ? { request_id: call.requestId } : { reservation_id: call.id };
+  return settled(tenantId, call, settlement, { at, named });
 }
 
 /** A call was settled from a lease. Its time is one of the lease, which is not over yet. */
@@ -80,16 +81,21 @@ export function spendFromLease(
   return settled(tenantId, call, settlement, { at, named: { lease_id: lease.id } });
 }
 
-type SettledCall = Pick<Reservation, 'runId' | 'agentId' | 'planKey' | 'model' | 'provider' | 'keyId' | 'labels'>;
+/** A call that was made. */
+export type SettledCall = Pick<
+  Reservation,
+  'runId' | 'agentId' | 'planKey' | 'model' | 'provider' | 'keyId' | 'labels'
+>;
+type Named = { id: string } | { id: null; requestId: string };
 
 function settled(
   tenantId: TenantId,
   call: SettledCall,
   settlement: Settlement,
-  { at, named }: { at: number; named: { reservation_id: string } | { lease_id: string } },
+  { at, named }: { at: number; named: { reservation_id: string } | { request_id: string } | { lease_id: string } },
 ): ReportedEvent {
   const { runId, agentId, planKey, keyId, labels } = call;
-  const { settlementId, amountMicros, inputTokens, outputTokens } = settlement;
+  const { settlementId, amountMicros, inputTokens, outputTokens, pricedBy } = settlement;
   const { model = call.model, provider = call.provider } = settlement;
   const data = {
     settlement_id: settlementId,
@@ -101,10 +107,18 @@ function settled(
     ...(provider !== null && { provider }),
     ...(inputTokens !== undefined && { input_tokens: inputTokens }),
     ...(outputTokens !== undefined && { output_tokens: outputTokens }),
+    ...tokensIn(settlement),
+    ...(pricedBy !== undefined && { priced_by: pricedBy }),
     ...named,
     ...labelsIn(labels),
   };
   return event('spend.settled', `stl_${digestOf(tenantId, settlementId)}`, { at, data, keyId });
+}
+
+/** The tokens by kind, if it is known which were read from a cache. */
+function tokensIn({ inputTokens = 0, outputTokens = 0, cachedTokens }: Settlement): { tokens?: object } {
+  if (cachedTokens === undefined) return {};
+  return { tokens: { input: inputTokens - cachedTokens, cache_read: cachedTokens, output: outputTokens } };
 }
 
 /**

@@ -60,4 +60,8 @@ export interface Settlement {
   provider?: string | undefined;
   inputTokens?: number | undefined;
   outputTokens?: number | undefined;
+  /** Those of `inputTokens` that were read from a cache, if that is known. */
+  cachedTokens?: number | undefined;
+  /** Set if the cost is not known: the amount is what was held for the call, or 0. */
+  pricedBy?: 'reservation' | 'none' | undefined;
 }

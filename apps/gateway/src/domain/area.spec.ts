@@ -10,6 +10,10 @@ describe('the areas', () => {
   it('give each its service, access, headers and bounds, and a client address to identity alone', () => {
     const MIB = 1024 * 1024;
     const ofEvent = ['ce-specversion', 'ce-id', 'ce-source', 'ce-type', 'ce-time'];
+    const ofCall = [
+      ...['x-tollkeeper-agent', 'x-tollkeeper-run', 'x-tollkeeper-plan', 'x-tollkeeper-model'],
+      ...['x-tollkeeper-estimate-micros', 'x-envoy-auth-partial-body'],
+    ];
     const row = ({
       name,
       upstream,
@@ -68,6 +72,7 @@ describe('the areas', () => {
         'service_unavailable',
       ],
       ['reservations', 'enforcer', 'key', ['authorization'], MIB, false, 1000],
+      ['authz', 'enforcer', 'key', ['authorization', 'x-api-key', ...ofCall], MIB, false, 1000],
       ['leases', 'enforcer', 'key', ['authorization'], MIB, false, 1000],
       ['limit-leases', 'enforcer', 'admin/owner', [], MIB, false],
       ['limit-reservations', 'enforcer', 'admin/owner', [], MIB, false],
@@ -135,6 +140,7 @@ describe('the areas', () => {
     ['/api/v1/intake/litellm', ['intake', undefined]],
     ['/api/v1/reservations', ['reservations', undefined]],
     ['/api/v1/reservations/rsv_1:settle', ['reservations', undefined]],
+    ['/api/v1/adapters/authz', ['authz', undefined]],
     ['/api/v1/leases', ['leases', undefined]],
     ['/api/v1/leases/lse_1:settle', ['leases', undefined]],
     ['/api/v1/limits/leases', ['limit-leases', undefined]],

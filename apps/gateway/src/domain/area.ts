@@ -26,6 +26,17 @@ export interface Part {
 const EVENT_HEADERS = ['ce-specversion', 'ce-id', 'ce-source', 'ce-type', 'ce-time'] as const;
 type EventHeader = (typeof EVENT_HEADERS)[number];
 
+/** What proxies say of a call before they pass it on. */
+const CALL_HEADERS = [
+  'x-tollkeeper-agent',
+  'x-tollkeeper-run',
+  'x-tollkeeper-plan',
+  'x-tollkeeper-model',
+  'x-tollkeeper-estimate-micros',
+  'x-envoy-auth-partial-body',
+] as const;
+type CallHeader = (typeof CALL_HEADERS)[number];
+
 /** The paths of the API that share a service and the access that they need. */
 export interface Area extends Part {
   /**
@@ -36,7 +47,7 @@ export interface Area extends Part {
   upstream: Upstream;
   access: AreaAccess;
   /** Request headers that this area's service gets in addition to the harmless ones: credentials, and what it reads. */
-  headers: readonly ('cookie' | 'authorization' | 'x-api-key' | 'x-tollkeeper-agent' | EventHeader)[];
+  headers: readonly ('cookie' | 'authorization' | 'x-api-key' | EventHeader | CallHeader)[];
   /** Largest request body in bytes. */
   bodyLimitBytes: number;
   /** True if the service needs the client's address of every request, not only of a person's write. */
@@ -209,6 +220,15 @@ export const AREAS: readonly Area[] = [
     upstream: 'enforcer',
     access: 'key',
     headers: ['authorization'],
+    answerWithinMs: 1_000,
+  },
+  {
+    ...DEFAULTS,
+    name: 'authz',
+    path: '/api/v1/adapters/authz',
+    upstream: 'enforcer',
+    access: 'key',
+    headers: ['authorization', 'x-api-key', ...CALL_HEADERS],
     answerWithinMs: 1_000,
   },
   {

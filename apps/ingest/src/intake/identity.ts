@@ -1,14 +1,9 @@
 import { createHash } from 'node:crypto';
-import { AGENT_PROGRAMS } from '@tollkeeper/contracts';
+import { AGENT_PROGRAMS, callRequestId, responseSettlementId } from '@tollkeeper/contracts';
 import { IDENTIFIER } from '@tollkeeper/kernel';
 import type { IntakeRecord } from './record.ts';
 import { ASKED } from './facts.ts';
 import { eventNameOf, type FoundFacts } from './read-facts.ts';
-
-/** Shortest response id, without its prefix, that is taken for unique: those of local servers only count up. */
-const MIN_RESPONSE_ID = 20;
-/** A prefix such as `chatcmpl-` ends within the first characters. */
-const MAX_PREFIX = 10;
 
 const NAMES: ReadonlySet<string> = new Set(ASKED.names);
 
@@ -29,7 +24,7 @@ export function digest(values: readonly unknown[]): string {
 
 export function identityOf(record: IntakeRecord, facts: FoundFacts): CallIdentity {
   const callId = facts.value('callId');
-  const ofCall = callId === undefined ? undefined : callIdentifier(callId);
+  const ofCall = callId === undefined ? undefined : callRequestId(callId);
   const reservationId = ifIdentifier(facts.value('reservationId'));
   return { settlementId: settlementIdOf(record, facts, ofCall), requestId: reservationId ?? ofCall, reservationId };
 }
@@ -39,21 +34,9 @@ function settlementIdOf(record: IntakeRecord, facts: FoundFacts, ofCall: string 
   if (given !== undefined) return given;
   const responseId = facts.value('responseId');
   // LiteLLM gives the id of the call to what has no response id.
-  if (responseId !== undefined && responseId !== facts.value('callId') && isUnique(responseId)) {
-    return `rsp:${sha256(responseId)}`;
-  }
-  return ofCall ?? ofAgentProgram(record, facts) ?? ofSpan(record) ?? ofFacts(record);
-}
-
-function isUnique(responseId: string): boolean {
-  const separator = responseId.search(/[-_]/);
-  const own = separator >= 0 && separator < MAX_PREFIX ? responseId.slice(separator + 1) : responseId;
-  return own.length >= MIN_RESPONSE_ID;
-}
-
-function callIdentifier(callId: string): string {
-  const id = `call:${callId}`;
-  return IDENTIFIER.test(id) ? id : `call:${sha256(callId)}`;
+  const isOfProvider = responseId !== undefined && responseId !== facts.value('callId');
+  const ofResponse = isOfProvider ? responseSettlementId(responseId) : undefined;
+  return ofResponse ?? ofCall ?? ofAgentProgram(record, facts) ?? ofSpan(record) ?? ofFacts(record);
 }
 
 /** Senders that report no response ids, but sessions and the order in them. */

@@ -1,0 +1,35 @@
+import type { GrpcService, RpcAuthenticator } from '@tollkeeper/grpc';
+import type { Route } from '@tollkeeper/http';
+import type { Clock } from '@tollkeeper/kernel';
+import type { KeyCheck, VerifiedKey } from '@tollkeeper/workspace-keys';
+import type { Reservations } from '../domain/enforcement.ts';
+import type { UnreservedSpend } from '../domain/unreserved.spend.ts';
+import type { CallPrices } from '../prices/call.prices.ts';
+import { createAuthorizationHandlers } from './authorization.handlers.ts';
+import { createAuthzRoutes } from './authz.routes.ts';
+import { createCallEnd } from './call.end.ts';
+import { createProxyKeyAuthenticator } from './proxy.key.ts';
+import { createRateLimitAuthenticator, createRateLimitHandlers } from './rate.limit.handlers.ts';
+
+export interface AdapterDeps {
+  reservations: Reservations;
+  unreserved: UnreservedSpend;
+  prices: CallPrices;
+  access: { check: Record<'asking' | 'ending', KeyCheck>; grpc: RpcAuthenticator<VerifiedKey> };
+  clock: Clock;
+}
+
+/** The protocols in which proxies ask, besides our own. */
+export function createAdapters({ unreserved, access, ...deps }: AdapterDeps): {
+  routes: Route[];
+  services: GrpcService[];
+} {
+  const endCall = createCallEnd({ ...deps, unreserved });
+  return {
+    routes: createAuthzRoutes({ ...deps, access: createProxyKeyAuthenticator(access.check.asking) }),
+    services: [
+      createRateLimitHandlers({ ...deps, endCall, authenticator: createRateLimitAuthenticator(access.check) }),
+      createAuthorizationHandlers({ ...deps, authenticator: access.grpc }),
+    ],
+  };
+}

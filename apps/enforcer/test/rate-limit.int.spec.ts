@@ -1,0 +1,331 @@
+import { describe, expect, it } from '@jest/globals';
+import { newId } from '@tollkeeper/kernel';
+import { eventually, useMongo } from '@tollkeeper/testing';
+import { type Body, useEnforcer } from './enforcer.stack.ts';
+
+const stack = useEnforcer(useMongo(), { replicas: 2 });
+const { budgets, clock } = stack;
+
+type Workspace = ReturnType<typeof stack.newWorkspace>;
+type Entries = Record<string, string | number | undefined>;
+
+/** A workspace with this daily budget. */
+function limitedTo(micros: number) {
+  const workspace = stack.newWorkspace();
+  budgets.setWorkspace(workspace.tenantId, micros);
+  return workspace;
+}
+
+/** A descriptor; `hits` is its addend. */
+function descriptor({ hits, ...entries }: Entries) {
+  return {
+    entries: Object.entries(entries).map(([key, value]) => ({ key, value: String(value) })),
+    ...(hits !== undefined && { hitsAddend: { value: hits } }),
+  };
+}
+
+/** What Envoy would ask about a call of the workspace, again while the answer is UNAVAILABLE. */
+function proxyOf(workspace: Workspace, call: Entries = { agent: 'planner', call: newId('req'), run: 'run-1' }) {
+  const send = (descriptors: Entries[], replica = 0) =>
+    eventually(async () => {
+      const request = { domain: 'tollkeeper', descriptors: descriptors.map(descriptor) };
+      const answer = await workspace.rpc('ShouldRateLimit', request, replica);
+      if (answer['status'] === 'UNAVAILABLE') {
+        stack.passRetryAfter();
+        throw new Error(JSON.stringify(answer));
+      }
+      return answer;
+    });
+  return {
+    send,
+    reserve: (more: Entries, replica = 0) => send([{ tollkeeper: 'reserve', ...call, ...more }], replica),
+    /** Reports the descriptors of one call together. */
+    report: (...reports: Entries[]) => send(reports.map((one) => ({ ...call, ...one }))),
+  };
+}
+
+const headersOf = (answer: Body, field: string) =>
+  Object.fromEntries((answer[field] as { key: string; value: string }[]).map(({ key, value }) => [key, value]));
+const reservationIn = (answer: Body) => headersOf(answer, 'requestHeadersToAdd')['x-tollkeeper-reservation']!;
+const bodyOf = (answer: Body) => JSON.parse((answer['rawBody'] as Buffer).toString()) as Body;
+
+/** The limit of the workspace once the log is read. */
+async function counted(workspace: Workspace) {
+  await stack.posted();
+  const { spent_micros: spent, held_micros: held } = await workspace.limit();
+  return { spent, held };
+}
+
+const GPT_TOKENS = [
+  { tollkeeper: 'settle', model: 'gpt-4o-2026-08-06', unit: 'input_tokens', hits: 1_200 },
+  { tollkeeper: 'settle', model: 'gpt-4o-2026-08-06', unit: 'output_tokens', hits: 345 },
+  { tollkeeper: 'settle', model: 'gpt-4o-2026-08-06', unit: 'cached_tokens', hits: 1_024 },
+  { tollkeeper: 'done', model: 'gpt-4o-2026-08-06', hits: 0 },
+];
+
+describe('a call through a proxy', () => {
+  it('is reserved before and settled after at the price of its tokens, once, however often they are reported', async () => {
+    const workspace = limitedTo(100_000);
+    const proxy = proxyOf(workspace);
+    const answer = await proxy.reserve({ hits: 50_000 });
+    expect(answer).toMatchObject({ overallCode: 'OK' });
+    const id = reservationIn(answer);
+    expect(answer['dynamicMetadata']).toMatchObject({ fields: { reservation_id: { stringValue: id } } });
+    expect(await proxy.reserve({ hits: 50_000 }, 1)).toMatchObject({ overallCode: 'OK' });
+    expect(await counted(workspace)).toEqual({ spent: 0, held: 50_000 });
+
+    for (let time = 0; time < 3; time += 1) {
+      expect(await proxy.report(...GPT_TOKENS)).toMatchObject({ overallCode: 'OK' });
+    }
+    expect(await counted(workspace)).toEqual({ spent: 5_170, held: 0 });
+    expect(await workspace.read(id)).toMatchObject({ state: 'settled', settled_micros: 5_170 });
+    expect(workspace.events('spend.settled').map(({ data }) => data)).toMatchObject([
+      {
+        ...{ reservation_id: id, amount_micros: 5_170, model: 'gpt-4o-2026-08-06', run_id: 'run-1' },
+        ...{ input_tokens: 1_200, output_tokens: 345, tokens: { input: 176, cache_read: 1_024, output: 345 } },
+      },
+    ]);
+  });
+
+  it.each([
+    ['micros', { hits: 700 }, 700],
+    ['nothing, and no price is known', {}, 50_000],
+    ['0 micros', { hits: 0 }, 50_000],
+    ['the most tokens of the answer', { hits: 700, model: 'gpt-4o', max_tokens: 400 }, 4_000],
+    ['more micros than that, without the size of its input', { hits: 4_100, model: 'gpt-4o', max_tokens: 400 }, 4_100],
+    ['its bytes too', { hits: 90_000, model: 'gpt-4o', max_tokens: 400, bytes: 1_000 }, 5_250],
+    ['tokens of a model', { hits: 100, unit: 'tokens', model: 'gpt-4o' }, 1_000],
+    ['a model without a price', { hits: 700, model: 'house-1', max_tokens: 400 }, 700],
+  ])('holds what it can cost if the proxy says %s', async (_said, more, held) => {
+    const workspace = limitedTo(1_000_000);
+    await proxyOf(workspace).reserve(more);
+    expect(await counted(workspace)).toEqual({ spent: 0, held });
+  });
+
+  it('is settled at what it held, if it was answered and its usage or its price is not known', async () => {
+    const workspace = limitedTo(100_000);
+    for (const more of [
+      { tollkeeper: 'done', hits: 0 },
+      { tollkeeper: 'settle', unit: 'input_tokens', hits: 9 },
+    ]) {
+      const proxy = proxyOf(workspace);
+      await proxy.reserve({ hits: 700 });
+      await proxy.report({ ...more, model: 'house-1' });
+      await proxy.report({ ...more, model: 'house-1' });
+    }
+    expect(await counted(workspace)).toEqual({ spent: 1_400, held: 0 });
+    expect(workspace.events('spend.settled').map(({ data }) => data)).toMatchObject([
+      { priced_by: 'reservation' },
+      { priced_by: 'reservation', input_tokens: 9 },
+    ]);
+  });
+
+  it('is released if it was not answered, and never by a settlement without hits', async () => {
+    const workspace = limitedTo(100_000);
+    const proxy = proxyOf(workspace);
+    await proxy.reserve({ hits: 700 });
+    await proxy.report({ tollkeeper: 'settle', hits: 0 });
+    expect(await counted(workspace)).toEqual({ spent: 0, held: 700 });
+    for (let time = 0; time < 2; time += 1) await proxy.report({ tollkeeper: 'done', hits: 0 });
+    expect(await counted(workspace)).toEqual({ spent: 0, held: 0 });
+  });
+
+  it('counts in full, as unreserved spend, if it was made without a reservation or after its release', async () => {
+    const workspace = stack.newWorkspace({ team: 'growth' });
+    budgets.setWorkspace(workspace.tenantId, 100);
+    const released = proxyOf(workspace);
+    await released.reserve({ hits: 50 });
+    await released.report({ tollkeeper: 'done', hits: 0 });
+    for (const proxy of [released, proxyOf(workspace)]) {
+      for (let time = 0; time < 2; time += 1) await proxy.report({ tollkeeper: 'settle', hits: 700 });
+    }
+    expect(await counted(workspace)).toEqual({ spent: 1_400, held: 0 });
+    const [limit] = (await workspace.limits()).items as { overspend_micros: Body }[];
+    expect(limit!.overspend_micros).toMatchObject({ unreserved: 1_400 });
+    expect(workspace.events('spend.settled')[0]!.data).toMatchObject({
+      labels: { team: 'growth' },
+      agent_id: 'planner',
+    });
+  });
+
+  it('that another report has settled first is not counted again', async () => {
+    const workspace = limitedTo(100_000);
+    const call = newId('req');
+    const proxy = proxyOf(workspace, { agent: 'planner', call });
+    await proxy.reserve({ hits: 50_000 });
+    await workspace.spend({ amount_micros: 400, request_id: `call:${call}`, settlement_id: 'rsp:another' });
+    await stack.posted();
+    await proxy.report(...GPT_TOKENS);
+    expect(await counted(workspace)).toEqual({ spent: 400, held: 0 });
+  });
+
+  it('has the settlement id of its response, which other reports of the call have too', async () => {
+    const workspace = limitedTo(100_000);
+    const proxy = proxyOf(workspace);
+    await proxy.reserve({ hits: 50_000 });
+    await proxy.report({ tollkeeper: 'settle', hits: 9, response: 'chatcmpl-CabcdefghijklmnopqrstuvwxyzAB' });
+    expect(workspace.events('spend.settled')[0]!.data).toMatchObject({
+      settlement_id: expect.stringMatching(/^rsp:[0-9a-f]{32}$/),
+    });
+  });
+
+  it('of agentgateway is asked without a cost and settled with it, by the same entries', async () => {
+    const workspace = limitedTo(100_000);
+    const proxy = proxyOf(workspace);
+    await proxy.report({ tollkeeper: 'call', hits: 0 });
+    expect(await counted(workspace)).toEqual({ spent: 0, held: 50_000 });
+    await proxy.report({ tollkeeper: 'call', hits: 1_234 });
+    expect(await counted(workspace)).toEqual({ spent: 1_234, held: 0 });
+  });
+
+  it('is decided, and nothing is held, if the proxy only checks', async () => {
+    const workspace = limitedTo(100);
+    const check = (hits: number) => proxyOf(workspace).send([{ tollkeeper: 'check', agent: 'planner', hits }]);
+    expect([await check(100), await check(101)]).toMatchObject([{ overallCode: 'OK' }, { overallCode: 'OVER_LIMIT' }]);
+    expect(await counted(workspace)).toEqual({ spent: 0, held: 0 });
+    expect(workspace.events('budget.blocked')).toEqual([]);
+  });
+
+  it('cannot be made again under its id once it has ended', async () => {
+    const workspace = limitedTo(100_000);
+    const proxy = proxyOf(workspace);
+    await proxy.reserve({ hits: 700 });
+    await proxy.report({ tollkeeper: 'settle', hits: 5 });
+    expect(await proxy.reserve({ hits: 700 })).toMatchObject({
+      ...{ status: 'ALREADY_EXISTS', code: 'conflict', details: [{ path: 'call' }] },
+      message: 'The reservation of the call with this call is already settled. Give each call an id of its own.',
+    });
+  });
+});
+
+describe('a denied call', () => {
+  it('gets the error of its API, when to come back, and what is left; and nothing is held', async () => {
+    const workspace = limitedTo(100);
+    const denied = await proxyOf(workspace).reserve({ hits: 101 });
+    expect(denied).toMatchObject({ overallCode: 'OVER_LIMIT', requestHeadersToAdd: [] });
+    expect(headersOf(denied, 'responseHeadersToAdd')).toEqual({
+      'content-type': 'application/json',
+      'retry-after': String(86_400 / 2),
+      'x-ratelimit-limit': '100',
+      'x-ratelimit-remaining': '100',
+      'x-ratelimit-reset': String(86_400 / 2),
+    });
+    const message = expect.stringContaining('has spent $0.00 and holds $0.00 of its daily budget of $0.0001');
+    expect(bodyOf(denied)).toEqual({
+      error: { message, type: 'budget_exceeded', param: null, code: 'budget_exceeded' },
+    });
+    const anthropic = await proxyOf(workspace).reserve({ hits: 101, format: 'anthropic' });
+    expect(bodyOf(anthropic)).toEqual({ type: 'error', error: { type: 'rate_limit_error', message } });
+    expect(await counted(workspace)).toEqual({ spent: 0, held: 0 });
+    expect(workspace.events('budget.blocked')).toHaveLength(1);
+  });
+
+  it('denies all calls of its request, and a repeated request is decided anew', async () => {
+    const workspace = limitedTo(1_000);
+    budgets.setAgent(workspace.tenantId, 'poor', 10);
+    const [first, second] = [newId('req'), newId('req')];
+    const both = [
+      { tollkeeper: 'reserve', agent: 'rich', call: first, hits: 500 },
+      { tollkeeper: 'reserve', agent: 'poor', call: second, hits: 500 },
+    ];
+    const proxy = proxyOf(workspace);
+    expect(await proxy.send(both)).toMatchObject({ overallCode: 'OVER_LIMIT' });
+    expect(await counted(workspace)).toEqual({ spent: 0, held: 0 });
+    expect(workspace.events('budget.blocked').map(({ data }) => data)).toMatchObject([{ agent_id: 'poor' }]);
+    budgets.setAgent(workspace.tenantId, 'poor', 600);
+    clock.now += 2_000;
+    expect(await proxy.send(both)).toMatchObject({ overallCode: 'OK' });
+    expect(await counted(workspace)).toEqual({ spent: 0, held: 1_000 });
+  });
+
+  it('denies all calls of its request also if each of them alone would fit', async () => {
+    const workspace = limitedTo(900);
+    const reserve = { tollkeeper: 'reserve', agent: 'planner', hits: 500 };
+    const denied = await proxyOf(workspace).send([
+      { ...reserve, call: newId('req') },
+      { ...reserve, call: newId('req') },
+    ]);
+    expect(denied).toMatchObject({ overallCode: 'OVER_LIMIT' });
+    expect(await counted(workspace)).toEqual({ spent: 0, held: 0 });
+  });
+
+  it('is the first one that does not fit: 64 at a time on two replicas fill a budget and never exceed it', async () => {
+    const workspace = limitedTo(10_000);
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, (_, index) => proxyOf(workspace).reserve({ hits: 500 }, index % 2)),
+    );
+    expect(answers.filter(({ overallCode }) => overallCode === 'OK')).toHaveLength(20);
+    expect(answers.filter(({ overallCode }) => overallCode === 'OVER_LIMIT')).toHaveLength(44);
+    expect(await counted(workspace)).toEqual({ spent: 0, held: 10_000 });
+  });
+});
+
+describe('the key', () => {
+  const request = (workspace: Workspace, domain: string) => ({
+    domain,
+    descriptors: [descriptor({ tollkeeper: 'reserve', agent: 'planner', call: newId('req'), hits: 5 })],
+    tenant: workspace.tenantId,
+  });
+
+  it('may be the domain, where the metadata have none', async () => {
+    const workspace = limitedTo(100);
+    const answer = await stack.grpc.call('ShouldRateLimit', request(workspace, workspace.apiKey));
+    expect(answer).toMatchObject({ overallCode: 'OK' });
+    expect(await counted(workspace)).toEqual({ spent: 0, held: 5 });
+  });
+
+  it.each(['tollkeeper', '', `ws_live_${'a'.repeat(60)}`])('is required: the domain %j is none', async (domain) => {
+    expect(await stack.grpc.call('ShouldRateLimit', request(limitedTo(100), domain))).toMatchObject({
+      status: 'UNAUTHENTICATED',
+    });
+  });
+
+  it('ends only calls of its own workspace', async () => {
+    const [victim, other] = [limitedTo(1_000), limitedTo(1_000)];
+    const call = { agent: 'planner', call: newId('req') };
+    await proxyOf(victim, call).reserve({ hits: 700 });
+    await proxyOf(other, call).report({ tollkeeper: 'done', hits: 0 });
+    await proxyOf(other, call).report({ tollkeeper: 'settle', hits: 3 });
+    expect([await counted(victim), await counted(other)]).toEqual([
+      { spent: 0, held: 700 },
+      { spent: 3, held: 0 },
+    ]);
+  });
+});
+
+describe('a request that is not valid', () => {
+  const many = (count: number): Entries => Object.fromEntries(Array.from({ length: count }, (_, i) => [`l${i}`, 'x']));
+  const reserve = { tollkeeper: 'reserve', agent: 'planner', call: 'c-1' };
+
+  it.each([
+    ['no descriptors', [], 'descriptors must not be empty'],
+    ['21 descriptors', Array<Entries>(21).fill(reserve), 'descriptors must have at most 20 descriptors'],
+    ['10,000 entries', [{ ...reserve, ...many(10_000) }], 'descriptors[0].entries must have at most 32 entries'],
+    ['11 labels', [{ ...reserve, ...many(11) }], 'descriptors[0].labels must be at most 10 labels'],
+    [
+      'a long value',
+      [{ ...reserve, model: 'm'.repeat(2_000) }],
+      'descriptors[0].entries[3].value must be at most 1024',
+    ],
+    ['no agent', [{ tollkeeper: 'reserve', call: 'c-1' }], 'descriptors[0].agent is required'],
+  ])('(%s) is refused by the name of what is wrong, and changes nothing', async (_what, descriptors, message) => {
+    const workspace = limitedTo(100);
+    expect(await proxyOf(workspace).send(descriptors)).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      message: expect.stringContaining(`The request is not valid: ${message}`),
+    });
+    expect(await counted(workspace)).toEqual({ spent: 0, held: 0 });
+  });
+
+  it('is refused if it is larger than 320 KiB', async () => {
+    const huge = { ...reserve, ...Object.fromEntries([['x', 'y'.repeat(400_000)]]) };
+    expect(await proxyOf(limitedTo(100)).send([huge])).toMatchObject({ status: 'RESOURCE_EXHAUSTED' });
+  });
+});
+
+it('while budgets is down and none are known, the answer is UNAVAILABLE', async () => {
+  const workspace = stack.newWorkspace();
+  budgets.state.down = true;
+  const descriptors = [descriptor({ tollkeeper: 'reserve', agent: 'planner', call: newId('req'), hits: 5 })];
+  expect(await workspace.rpc('ShouldRateLimit', { domain: 'x', descriptors })).toMatchObject({ status: 'UNAVAILABLE' });
+});
