@@ -38,7 +38,7 @@ export interface Examples {
 }
 
 /** The examples, on free ports instead of those in their files, which others on this machine may use. */
-export function useExamples(target: TargetOf): Examples {
+export function useExamples(target: TargetOf, enforcerAddress: () => string): Examples {
   let copy: string;
   let proxy: ReportingProxy;
 
@@ -70,7 +70,7 @@ export function useExamples(target: TargetOf): Examples {
       const question = commands.pop() ?? '';
       const [expected = ''] = blocksOf(readme, 'json');
       expect(await textOf(join(copy, folder))).toContain(markedWords(folder).prompt);
-      const env = environmentOf({ ...target(), baseUrl: proxy.url });
+      const env = { ...environmentOf({ ...target(), baseUrl: proxy.url }), TOLLKEEPER_GRPC: enforcerAddress() };
 
       const shell = await runScript([...preparations, `cd ${folder}`, ...commands].join('\n'), copy, env);
       try {

@@ -28,6 +28,8 @@ export interface SearchedStage {
   owner(): ApiClient;
   /** The address for OTLP by gRPC. */
   grpcUrl(): string;
+  /** `host:port` for gateways that reserve over gRPC. */
+  enforcerAddress(): string;
   /** Adds an answer to what is searched. */
   add(place: string, text: string): void;
   /** Reads `/intake-reports` of the workspace, which has what was understood of the newest reports, and adds it. */
@@ -44,18 +46,19 @@ export function useSearchedStandalone(): SearchedStage {
   let standalone: StandaloneProcess;
   let traces: TraceRecorder;
   let owner: ApiClient;
-  let ports: { ops: number; otlp: number };
+  let ports: { ops: number; otlp: number; enforcer: number };
   const added: Finding[] = [];
 
   beforeAll(async () => {
     [dataDirectory, traces] = await Promise.all([newDataDirectory(), recordTraces()]);
-    ports = { ops: await freePort(), otlp: await freePort() };
+    ports = { ops: await freePort(), otlp: await freePort(), enforcer: await freePort() };
     standalone = await startStandalone({
       dataDirectory,
       env: {
         LOG_LEVEL: 'trace',
         OPS_PORT: String(ports.ops),
         OTLP_PORT: String(ports.otlp),
+        ENFORCER_GRPC_PORT: String(ports.enforcer),
         OTEL_EXPORTER_OTLP_ENDPOINT: traces.url,
         OTEL_BSP_SCHEDULE_DELAY: '100',
       },
@@ -88,6 +91,7 @@ export function useSearchedStandalone(): SearchedStage {
     target: () => standalone,
     owner: () => owner,
     grpcUrl: () => `http://127.0.0.1:${ports.otlp}`,
+    enforcerAddress: () => `127.0.0.1:${ports.enforcer}`,
     add: (place, text) => void added.push({ place, text }),
     async watch(slug) {
       const path = `/w/${slug}/api/v1/intake-reports`;

@@ -3,7 +3,16 @@ import { exampleFolders } from '../src/examples.ts';
 import { useSearchedStandalone } from '../src/searched.stage.ts';
 import { describeExamples } from '../src/suites/examples.suite.ts';
 
-const HERE = ['curl', 'vercel-ai-sdk', 'openai-agents-sdk', 'litellm', 'codex', 'claude-code', 'envoy'];
+const HERE = [
+  'curl',
+  'vercel-ai-sdk',
+  'openai-agents-sdk',
+  'litellm',
+  'codex',
+  'claude-code',
+  'envoy',
+  'envoy-budgets',
+];
 /** Its installation takes minutes, so `npm run test:collector` runs it. */
 const BY_HAND = ['otel-collector'];
 

@@ -13,7 +13,7 @@ const REPORT_PROMPTS = ['curl', 'vercel-ai-sdk', 'openai-agents-sdk', 'litellm',
 /** Runs the examples in these folders as their READMEs say. */
 export function describeExamples(stage: SearchedStage, folders: readonly string[]): void {
   describe('the example', () => {
-    const examples = useExamples(stage.target);
+    const examples = useExamples(stage.target, stage.enforcerAddress);
     const slug = () => stage.target().workspace;
     let watch: NodeJS.Timeout;
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ROLES } from '@tollkeeper/kernel';
 import {
+  authorizationService,
   budgetsService,
   enforcerService,
   fromWireKeyRole,
@@ -9,6 +10,7 @@ import {
   keysService,
   limitsService,
   notifierService,
+  rateLimitService,
   toWireKeyRole,
   toWireRole,
 } from './services.ts';
@@ -26,6 +28,10 @@ describe('services', () => {
     expect(Object.keys(keysService)).toEqual(['VerifyKey', 'KeepReport']);
     expect(Object.keys(limitsService)).toEqual(['ListBudgetsByRisk']);
     expect(Object.keys(notifierService)).toEqual(['FindChannels']);
+    expect([...Object.keys(rateLimitService), ...Object.keys(authorizationService)]).toEqual([
+      'ShouldRateLimit',
+      'Check',
+    ]);
   });
 
   it('keep a message through serialization, fields of several words included', () => {

@@ -116,6 +116,8 @@ export interface Operations {
   'GET /api/v1/limits': { data: Api.ListLimitsData; responses: Api.ListLimitsResponses };
   'GET /api/v1/limits/reservations': { data: Api.ListReservationsData; responses: Api.ListReservationsResponses };
   'POST /api/v1/limits/reservations/{reservation_id}:release': { data: Api.ReleaseReservationAsOwnerData; responses: Api.ReleaseReservationAsOwnerResponses };
+  'GET /api/v1/adapters/authz': { data: Api.AuthorizeCallData; responses: Api.AuthorizeCallResponses };
+  'POST /api/v1/adapters/authz': { data: Api.AuthorizeCallWithBodyData; responses: Api.AuthorizeCallWithBodyResponses };
   'GET /api/v1/audit': { data: Api.ListAuditRecordsData; responses: Api.ListAuditRecordsResponses };
   'GET /api/v1/audit/{record_id}': { data: Api.GetAuditRecordData; responses: Api.GetAuditRecordResponses };
   'POST /api/v1/execute': { data: Api.ExecuteData; responses: Api.ExecuteResponses };
