@@ -2,6 +2,7 @@
 // reading its bytes alone. One process, without HTTP and without a log. Then a batch over HTTP and over gRPC.
 // `--collector PATH` compares that with an OpenTelemetry Collector that drops spans; `--minutes N` watches memory.
 import { parseArgs } from 'node:util';
+import { ASKED } from '@tollkeeper/call-facts';
 import { DEFAULT_REPORT_MAPPING } from '@tollkeeper/contracts';
 import { createTurns, provenTenantId } from '@tollkeeper/kernel';
 import { createOverrideBook, createPriceBook, readBundledTable } from '@tollkeeper/prices';
@@ -9,7 +10,6 @@ import { markdownTable } from '@tollkeeper/testing/markdown-table';
 import { createEventIntake } from '../src/domain/event.intake.ts';
 import { createCallIntake } from '../src/intake/call.intake.ts';
 import type { Encoding } from '../src/intake/decode.ts';
-import { ASKED } from '../src/intake/facts.ts';
 import { decodeJson } from '../src/intake/otlp-json.ts';
 import { decodeProtobuf, type Signal } from '../src/intake/otlp-protobuf.ts';
 import { traces } from './otlp.bodies.ts';

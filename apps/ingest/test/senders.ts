@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { IntakeRecord } from '@tollkeeper/call-facts';
 import { decodeLitellm, decodeOtlp } from '../src/intake/decode.ts';
-import type { IntakeRecord } from '../src/intake/record.ts';
 import type { TestSpan } from './otlp.bodies.ts';
 
 /** A body that a real sender has sent, and how. All prompts in it are `PROMPTTEXT`. */

@@ -1,10 +1,10 @@
+import { agentOf } from '@tollkeeper/call-facts';
 import { INTAKE_PATHS } from '@tollkeeper/contracts';
 import type { VerifiedKey } from '@tollkeeper/workspace-keys';
 import type { CallIntake } from '../intake/call.intake.ts';
 import { type OtlpSignal, protobufAnswer } from '../intake/otlp-answer.ts';
 import type { Signal } from '../intake/otlp-protobuf.ts';
 import type { ReporterErrors } from '../intake/reporter.errors.ts';
-import { agentOf } from '../intake/agent-header.ts';
 import type { ReporterRpc } from './reporter.server.ts';
 
 export interface OtlpRpcsDeps {

@@ -1,8 +1,8 @@
+import { agentOf } from '@tollkeeper/call-facts';
 import { INTAKE_PATHS, type IntakePath } from '@tollkeeper/contracts';
 import { type Authenticator, bytesBody, defineRoute, partsBody, type RequestFacts, type Route } from '@tollkeeper/http';
 import type { VerifiedKey, WorkspaceQuota } from '@tollkeeper/workspace-keys';
 import { z } from 'zod';
-import { agentOf } from '../intake/agent-header.ts';
 import type { CallIntake } from '../intake/call.intake.ts';
 import { type Encoding, MAX_OTLP_RATIO } from '../intake/decode.ts';
 import { jsonAnswer, type OtlpSignal, protobufAnswer } from '../intake/otlp-answer.ts';

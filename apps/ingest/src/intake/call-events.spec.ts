@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ASKED, type AttributeValue, emptyRecord, type IntakeRecord } from '@tollkeeper/call-facts';
 import { decodeGatewayEvent, encodeGatewayEvent, gatewayEventSchema } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { createOverrideBook, createPriceBook, readBundledTable } from '@tollkeeper/prices';
@@ -6,8 +7,6 @@ import fc from 'fast-check';
 import { eventsOf, missingPricesOf } from './call-events.ts';
 import { withPrice } from './call-price.ts';
 import { readCalls } from './calls.ts';
-import { ASKED } from './facts.ts';
-import { type AttributeValue, emptyRecord, type IntakeRecord } from './record.ts';
 
 const PRICES = createPriceBook(readBundledTable());
 const SOURCES = { overrides: createOverrideBook([]), prices: PRICES, priceAnew: false };

@@ -1,3 +1,4 @@
+import { type CallOrigin, ifValid } from '@tollkeeper/call-facts';
 import {
   type CallUnmeteredEvent,
   type GatewayEvent,
@@ -9,9 +10,8 @@ import {
 } from '@tollkeeper/contracts';
 import { mapInSlices } from '@tollkeeper/kernel';
 import { inputTotal, type TokenKinds } from '@tollkeeper/prices';
-import { ifValid } from './call-origin.ts';
 import { type CallPrice, isUnpriced, type PricedCall } from './call-price.ts';
-import type { CallOrigin, CallOutcome, CallRecord, GuardBlock } from './call-record.ts';
+import type { CallOutcome, CallRecord, GuardBlock } from './call-record.ts';
 import { digest } from './identity.ts';
 import { utcDayOf } from './said-today.ts';
 

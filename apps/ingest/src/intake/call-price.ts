@@ -1,6 +1,6 @@
+import type { SenderCost } from '@tollkeeper/call-facts';
 import { amountOf, type PriceSources, type TokenAmount } from '@tollkeeper/prices';
 import type { CallRecord } from './call-record.ts';
-import type { SenderCost } from './usd.ts';
 
 /** What a call cost in USD micros, and who says so. `none`: it reports no cost, and no price of it is known. */
 export type CallPrice = SenderPrice | TokenAmount | { pricedBy: 'none'; micros: 0 };

@@ -1,23 +1,7 @@
-import type { CallFlag, Labels } from '@tollkeeper/contracts';
+import type { CallOrigin, NamedFact, SenderCost } from '@tollkeeper/call-facts';
+import type { CallFlag } from '@tollkeeper/contracts';
 import type { TokenKinds } from '@tollkeeper/prices';
 import type { CallIdentity } from './identity.ts';
-import type { NamedFact } from './read-facts.ts';
-import type { SenderCost } from './usd.ts';
-
-/** Who made a call, for what, and when. */
-export interface CallOrigin {
-  /** The source of its events: `litellm`, or `otel/` and the name of the service. */
-  source: string;
-  agentId: string;
-  runId: string;
-  labels: Labels;
-  planKey: string | undefined;
-  /** Epoch milliseconds. */
-  timeMs: number;
-  /** That of the request, if the sender does not say which one answered. */
-  model: string | undefined;
-  provider: string | undefined;
-}
 
 /** A call of a model, as its sender reports it. */
 export interface CallRecord extends CallIdentity, CallOrigin {

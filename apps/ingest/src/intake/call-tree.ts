@@ -1,10 +1,7 @@
+import type { FoundFacts, IntakeRecord, SenderCost, SpanTree } from '@tollkeeper/call-facts';
 import { inputTotal } from '@tollkeeper/prices';
 import { eachInSlices } from './each-in-slices.ts';
-import type { FoundFacts } from './read-facts.ts';
-import type { IntakeRecord } from './record.ts';
-import type { SpanTree } from './span-tree.ts';
 import { disjointTokens, type DisjointTokens } from './token-kinds.ts';
-import type { SenderCost } from './usd.ts';
 
 /** A record that is a call, before it is known whether another one inside it repeats it. */
 export interface Candidate {

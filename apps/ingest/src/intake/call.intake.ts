@@ -1,3 +1,4 @@
+import { type FactTable, factTableOf, type IntakeRecord } from '@tollkeeper/call-facts';
 import {
   type GatewayEvent,
   MAX_EVENTS_PER_BATCH,
@@ -11,11 +12,9 @@ import type { PricedCall } from './call-price.ts';
 import type { GuardBlock } from './call-record.ts';
 import { readCalls } from './calls.ts';
 import { decodeLitellm, decodeOtlp, type Encoding } from './decode.ts';
-import { type FactTable, factTableOf } from './fact-table.ts';
 import { planNotice, samplingNotice, unpricedNotice } from './notices.ts';
 import type { Signal } from './otlp-protobuf.ts';
 import { pricedCalls, type WorkspaceTerms } from './priced-calls.ts';
-import type { IntakeRecord } from './record.ts';
 import { METRICS_REPORT, outcomeOf, refusedReport, reportOf } from './report.ts';
 import { createSaidToday, utcDayOf } from './said-today.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { type AttributeValue, emptyRecord, type IntakeRecord } from '@tollkeeper/call-facts';
 import { readCalls } from './calls.ts';
-import { type AttributeValue, emptyRecord, type IntakeRecord } from './record.ts';
 
 const NOW = Date.parse('2026-11-26T10:00:00Z');
 

@@ -1,15 +1,27 @@
+import {
+  countBlocks,
+  countCalls,
+  createSpanTree,
+  FACT_TABLE,
+  factsOf,
+  type FactTable,
+  type FoundFacts,
+  type IntakeRecord,
+  type NamedFact,
+  namedFactsOf,
+  notACallBecause,
+  originOf,
+  type OriginOptions,
+  type SpanTree,
+  toIdentifier,
+} from '@tollkeeper/call-facts';
 import type { CallFlag } from '@tollkeeper/contracts';
-import { type OriginOptions, originOf, toIdentifier } from './call-origin.ts';
 import type { CallOutcome, CallRecord, GuardBlock, Reading } from './call-record.ts';
 import { type Candidate, candidateOf, findRepetition, isInUsd } from './call-tree.ts';
 import { eachInSlices } from './each-in-slices.ts';
-import { FACT_TABLE, type FactTable } from './fact-table.ts';
 import { guardsThatBlocked } from './guard-blocks.ts';
 import { digest, identityOf } from './identity.ts';
 import { createNotices, type Notices } from './notices.ts';
-import { type FoundFacts, factsOf, type NamedFact, namedFactsOf, notACallBecause } from './read-facts.ts';
-import { countBlocks, countCalls, type IntakeRecord } from './record.ts';
-import { createSpanTree, type SpanTree } from './span-tree.ts';
 
 export interface ReadingOptions extends OriginOptions {
   /** By which facts are read; by default that of a key that maps nothing. */

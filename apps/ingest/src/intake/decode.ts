@@ -1,11 +1,9 @@
+import { ASKED, type AskedAttributes, countCalls, type IntakeRecord, MalformedBody } from '@tollkeeper/call-facts';
 import { AppError } from '@tollkeeper/kernel';
 import { eachInSlices } from './each-in-slices.ts';
-import type { AskedAttributes } from './asked-attributes.ts';
-import { ASKED } from './facts.ts';
 import { decodeCallbacks, decodeLines } from './litellm-callback.ts';
 import { decodeJson } from './otlp-json.ts';
 import { decodeProtobuf, type Signal } from './otlp-protobuf.ts';
-import { countCalls, type IntakeRecord, MalformedBody } from './record.ts';
 
 export type Encoding = 'protobuf' | 'json';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { FACT_TABLE, factTableOf } from '@tollkeeper/call-facts';
 import { DEFAULT_REPORT_MAPPING, type ReportMapping } from '@tollkeeper/contracts';
 import { type TestSpan, type TestValue, traces } from '../../test/otlp.bodies.ts';
 import { readCalls } from './calls.ts';
 import { decodeLitellm, decodeOtlp, type Encoding } from './decode.ts';
-import { FACT_TABLE, factTableOf } from './fact-table.ts';
 
 const NOW = Date.parse('2026-11-26T10:00:00Z');
 const [TRACE, OUTER, INNER] = ['a'.repeat(32), 'b'.repeat(16), 'c'.repeat(16)];

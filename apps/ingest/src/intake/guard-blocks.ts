@@ -1,4 +1,4 @@
-import type { FoundFacts } from './read-facts.ts';
+import type { FoundFacts } from '@tollkeeper/call-facts';
 
 const INTERVENED = 'guardrail_intervened';
 const FILTERED = /^content[_-]filter$/;

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { type AttributeValue, createSpanTree, emptyRecord, factsOf, type IntakeRecord } from '@tollkeeper/call-facts';
 import { identityOf } from './identity.ts';
-import { factsOf } from './read-facts.ts';
-import { type AttributeValue, emptyRecord, type IntakeRecord } from './record.ts';
-import { createSpanTree } from './span-tree.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';

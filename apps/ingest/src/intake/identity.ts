@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
+import { ASKED, eventNameOf, type FoundFacts, type IntakeRecord } from '@tollkeeper/call-facts';
 import { AGENT_PROGRAMS, callRequestId, responseSettlementId } from '@tollkeeper/contracts';
 import { IDENTIFIER } from '@tollkeeper/kernel';
-import type { IntakeRecord } from './record.ts';
-import { ASKED } from './facts.ts';
-import { eventNameOf, type FoundFacts } from './read-facts.ts';
 
 const NAMES: ReadonlySet<string> = new Set(ASKED.names);
 

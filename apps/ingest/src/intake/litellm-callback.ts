@@ -1,7 +1,18 @@
-import { type AskedAttributes, CALLBACK_PREFIX } from './asked-attributes.ts';
-import { type PathTree, pathTree, readTree } from './json-paths.ts';
-import { JsonScanner, LIST, OBJECT } from './json-scanner.ts';
-import { type AttributeValue, emptyRecord, type IntakeRecord, MalformedBody, traceIdOf } from './record.ts';
+import {
+  type AskedAttributes,
+  type AttributeValue,
+  CALLBACK_PREFIX,
+  emptyRecord,
+  type IntakeRecord,
+  JsonScanner,
+  LIST,
+  MalformedBody,
+  OBJECT,
+  pathTree,
+  type PathTree,
+  readTree,
+  traceIdOf,
+} from '@tollkeeper/call-facts';
 
 /** More than Python can write. A batch has calls of many users, and one of them must not make it unreadable. */
 const MAX_LEVELS = 2_000;

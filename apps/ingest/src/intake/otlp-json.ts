@@ -1,18 +1,18 @@
-import type { AskedAttributes } from './asked-attributes.ts';
-import { JsonScanner } from './json-scanner.ts';
-import type { Signal } from './otlp-protobuf.ts';
 import {
+  type AskedAttributes,
   type AttributeValue,
   countRecords,
   emptyRecord,
   type IntakeRecord,
+  JsonScanner,
   MAX_TEXT_BYTES,
   MAX_TEXTS,
   MAX_VALUE_LEVELS,
   millisecondsOf,
   spanIdOf,
   traceIdOf,
-} from './record.ts';
+} from '@tollkeeper/call-facts';
+import type { Signal } from './otlp-protobuf.ts';
 
 /** Objects and lists around a value in OTLP/JSON, such as `kvlistValue`, `values`, the entry and its `value`. */
 const LEVELS_OF_A_VALUE = 4;

@@ -1,6 +1,7 @@
 import protobuf from 'protobufjs/minimal.js';
-import type { AskedAttribute, AskedAttributes } from './asked-attributes.ts';
 import {
+  type AskedAttribute,
+  type AskedAttributes,
   type AttributeValue,
   countRecords,
   createPauses,
@@ -12,7 +13,7 @@ import {
   millisecondsOf,
   spanIdOf,
   traceIdOf,
-} from './record.ts';
+} from '@tollkeeper/call-facts';
 
 /**
  * OTLP as protobuf, read without making messages of it: of attributes, only the asked ones become values, and all

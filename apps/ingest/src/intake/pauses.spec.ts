@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import protobuf from 'protobufjs/minimal.js';
+import { ASKED } from '@tollkeeper/call-facts';
 import { errorOf } from '../../test/otlp.bodies.ts';
 import { decodeOtlp } from './decode.ts';
 import { eachInSlices } from './each-in-slices.ts';
-import { ASKED } from './facts.ts';
 import { decodeCallbacks } from './litellm-callback.ts';
 import { decodeJson } from './otlp-json.ts';
 import { decodeProtobuf } from './otlp-protobuf.ts';

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import type { IntakeRecord } from '@tollkeeper/call-facts';
 import { createOverrideBook, createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import { RECEIVED_MS, RECORDED, recorded, type RecordedBody, recordsOf } from '../../test/senders.ts';
 import { type CallPrice, withPrice } from './call-price.ts';
 import type { CallRecord } from './call-record.ts';
 import { readCalls } from './calls.ts';
-import type { IntakeRecord } from './record.ts';
 
 /** The calls of each body, checked against what the senders had done and what the model had answered. */
 const EXPECTED = sections(readFileSync(join(import.meta.dirname, '../../test/fixtures/expected-calls.txt'), 'utf8'));

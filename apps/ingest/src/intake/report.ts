@@ -1,8 +1,8 @@
+import type { NamedFact } from '@tollkeeper/call-facts';
 import { MAX_REFUSAL, MAX_REPORT_REASONS, MAX_REPORT_TEXT, type ReportContent } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
 import { isUnpriced, type PricedCall } from './call-price.ts';
 import type { Reading } from './call-record.ts';
-import type { NamedFact } from './read-facts.ts';
 
 type ReportedCall = ReportContent['firstCalls'][number];
 

@@ -7,13 +7,27 @@ import {
   providerName,
 } from '@tollkeeper/contracts';
 import type { z } from 'zod';
-import type { CallOrigin } from './call-record.ts';
 import type { FoundFacts } from './read-facts.ts';
 import type { IntakeRecord } from './record.ts';
 
 const UNKNOWN_AGENT = 'unknown';
 const MAX_IDENTIFIER = 128;
 const MAX_SERVICE = 200;
+
+/** Who made a call, for what, and when. */
+export interface CallOrigin {
+  /** The source of its events: `litellm`, or `otel/` and the name of the service. */
+  source: string;
+  agentId: string;
+  runId: string;
+  labels: Labels;
+  planKey: string | undefined;
+  /** Epoch milliseconds. */
+  timeMs: number;
+  /** That of the request, if the sender does not say which one answered. */
+  model: string | undefined;
+  provider: string | undefined;
+}
 
 export interface OriginOptions {
   /** Epoch milliseconds. */
