@@ -188,6 +188,16 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     });
   }
 
+  async function report(
+    tenantId: TenantId,
+    { at, ...event }: { id: string; type: string; at: number; data: Body },
+  ): Promise<Buffer> {
+    const made = { specversion: '1.0' as const, source: '/gateways/eu-1', time: new Date(at).toISOString(), ...event };
+    const record = encodeGatewayEvent({ tenantId, receivedAt: new Date(clock.now).toISOString(), event: made });
+    await running[0]!.eventLog.append(GATEWAY_EVENTS_TOPIC, [record]);
+    return record.value;
+  }
+
   async function callOnce(
     tenant: { tenantId: TenantId; apiKey: string },
     method: 'get' | 'post',
@@ -259,15 +269,14 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
       /** Appends settled spend, as ingest does. By default, the settlement id is the id of the event. */
       async spend(data: Body & { amount_micros: number }, { ago = 0 } = {}): Promise<void> {
         const id = newId('evt');
-        const event = {
-          ...{ specversion: '1.0' as const, id, source: '/gateways/eu-1', type: 'spend.settled' },
-          time: new Date(clock.now - ago).toISOString(),
-          data: { settlement_id: id, run_id: 'run-1', agent_id: 'planner', ...data },
-        };
-        const receivedAt = new Date(clock.now).toISOString();
-        const record = encodeGatewayEvent({ tenantId, receivedAt, event });
-        await running[0]!.eventLog.append(GATEWAY_EVENTS_TOPIC, [record]);
-        dashboard.add(decodeGatewayEvent(record.value));
+        const settled = { settlement_id: id, run_id: 'run-1', agent_id: 'planner', ...data };
+        const value = await report(tenantId, { id, type: 'spend.settled', at: clock.now - ago, data: settled });
+        dashboard.add(decodeGatewayEvent(value));
+      },
+      /** Appends that an attempt of a call failed, as ingest does. */
+      async fail(requestId: string): Promise<void> {
+        const data = { request_id: requestId, run_id: 'run-1', agent_id: 'planner' };
+        await report(tenantId, { id: newId('evt'), type: 'call.failed', at: clock.now, data });
       },
       /** The events of the workspace that the service has appended to the log. */
       events: (type?: string): GatewayEvent[] =>

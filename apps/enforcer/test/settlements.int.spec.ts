@@ -73,6 +73,38 @@ describe('spend that comes as an event', () => {
     expect(await workspace.read(released.id)).toMatchObject({ state: 'released' });
   });
 
+  it('of a call that failed before settles its reservation in the 10 s until that is released, and not after', async () => {
+    const workspace = limitedTo(1_000);
+    const ids = ['call:retried', 'call:failed', 'call:again', 'call:short'];
+    const asked = (id: string) => ({
+      amount_micros: 100,
+      request_id: id,
+      ...(id === 'call:short' && { ttl_seconds: 10 }),
+    });
+    const [retried, failed, again, short] = await Promise.all(ids.map((id) => workspace.granted(asked(id))));
+    for (const id of [...ids, 'call:unknown']) await workspace.fail(id);
+    await stack.posted();
+    clock.now += 9_999;
+    await workspace.spend({ amount_micros: 60, request_id: 'call:retried' });
+    await workspace.fail('call:again');
+    await stack.posted();
+    clock.now += 1;
+    const states = () =>
+      Promise.all([retried, failed, again, short].map(async (each) => (await workspace.read(each!.id)).state));
+    await workspace.granted(1);
+    expect(await states()).toEqual(['settled', 'released', 'held', 'released']);
+    await workspace.fail('call:retried');
+    await workspace.spend({ amount_micros: 7, request_id: 'call:failed' });
+    await stack.posted();
+    clock.now += 10_000;
+    await workspace.granted(1);
+    expect(await states()).toEqual(['settled', 'released', 'released', 'released']);
+    expect(await workspace.limit()).toMatchObject({
+      ...{ spent_micros: 67, held_micros: 2, released: 3, expired: 0 },
+      overspend_micros: { ...NOTHING, unreserved: 7 },
+    });
+  });
+
   it('with the request of a reservation settles it as by its id, in time and late', async () => {
     const workspace = limitedTo(1000);
     const held = await workspace.granted({ amount_micros: 100, request_id: 'call:1' });

@@ -112,6 +112,7 @@ describe('the body for a chat', () => {
       { ...agent, threshold: 12_000, event_count: 12_000, event_types: ['guard.blocked'] },
     ],
     ['1 call without usage, any agent', { ...single, event_types: ['call.unmetered'] }],
+    ['1 failed call, any agent', { ...single, event_types: ['call.failed'] }],
     ['First model without a price in 24 hours, any agent', { ...first, event_types: ['price.missing'] }],
     ['1 tool.failed event, any agent', { ...single, event_types: ['tool.failed'] }],
     ['Agent research reached 80% of its daily budget ($1.21 of $1.50)', { ...single, budget: ofAgent }],

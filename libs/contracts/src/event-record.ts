@@ -4,6 +4,7 @@ import { identifier } from './api/primitives.ts';
 import {
   budgetBlockedData,
   budgetThresholdReachedData,
+  callFailedData,
   callUnmeteredData,
   guardBlockedData,
   type KnownEventType,
@@ -85,6 +86,7 @@ export const gatewayEventRecords = {
     z.object(budgetThresholdReachedData.shape),
   ),
   'call.unmetered': recordOf(z.literal('call.unmetered'), z.object({ ...callUnmeteredData.shape, labels })),
+  'call.failed': recordOf(z.literal('call.failed'), z.object(callFailedData.shape)),
   'price.missing': recordOf(z.literal('price.missing'), z.object(priceMissingData.shape)),
   'spend.repriced': recordOf(z.literal('spend.repriced'), spendRepricedData),
   other: recordOf(z.string().min(1), otherData),

@@ -92,6 +92,18 @@ export const callUnmeteredData = z.strictObject({
   labels: labels.optional(),
 });
 
+/**
+ * An attempt of a call failed, so it costs nothing. Unless the call succeeds with another attempt within 10 seconds, its
+ * reservation is released.
+ */
+export const callFailedData = z.strictObject({
+  request_id: identifier.meta({ description: 'The `request_id` of its reservation', example: 'call:71cb5baf' }),
+  run_id: identifier,
+  agent_id: identifier,
+  model: modelName.optional(),
+  provider: providerName.optional(),
+});
+
 /** Calls of a model have tokens, and nobody knows its price. It is about a model, so it names no agent and no run. */
 export const priceMissingData = z.strictObject({
   model: modelName,
@@ -139,6 +151,7 @@ export const knownEventSchemas = {
   'guard.blocked': cloudEvent(z.literal('guard.blocked'), guardBlockedData),
   'budget.threshold_reached': cloudEvent(z.literal('budget.threshold_reached'), budgetThresholdReachedData),
   'call.unmetered': cloudEvent(z.literal('call.unmetered'), callUnmeteredData),
+  'call.failed': cloudEvent(z.literal('call.failed'), callFailedData),
   'price.missing': cloudEvent(z.literal('price.missing'), priceMissingData),
 };
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   type budgetBlockedData,
   type budgetThresholdReachedData,
+  type callFailedData,
   type callUnmeteredData,
   type guardBlockedData,
   type KnownEventType,
@@ -51,6 +52,7 @@ export type BudgetThresholdReachedEvent = EventOf<
   }
 >;
 export type CallUnmeteredEvent = EventOf<'call.unmetered', z.infer<typeof callUnmeteredData>>;
+export type CallFailedEvent = EventOf<'call.failed', z.infer<typeof callFailedData>>;
 export type PriceMissingEvent = EventOf<
   'price.missing',
   z.infer<typeof priceMissingData> & { run_id?: undefined; agent_id?: undefined }
@@ -64,6 +66,7 @@ export type GatewayEvent =
   | GuardBlockedEvent
   | BudgetThresholdReachedEvent
   | CallUnmeteredEvent
+  | CallFailedEvent
   | PriceMissingEvent
   | OtherEvent;
 
@@ -73,6 +76,10 @@ export function isSpendSettled(event: GatewayEvent): event is SpendSettledEvent 
 
 export function isSpendRepriced(event: GatewayEvent): event is SpendRepricedEvent {
   return event.type === 'spend.repriced';
+}
+
+export function isCallFailed(event: GatewayEvent): event is CallFailedEvent {
+  return event.type === 'call.failed';
 }
 
 export function isThresholdReached(event: GatewayEvent): event is BudgetThresholdReachedEvent {

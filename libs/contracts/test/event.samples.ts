@@ -36,6 +36,11 @@ export const unmetered = {
   type: 'call.unmetered',
   data: { call_id: 'call:1', run_id: 'run-1', agent_id: 'agent-1', model: 'gpt-4o', reason: 'client_gone' },
 };
+export const failed = {
+  ...spend,
+  type: 'call.failed',
+  data: { request_id: 'call:1', run_id: 'run-1', agent_id: 'agent-1', model: 'gpt-4o' },
+};
 export const priceMissing = { ...spend, type: 'price.missing', data: { model: 'house-model-1', provider: 'openai' } };
 export const other = { ...spend, type: 'tool.called', data: { agent_id: 'agent-1' } };
 /** An event of each type. */
@@ -45,6 +50,7 @@ export const EVENTS = {
   'guard.blocked': guardBlocked,
   'budget.threshold_reached': thresholdReached,
   'call.unmetered': unmetered,
+  'call.failed': failed,
   'price.missing': priceMissing,
   other,
 } satisfies Record<KnownEventType | 'other', object>;

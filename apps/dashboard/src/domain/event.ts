@@ -98,6 +98,7 @@ const KEPT_WHOLE = {
   'guard.blocked': true,
   'budget.threshold_reached': false,
   'call.unmetered': false,
+  'call.failed': false,
   'price.missing': false,
 } as const satisfies Record<KnownEventType, boolean> & Record<typeof SPEND_SETTLED | BlockedType, true>;
 

@@ -2,6 +2,7 @@ import {
   decodeGatewayEvent,
   GATEWAY_EVENTS_TOPIC_OPTIONS,
   type GatewayEventRecord,
+  isCallFailed,
   isSpendRepriced,
   isSpendSettled,
   peekEventType,
@@ -13,6 +14,7 @@ import type { Metrics } from '@tollkeeper/runtime';
 import type { BudgetSource } from '../domain/peers.ts';
 import { withNewestBudgets } from '../domain/newest.budgets.ts';
 import { type Correction, postAny } from '../domain/correct.ts';
+import { fail } from '../domain/hold.ts';
 import type { ReportedSpend } from '../domain/settle.ts';
 import type { ThresholdReporter } from '../domain/threshold.reporter.ts';
 
@@ -28,14 +30,16 @@ export interface GatewayEventsDeps {
   clock: Clock;
 }
 
-type Item = (ReportedSpend | Correction) & { tenantId: TenantId };
+type Spend = ReportedSpend | Correction;
+/** Spend, or the request of a call that failed. */
+type Item = { tenantId: TenantId } & ({ spend: Spend } | { failed: string });
 
-/** The types whose events are spend. */
-const SPEND_TYPES: ReadonlySet<string> = new Set(['spend.settled', 'spend.repriced']);
+const READ_TYPES: ReadonlySet<string> = new Set(['spend.settled', 'spend.repriced', 'call.failed']);
 
 /**
  * Posts the spend in events, and reports the limits that it reaches. Posting a settlement again changes nothing, so it
- * needs no transaction with the offset. The offset moves after a whole batch is posted.
+ * needs no transaction with the offset. The offset moves after a whole batch is posted. Reservations of failed calls are
+ * released a little later than their events are read, which may be more than once.
  */
 export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsumer {
   const { thresholds, clock } = deps;
@@ -45,7 +49,8 @@ export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsume
     labelNames: ['outcome'],
   });
 
-  async function postAll(tenantId: TenantId, spends: readonly Item[]): Promise<void> {
+  async function postAll(tenantId: TenantId, spends: readonly Spend[]): Promise<void> {
+    if (spends.length === 0) return;
     const now = clock();
     const posted = await withNewestBudgets(deps.budgets, tenantId, (active) =>
       Promise.all(spends.map((spend) => deps.submit(tenantId, postAny(spend, now, active)))),
@@ -59,23 +64,39 @@ export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsume
     topic: GATEWAY_EVENTS_TOPIC_OPTIONS,
     decode({ value }): Item | undefined {
       const type = peekEventType(value);
-      return type === null || SPEND_TYPES.has(type) ? spendOf(decodeGatewayEvent(value)) : undefined;
+      return type === null || READ_TYPES.has(type) ? itemOf(decodeGatewayEvent(value)) : undefined;
     },
     // Runs outside a transaction, since it waits for the ledger and for budgets.
     async applyAhead(items) {
       const byTenant = Map.groupBy(items, ({ tenantId }) => tenantId);
-      await Promise.all([...byTenant].map(([tenantId, spends]) => postAll(tenantId, spends)));
+      const applied = [...byTenant].map(async ([tenantId, ofTenant]) => {
+        // A success among them counts first.
+        await postAll(
+          tenantId,
+          ofTenant.flatMap((item) => ('spend' in item ? [item.spend] : [])),
+        );
+        const failed = new Set(ofTenant.flatMap((item) => ('failed' in item ? [item.failed] : [])));
+        await Promise.all([...failed].map((requestId) => deps.submit(tenantId, fail(requestId))));
+      });
+      await Promise.all(applied);
     },
   });
 }
 
-function spendOf(record: GatewayEventRecord): Item | undefined {
-  const { tenantId, keyId = null, event } = record;
+function itemOf(record: GatewayEventRecord): Item | undefined {
+  const { tenantId, event } = record;
+  if (isCallFailed(event)) return { tenantId, failed: event.data.request_id };
+  const spend = spendOf(record);
+  return spend && { tenantId, spend };
+}
+
+function spendOf(record: GatewayEventRecord): Spend | undefined {
+  const { keyId = null, event } = record;
   if (!isSpendSettled(event) && !isSpendRepriced(event)) return undefined;
   const { settlement_id: settlementId, agent_id: agentId, plan_key: planKey = null } = event.data;
   const { model = null, provider = null, labels = {} } = event.data;
   const at = Date.parse(event.time);
-  const spend = { tenantId, settlementId, agentId, planKey, model, provider, keyId, labels, at };
+  const spend = { settlementId, agentId, planKey, model, provider, keyId, labels, at };
   if (isSpendSettled(event)) {
     const { reservation_id: reservationId = null, lease_id: leaseId, request_id: requestId } = event.data;
     return { ...spend, reservationId, leaseId, requestId, micros: event.data.amount_micros };

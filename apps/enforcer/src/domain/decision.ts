@@ -108,7 +108,7 @@ export function toReservation(found: Exclude<Found, { none: true }>, now: number
     return {
       ...facts(hold),
       expiresAt: hold.expiresAt,
-      state: hold.expiresAt > now ? 'held' : 'expired',
+      state: hold.expiresAt > now ? 'held' : hold.failed ? 'released' : 'expired',
       ...UNSETTLED,
     };
   }

@@ -1,7 +1,7 @@
 import type { Cause } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
 import { type Ask, findReservation, noSuchReservation, toReservation } from './decision.ts';
-import { endOf, type Op } from './journal.ts';
+import { endOf, type Op, reservationIdOf } from './journal.ts';
 import { applyOp } from './ledger.ts';
 import type { Reservation } from './reservation.ts';
 
@@ -46,6 +46,24 @@ export function extend(id: string, ttlSeconds: number): Ask<Reservation> {
       const op: Op = { op: 'extend', id, expiresAt };
       applyOp(ledger, op);
       return { ops: [op], answer: { ...reservation, expiresAt } };
+    },
+  };
+}
+
+/** How long the hold of a failed call stays: gateways may try again under the same id. */
+const RETRY_MS = 10_000;
+
+/** An attempt of the call of a request has failed. Unless another one is settled soon, its reservation is released. */
+export function fail(requestId: string): Ask<void> {
+  return {
+    isFromLog: true,
+    decide(ledger, { tenantId, now }) {
+      const hold = ledger.hold(reservationIdOf(tenantId, requestId));
+      if (hold === undefined) return { ops: [], answer: undefined };
+      const latest = hold.failed ? hold.createdAt + MAX_HOLD_MS : hold.expiresAt;
+      const op: Op = { op: 'extend', id: hold.id, expiresAt: Math.min(now + RETRY_MS, latest), failed: true };
+      applyOp(ledger, op);
+      return { ops: [op], answer: undefined };
     },
   };
 }

@@ -53,6 +53,8 @@ export interface Hold {
   accounts?: readonly AccountKey[];
   /** Of a lease alone. Its `amountMicros` is what is left of it, and it has no `runId`. */
   lease?: LeaseTerms;
+  /** An attempt of its call has failed: it is released at its end, and does not expire. */
+  failed?: true;
 }
 
 /** The terms of a hold that is a lease. */
@@ -108,7 +110,8 @@ export type Op =
   /** Adds spend that was settled before the beginning of meters. */
   | ({ op: 'fill'; spend: readonly (readonly [account: AccountKey, micros: number])[] } & Fill)
   | ({ op: 'grant' } & Hold)
-  | { op: 'extend'; id: string; expiresAt: number }
+  /** Changes when it ends. `failed`: because an attempt of its call has. */
+  | { op: 'extend'; id: string; expiresAt: number; failed?: true }
   | ({ op: 'expire' } & EndOfAny)
   | ({ op: 'release' } & EndOfAny)
   /** `counted`: the amount was already posted, under the same settlement. */

@@ -145,8 +145,8 @@ export function applyOp(ledger: Ledger, op: Op): void {
     case 'draw_late':
       return post(ledger, op, 'late', sumOf(op.settlements));
     case 'extend': {
-      const hold = ledger.hold(op.id);
-      if (hold !== undefined) ledger.setHold({ ...hold, expiresAt: op.expiresAt });
+      const { failed: _, ...hold } = ledger.hold(op.id) ?? {};
+      if ('id' in hold) ledger.setHold({ ...hold, expiresAt: op.expiresAt, ...(op.failed && { failed: true }) });
       return;
     }
     case 'expire':

@@ -8,6 +8,8 @@ export const MAX_DUE = 2_000;
 /** Maximum number of outdated entries, in addition to the number of holds. */
 const MAX_FORMER_ENDS = 1_000;
 
+type EndOp = OpOf<'expire' | 'release'>;
+
 /** Knows when the holds of a ledger are past their time. */
 export interface HoldTimer {
   /** Starts over with all holds of a ledger that was loaded. */
@@ -20,8 +22,8 @@ export interface HoldTimer {
    * Applies the ops that end holds past their time, at most {@link MAX_DUE}. If the ops do not get into the journal,
    * put them back.
    */
-  takeDue(draft: Ledger, now: number): OpOf<'expire'>[];
-  putBack(ops: readonly OpOf<'expire'>[]): void;
+  takeDue(draft: Ledger, now: number): EndOp[];
+  putBack(ops: readonly EndOp[]): void;
   clear(): void;
 }
 
@@ -47,13 +49,13 @@ export function createHoldTimer(): HoldTimer {
       return next !== undefined && next.at <= now;
     },
     takeDue(draft, now) {
-      const ops: OpOf<'expire'>[] = [];
+      const ops: EndOp[] = [];
       for (let next = ends.peek(); next !== undefined && next.at <= now; next = ends.peek()) {
         if (ops.length === MAX_DUE) return ops;
         ends.pop();
         const hold = draft.hold(next.id);
         if (hold === undefined || hold.expiresAt > now) continue;
-        const op: OpOf<'expire'> = { op: 'expire', ...endOf(hold) };
+        const op: EndOp = { op: hold.failed ? 'release' : 'expire', ...endOf(hold) };
         applyOp(draft, op);
         ops.push(op);
       }

@@ -193,10 +193,30 @@ describe('a call without tokens and without a cost', () => {
     expect(data).toMatchObject({ reason: 'client_gone' });
   });
 
-  it('that failed has no event', async () => {
+  it('that failed has no event if it cannot have a reservation', async () => {
     const failed = await callsOf({ ...MODELS, 'error.type': '500' });
     expect(await eventsOf(failed, [])).toEqual([]);
     expect(await missingPricesOf(failed, NOW)).toEqual([]);
+  });
+
+  it('that failed names the request of its reservation, and all of its attempts are one event', async () => {
+    const attempt = { ...MODELS, 'error.type': '500', 'litellm.call_id': 'c1', 'team.id': 'platform' };
+    const [first, second, other] = await eventsOf(
+      await callsOf(attempt, { ...attempt, 'error.type': '429' }, { ...attempt, 'litellm.call_id': 'c2' }),
+      [],
+    );
+    expect(first).toMatchObject({
+      type: 'call.failed',
+      data: { request_id: 'call:c1', run_id: 'call:c1', agent_id: 'unknown', model: 'gpt-4o-2026-08-06' },
+    });
+    expect([second!.id, other!.id === first!.id]).toEqual([first!.id, false]);
+  });
+
+  it('that Tollkeeper denied has no event, which it has written already', async () => {
+    const blocked = { guardrail_status: 'guardrail_intervened', 'litellm.call_id': 'c1', 'error.type': '400' };
+    const typesOf = async (guard: string) =>
+      (await eventsOf(await callsOf({ ...blocked, guardrail_name: guard }), [])).map(({ type }) => type);
+    expect([await typesOf('tollkeeper'), await typesOf('pii')]).toEqual([[], ['call.failed']]);
   });
 });
 

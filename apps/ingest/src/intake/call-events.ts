@@ -1,5 +1,6 @@
 import { type CallOrigin, ifValid } from '@tollkeeper/call-facts';
 import {
+  type CallFailedEvent,
   type CallUnmeteredEvent,
   type GatewayEvent,
   type GuardBlockedEvent,
@@ -19,9 +20,9 @@ import { utcDayOf } from './said-today.ts';
 const OWN_SOURCE = 'tollkeeper/ingest';
 const UNKNOWN_MODEL = 'unknown';
 
-/** The events of calls that cost something, or of which nobody knows what they cost, and of blocked calls. */
+/** The events of calls: what they cost, that nobody knows it, that they failed, or that a guard blocked them. */
 export async function eventsOf(calls: readonly PricedCall[], blocks: readonly GuardBlock[]): Promise<GatewayEvent[]> {
-  const ofCalls = await mapInSlices(calls, (call) => settlementOf(call) ?? unmeteredOf(call));
+  const ofCalls = await mapInSlices(calls, (call) => settlementOf(call) ?? unmeteredOf(call) ?? failedOf(call));
   return [...ofCalls.filter((event) => event !== undefined), ...(await mapInSlices(blocks, blockedOf))];
 }
 
@@ -110,6 +111,7 @@ function kindsOf({ input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning
 const UNMETERED: Record<CallOutcome, CallUnmeteredEvent['data']['reason'] | null> = {
   spent: null,
   failed: null,
+  denied: null,
   no_usage: 'no_usage',
   client_gone: 'client_gone',
 };
@@ -121,6 +123,14 @@ function unmeteredOf(call: CallRecord): CallUnmeteredEvent | undefined {
   if (reason === null) return undefined;
   const data = { call_id: settlementId, ...dataOf(call), reason };
   return { ...attributesOf(call), id: `unmetered:${digest([settlementId])}`, type: 'call.unmetered', data };
+}
+
+/** Only of calls that may have a reservation. All attempts of a call have the same id. */
+function failedOf({ outcome, requestId, ...call }: CallRecord): CallFailedEvent | undefined {
+  if (outcome !== 'failed' || requestId === undefined) return undefined;
+  const { labels: _labels, ...data } = dataOf(call);
+  const id = `failed:${digest([requestId])}`;
+  return { ...attributesOf(call), id, type: 'call.failed', data: { request_id: requestId, ...data } };
 }
 
 function blockedOf(block: GuardBlock): GuardBlockedEvent {

@@ -16,8 +16,11 @@ export interface CallRecord extends CallIdentity, CallOrigin {
   outcome: CallOutcome;
 }
 
-/** `spent`: has tokens or a cost. The others have neither: the call failed, or nobody knows what it cost. */
-export type CallOutcome = 'spent' | 'failed' | 'no_usage' | 'client_gone';
+/**
+ * `spent`: has tokens or a cost. The others have neither: the call failed, was denied by Tollkeeper, or nobody knows what
+ * it cost.
+ */
+export type CallOutcome = 'spent' | 'failed' | 'denied' | 'no_usage' | 'client_gone';
 
 /** A call that a guard of the sender blocked. */
 export interface GuardBlock extends CallOrigin {

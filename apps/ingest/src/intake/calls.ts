@@ -71,14 +71,17 @@ export async function readCalls(records: readonly IntakeRecord[], options: Readi
   const take = (record: IntakeRecord): void => {
     const candidate = candidates.get(record);
     const isCall = candidate !== undefined && !repeated.has(record);
+    const found = candidate?.facts ?? factsOf(record, tree, table);
+    const guards = guardsThatBlocked(found, { isCall });
     if (isCall) {
-      const call = callOf({ ...candidate, cost: candidate.cost ?? costs.get(record) }, options, notices);
+      const isDenied = guards.some((guard) => ownGuards.includes(guard));
+      const priced = { ...candidate, cost: candidate.cost ?? costs.get(record) };
+      const call = callOf(priced, { ...options, isDenied }, notices);
       calls.push(call);
       if (call.planKey === undefined && candidate.facts.value('plan') !== undefined) invalidPlans += 1;
       if (facts.length < explained) facts.push(explain(record, tree, table, options));
     } else if (candidate !== undefined) noteNoCall('a call inside it has its usage');
-    const found = candidate?.facts ?? factsOf(record, tree, table);
-    for (const guard of guardsThatBlocked(found, { isCall })) {
+    for (const guard of guards) {
       if (ownGuards.includes(guard)) continue;
       countedBlocks.add(record.kind);
       const call = callAround(record, candidates, tree.ancestors(record));
@@ -97,7 +100,11 @@ function explain(record: IntakeRecord, tree: SpanTree, table: FactTable, { agent
   return [...facts.filter(({ fact }) => fact !== named.fact), named];
 }
 
-function callOf({ record, facts, usage, cost }: Candidate, options: ReadingOptions, notices: Notices): CallRecord {
+function callOf(
+  { record, facts, usage, cost }: Candidate,
+  options: ReadingOptions & { isDenied: boolean },
+  notices: Notices,
+): CallRecord {
   const identity = identityOf(record, facts);
   const origin = originOf(record, facts, { ...options, callId: identity.settlementId });
   if (!isInUsd(facts)) notices.foreign();
@@ -118,11 +125,16 @@ function callOf({ record, facts, usage, cost }: Candidate, options: ReadingOptio
     serviceTier: tier === undefined || USUAL_TIERS.includes(tier) ? undefined : tier,
     cost,
     flags: (Object.keys(flags) as CallFlag[]).filter((flag) => flags[flag]),
-    outcome: usage !== undefined || cost !== undefined ? 'spent' : outcomeWithoutUsage(record, facts),
+    outcome: usage !== undefined || cost !== undefined ? 'spent' : outcomeWithoutUsage(record, facts, options),
   };
 }
 
-function outcomeWithoutUsage(record: IntakeRecord, facts: FoundFacts): Exclude<CallOutcome, 'spent'> {
+function outcomeWithoutUsage(
+  record: IntakeRecord,
+  facts: FoundFacts,
+  { isDenied }: { isDenied: boolean },
+): Exclude<CallOutcome, 'spent'> {
+  if (isDenied) return 'denied';
   const hasFailed =
     record.failed ||
     facts.value('errorType') !== undefined ||

@@ -38,6 +38,8 @@ export function outcomeOf(call: PricedCall): ReportedCall['outcome'] {
   switch (outcome) {
     case 'spent':
       return isUnpriced(call) ? 'unpriced' : 'settled';
+    case 'denied':
+      return 'failed';
     case 'failed':
     case 'no_usage':
     case 'client_gone':

@@ -6813,6 +6813,46 @@ export type PostEventsData = {
          * URI reference of the gateway that reports
          */
         source: string;
+        type: 'call.failed';
+        /**
+         * When it happened, as RFC 3339; at most 5 minutes ahead
+         */
+        time: string;
+        datacontenttype?: string;
+        dataschema?: string;
+        subject?: string;
+        data: {
+            /**
+             * The `request_id` of its reservation
+             */
+            request_id: string;
+            /**
+             * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+             */
+            run_id: string;
+            /**
+             * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+             */
+            agent_id: string;
+            /**
+             * At most 128 bytes in UTF-8
+             */
+            model?: string;
+            /**
+             * At most 128 bytes in UTF-8
+             */
+            provider?: string;
+        };
+    } | {
+        specversion: '1.0';
+        /**
+         * Unique in the workspace together with `source`. An event that is sent again counts once
+         */
+        id: string;
+        /**
+         * URI reference of the gateway that reports
+         */
+        source: string;
         type: 'price.missing';
         /**
          * When it happened, as RFC 3339; at most 5 minutes ahead

@@ -34,6 +34,10 @@ const KNOWN_EVENTS: Record<KnownEventType, EventNouns> = {
     counted: { one: 'call without usage', other: 'calls without usage' },
     short: { one: 'unmetered call', other: 'unmetered calls' },
   },
+  'call.failed': {
+    counted: { one: 'failed call', other: 'failed calls' },
+    short: { one: 'failed call', other: 'failed calls' },
+  },
   'price.missing': {
     counted: { one: 'model without a price', other: 'models without a price' },
     short: { one: 'missing price', other: 'missing prices' },

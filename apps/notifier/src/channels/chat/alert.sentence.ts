@@ -27,6 +27,7 @@ const EVENTS: Record<KnownEventType, Noun> = {
   'budget.threshold_reached': ['budget threshold reached', 'budget thresholds reached'],
   'spend.settled': ['settlement', 'settlements'],
   'call.unmetered': ['call without usage', 'calls without usage'],
+  'call.failed': ['failed call', 'failed calls'],
   'price.missing': ['model without a price', 'models without a price'],
 };
 const EVENT_NOUNS = new Map<string, Noun>(Object.entries(EVENTS));
