@@ -17,8 +17,8 @@ export interface CallRecord extends CallIdentity, CallOrigin {
 }
 
 /**
- * `spent`: has tokens or a cost. The others have neither: the call failed, was denied by Tollkeeper, or nobody knows what
- * it cost.
+ * `spent`: has tokens or a cost. The others have neither: the call failed, was denied by Tollkeeper, or nobody knows
+ * what it cost.
  */
 export type CallOutcome = 'spent' | 'failed' | 'denied' | 'no_usage' | 'client_gone';
 
