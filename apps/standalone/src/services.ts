@@ -78,26 +78,7 @@ export function createServices(options: ServicesOptions) {
     }),
   );
 
-  const prices = { PRICES_FILE: config.PRICES_FILE, PRICES_URL: config.PRICES_URL };
-  /** Settings of the standalone that not all services have. */
-  const ownSettings: Partial<Record<ServiceName, NodeJS.ProcessEnv>> = {
-    ingest: {
-      WORKSPACE_EVENTS_PER_SECOND: String(config.WORKSPACE_EVENTS_PER_SECOND),
-      WORKSPACE_BURST_EVENTS: String(config.WORKSPACE_BURST_EVENTS),
-      WORKSPACE_BYTES_PER_SECOND: String(config.WORKSPACE_BYTES_PER_SECOND),
-      WORKSPACE_BURST_BYTES: String(config.WORKSPACE_BURST_BYTES),
-      ...prices,
-      OTLP_PORT: String(otlpPort),
-    },
-    dashboard: prices,
-    enforcer: {
-      WORKSPACE_CALLS_PER_SECOND: String(config.WORKSPACE_CALLS_PER_SECOND),
-      WORKSPACE_BURST_CALLS: String(config.WORKSPACE_BURST_CALLS),
-      GRPC_PORT: String(config.ENFORCER_GRPC_PORT),
-      ...prices,
-    },
-    gateway: { HOST: config.HOST, HTTP_PORT: String(port), TRUSTED_PROXIES: config.TRUSTED_PROXIES },
-  };
+  const ownSettings = ownSettingsOf(options);
   const addresses = createAddresses((service) => parts[service].made);
   const ownDestinations = new Map([[SAMPLE_INBOX_URL, createSampleInbox()]]);
   let channelKey: Promise<string> | undefined;
@@ -140,6 +121,29 @@ export function createServices(options: ServicesOptions) {
   ) as LateParts;
   const inOrder: Component[] = [eventLog, ...SERVICES.map((service) => parts[service])];
   return { inOrder, metrics, callerTokenSecret, eventLog, ...parts };
+}
+
+/** Settings of the standalone that not all services have. */
+function ownSettingsOf({ config, port, otlpPort }: ServicesOptions): Partial<Record<ServiceName, NodeJS.ProcessEnv>> {
+  const prices = { PRICES_FILE: config.PRICES_FILE, PRICES_URL: config.PRICES_URL };
+  return {
+    ingest: {
+      WORKSPACE_EVENTS_PER_SECOND: String(config.WORKSPACE_EVENTS_PER_SECOND),
+      WORKSPACE_BURST_EVENTS: String(config.WORKSPACE_BURST_EVENTS),
+      WORKSPACE_BYTES_PER_SECOND: String(config.WORKSPACE_BYTES_PER_SECOND),
+      WORKSPACE_BURST_BYTES: String(config.WORKSPACE_BURST_BYTES),
+      ...prices,
+      OTLP_PORT: String(otlpPort),
+    },
+    dashboard: prices,
+    enforcer: {
+      WORKSPACE_CALLS_PER_SECOND: String(config.WORKSPACE_CALLS_PER_SECOND),
+      WORKSPACE_BURST_CALLS: String(config.WORKSPACE_BURST_CALLS),
+      GRPC_PORT: String(config.ENFORCER_GRPC_PORT),
+      ...prices,
+    },
+    gateway: { HOST: config.HOST, HTTP_PORT: String(port), TRUSTED_PROXIES: config.TRUSTED_PROXIES },
+  };
 }
 
 /** The addresses of the servers. If a service is called before its own start, its port is reserved in advance. */

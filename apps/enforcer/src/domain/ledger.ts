@@ -145,8 +145,8 @@ export function applyOp(ledger: Ledger, op: Op): void {
     case 'draw_late':
       return post(ledger, op, 'late', sumOf(op.settlements));
     case 'extend': {
-      const { failed: _, ...hold } = ledger.hold(op.id) ?? {};
-      if ('id' in hold) ledger.setHold({ ...hold, expiresAt: op.expiresAt, ...(op.failed && { failed: true }) });
+      const hold = ledger.hold(op.id);
+      if (hold !== undefined) ledger.setHold(withEnd(hold, op));
       return;
     }
     case 'expire':
@@ -189,6 +189,10 @@ function adopt(ledger: Ledger, { id, accounts }: OpOf<'adopt'>): void {
     if (account === undefined) continue;
     open(account, hold);
   }
+}
+
+function withEnd({ failed: _before, ...hold }: Hold, { expiresAt, failed }: OpOf<'extend'>): Hold {
+  return { ...hold, expiresAt, ...(failed && { failed }) };
 }
 
 function renew(ledger: Ledger, { id, amountMicros, expiresAt }: OpOf<'renew'>): void {

@@ -128,7 +128,7 @@ function unmeteredOf(call: CallRecord): CallUnmeteredEvent | undefined {
 /** Only of calls that may have a reservation. All attempts of a call have the same id. */
 function failedOf({ outcome, requestId, ...call }: CallRecord): CallFailedEvent | undefined {
   if (outcome !== 'failed' || requestId === undefined) return undefined;
-  const { labels: _labels, ...data } = dataOf(call);
+  const data = dataOf({ ...call, labels: {} });
   const id = `failed:${digest([requestId])}`;
   return { ...attributesOf(call), id, type: 'call.failed', data: { request_id: requestId, ...data } };
 }
