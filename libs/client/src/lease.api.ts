@@ -33,7 +33,7 @@ export function createLeaseApi(
   send: Send,
   { timeoutMs, settleTimeoutMs, ttlSeconds }: { timeoutMs: number; settleTimeoutMs: number; ttlSeconds: number },
 ): LeaseApi {
-  type Options = { timeoutMs: number; patient?: boolean; signal?: AbortSignal };
+  type Options = { timeoutMs: number; repeatable?: boolean; signal?: AbortSignal };
   const post = (path: string, body: object | undefined, options: Options) =>
     send({
       method: 'POST',
@@ -60,7 +60,8 @@ export function createLeaseApi(
       }
     },
     async settle(leaseId, settlements, signal) {
-      const options = { timeoutMs: settleTimeoutMs, patient: true, signal };
+      // Their queue repeats them, in smaller requests.
+      const options = { timeoutMs: settleTimeoutMs, repeatable: false, signal };
       return withField<SettledLease>(await post(one(leaseId, 'settle'), { settlements }, options), 'results');
     },
     async return(leaseId) {

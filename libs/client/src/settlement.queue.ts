@@ -18,6 +18,8 @@ export interface SettlementQueueDeps {
 const LINGER_MS = 100;
 /** Tollkeeper's limit. */
 const MAX_BATCH = 1_000;
+/** A server that is slow answers small requests in time. */
+const MIN_BATCH = 50;
 /** Requests in flight, each for another lease. */
 const MAX_OUT = 4;
 const FIRST_DELAY_MS = 200;
@@ -41,6 +43,10 @@ interface Lane {
   /** Whether it waits after a failure. */
   isPaused: boolean;
   failures: number;
+  /** The most settlements of its next request. */
+  batchSize: number;
+  /** How long Tollkeeper wants it to wait. */
+  retryAfterMs: number;
 }
 
 /** Sends settlements in batches until they are durable, always with the same ids. */
@@ -106,7 +112,15 @@ export class SettlementQueue {
   #addTo(lease: LeaseAccount, waiting: Waiting): Lane {
     let lane = this.#lanes.get(lease);
     if (lane === undefined) {
-      lane = { lease, waiting: [], last: waiting, isDue: false, isBusy: false, isPaused: false, failures: 0 };
+      const state = {
+        isDue: false,
+        isBusy: false,
+        isPaused: false,
+        failures: 0,
+        batchSize: MAX_BATCH,
+        retryAfterMs: 0,
+      };
+      lane = { lease, waiting: [], last: waiting, ...state };
       this.#lanes.set(lease, lane);
     }
     lane.waiting.push(waiting);
@@ -131,15 +145,19 @@ export class SettlementQueue {
   async #sendBatch(lane: Lane): Promise<void> {
     lane.isBusy = true;
     this.#out += 1;
-    const batch = lane.waiting.splice(0, MAX_BATCH);
+    const batch = lane.waiting.splice(0, lane.batchSize);
     lane.isDue = lane.waiting.length > 0;
-    const left = await this.#post(lane.lease, batch);
+    const left = await this.#post(lane, batch);
     this.#out -= 1;
     lane.waiting.unshift(...left);
-    lane.failures = left.length > 0 ? lane.failures + 1 : 0;
+    const isSent = left.length === 0;
+    lane.failures = isSent ? 0 : lane.failures + 1;
+    lane.batchSize = isSent
+      ? Math.min(MAX_BATCH, lane.batchSize + MIN_BATCH)
+      : Math.max(MIN_BATCH, lane.batchSize >> 1);
     if (this.#givenUp !== undefined) return this.#clear(lane, this.#givenUp.reason);
-    if (left.length > 0) this.#pause(lane);
-    else lane.isBusy = false;
+    if (isSent) lane.isBusy = false;
+    else this.#pause(lane);
     if (lane.waiting.length === 0) this.#lanes.delete(lane.lease);
     this.#sendDue();
   }
@@ -149,7 +167,7 @@ export class SettlementQueue {
     lane.isDue = true;
     lane.isPaused = true;
     const delayMs = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (lane.failures - 1));
-    this.#deps.clock.after(delayMs, () => {
+    this.#deps.clock.after(Math.max(delayMs, lane.retryAfterMs), () => {
       lane.isBusy = false;
       lane.isPaused = false;
       this.#sendDue();
@@ -157,21 +175,24 @@ export class SettlementQueue {
   }
 
   /** Resolves to those that are to be sent again. */
-  async #post(lease: LeaseAccount, batch: Waiting[]): Promise<Waiting[]> {
+  async #post(lane: Lane, batch: Waiting[]): Promise<Waiting[]> {
     const settlements = batch.map(({ settlement }) => settlement);
     try {
-      const results = await this.#deps.send(lease, settlements);
+      const results = await this.#deps.send(lane.lease, settlements);
       for (const [index, waiting] of batch.entries()) {
         this.#end(waiting, results[index]?.outcome === 'conflict' ? conflictOf(waiting.settlement) : undefined);
       }
     } catch (error) {
-      if (!isRefusal(error)) return batch;
+      if (!isRefusal(error)) {
+        lane.retryAfterMs = error instanceof TollkeeperError ? (error.retryAfterMs ?? 0) : 0;
+        return batch;
+      }
       if (batch.length > 1) {
         // A batch is refused as a whole. Halving it keeps one settlement from affecting the others.
         const half = batch.length >> 1;
-        return [...(await this.#post(lease, batch.slice(0, half))), ...(await this.#post(lease, batch.slice(half)))];
+        return [...(await this.#post(lane, batch.slice(0, half))), ...(await this.#post(lane, batch.slice(half)))];
       }
-      await this.#reportInstead(lease, batch[0]!);
+      await this.#reportInstead(lane.lease, batch[0]!);
     }
     return [];
   }

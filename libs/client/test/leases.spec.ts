@@ -239,6 +239,31 @@ describe('a call from a lease', () => {
     expect(ledger.posted()).toBe(7);
   });
 
+  it('is sent with fewer others after a failure, since a slow server answers those in time', async () => {
+    const tollkeeper = await start();
+    const settle = async () => (await allowed(tollkeeper, { amountMicros: 1 })).settle({ amountMicros: 1 });
+    await settle();
+    await tollkeeper.flush();
+    server.answers = [
+      (response, request) => {
+        const isFirst = request.path.endsWith(':settle') && settlements().length === 2;
+        (isFirst ? error(503, 'service_unavailable') : decide)(response, request);
+      },
+    ];
+    for (let count = 0; count < 600; count += 1) await settle();
+    await tollkeeper.flush();
+    expect(ledger.posted()).toBe(601);
+    const failed = settlements()[1]!.length;
+    expect(settlements()[2]!.length).toBe(Math.min(failed, 500));
+    expect(
+      Math.max(
+        ...settlements()
+          .slice(2)
+          .map((sent) => sent.length),
+      ),
+    ).toBeLessThanOrEqual(550);
+  });
+
   it('is durable when that is awaited', async () => {
     const tollkeeper = await start();
     await (await allowed(tollkeeper)).settle({ amountMicros: 7, durable: true });
