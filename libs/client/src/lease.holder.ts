@@ -28,8 +28,8 @@ interface Question {
 const BY_CALL_MS = 1_000;
 /** Calls that are slower than others wait for this many questions, and then ask for themselves. */
 const MAX_QUESTIONS = 4;
-/** A pace counts as if it had lasted for at least this part of `targetSeconds`. */
-const MAX_GROWTH = 8;
+/** The pace of the first calls counts as if it had lasted for this part of `targetSeconds`. */
+const LEAST_PART = 1 / 8;
 /** Clocks of processes differ in speed, so a lease is not trusted for all of its time. */
 const TRUSTED_PART = 0.9;
 
@@ -67,11 +67,7 @@ export class LeaseHolder {
     if (lease === null || !lease.covers(amountMicros, now)) return undefined;
     const step = lease.hold(amountMicros, until);
     this.#usedAt = now;
-    if (lease.freeMicros * 2 < this.#answeredMicros && !this.#isSpent) {
-      // After a failure, the next attempt is when half of the rest is used.
-      this.#answeredMicros = lease.freeMicros;
-      this.#renewInBackground(lease);
-    }
+    if (lease.freeMicros * 2 < this.#answeredMicros && !this.#isSpent) this.#renewInBackground(lease);
     return { lease, step };
   }
 
@@ -200,7 +196,7 @@ export class LeaseHolder {
     const now = clock.now();
     this.#recentMicros *= Math.exp((this.#recentAt - now) / targetMs);
     this.#recentAt = now;
-    const elapsedMs = Math.max(now - this.#startedAt, targetMs / MAX_GROWTH);
+    const elapsedMs = Math.max(now - this.#startedAt, targetMs * LEAST_PART);
     return this.#recentMicros / (1 - Math.exp(-elapsedMs / targetMs));
   }
 
@@ -211,7 +207,10 @@ export class LeaseHolder {
 
   /** Calls that no lease covers wait for the answer. */
   #renewInBackground(lease: LeaseAccount): void {
-    if (this.#question === null) void this.#inTurn(() => this.#renewQuietly(lease));
+    if (this.#question !== null) return;
+    // After a failure, the next attempt is when half of the rest is used.
+    this.#answeredMicros = lease.freeMicros;
+    void this.#inTurn(() => this.#renewQuietly(lease));
   }
 
   /** Without an answer, the lease stays as it is. */
