@@ -8,6 +8,7 @@ import {
   type GatewayEvent,
   type GatewayEventRecord,
   type Labels,
+  type ReportMapping,
 } from '@tollkeeper/contracts';
 import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
@@ -64,7 +65,8 @@ export interface CallOptions {
  * test. The monotonic clock follows it, and advances when gateways wait after a 503.
  */
 export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 } = {}) {
-  const { logger } = testLogger();
+  const logs = testLogger();
+  const { logger } = logs;
   // Close to the real time, because MongoDB expires journal entries by its own clock.
   const noon = Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2;
   const clock = { now: noon };
@@ -216,9 +218,9 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     return { ...answered, retryAfter: response.headers['retry-after'] as string | undefined };
   }
 
-  /** Its key pins these labels. */
-  function newWorkspace(pinned: Labels = {}) {
-    const tenant = issued.issue('developer', pinned);
+  /** Its key pins these labels, and reads reports by this mapping. */
+  function newWorkspace(pinned: Labels = {}, reports: Partial<ReportMapping> = {}) {
+    const tenant = issued.issue('developer', pinned, reports);
     const { tenantId, apiKey } = tenant;
 
     /** Retries after a 503, as gateways do, but without the wait. */
@@ -298,6 +300,9 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     posted,
     /** Where our services and gateways call over gRPC. */
     grpcAddress: () => running[0]!.service.grpcAddress,
+    logs,
+    /** The name of its database. */
+    database,
     httpUrl: () => running[0]!.service.httpUrl,
     /** A client without a key. */
     grpc: { call: (rpc: Rpc, request: object) => running[0]!.grpc.call(rpc, request) },

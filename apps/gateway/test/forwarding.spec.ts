@@ -72,6 +72,8 @@ describe('what a service gets', () => {
     intake: ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
     reservations: ['authorization'],
     authz: ['authorization', 'x-api-key', ...Object.keys(OF_CALL)],
+    litellm: ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
+    portkey: ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
     leases: ['authorization'],
     'limit-leases': ['x-tollkeeper-caller'],
     'limit-reservations': ['x-tollkeeper-caller'],

@@ -52,7 +52,7 @@ export type Services = ReturnType<typeof createServices>;
  * loopback ports. Only the gateway has the port for users, and ingest the one for OTLP over gRPC.
  */
 export function createServices(options: ServicesOptions) {
-  const { config, port, otlpPort, publicUrl, mongodbUri, loggerOf, tracing } = options;
+  const { config, publicUrl, mongodbUri, loggerOf, tracing } = options;
   const metrics: Metrics[] = [];
   const callerTokenSecret = randomBytes(32).toString('base64url');
 

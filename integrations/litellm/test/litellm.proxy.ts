@@ -23,19 +23,21 @@ export interface LitellmOptions {
   upstreamUrl: string;
   /** Settings of the plugin. */
   env: Record<string, string>;
+  /** Settings of the proxy that replace those with the plugin. */
+  settings?: object;
 }
 
 /**
  * A real LiteLLM proxy with the plugin, until it answers. The models are `chat`, `unpriced`, `embedding`, `free`,
  * `falling`, which falls back to `unpriced`, `mixed` of two deployments, and `any/…`.
  */
-export async function startLitellm({ upstreamUrl, env }: LitellmOptions): Promise<LitellmProxy> {
+export async function startLitellm({ upstreamUrl, env, settings }: LitellmOptions): Promise<LitellmProxy> {
   const python = await pythonWithLitellm();
   const directory = await mkdtemp(join(tmpdir(), 'tollkeeper-litellm-'));
   await copyFile(PLUGIN, join(directory, 'tollkeeper_litellm.py'));
   await copyFile(AUTHENTICATION, join(directory, 'agent_auth.py'));
   // YAML takes JSON as it is.
-  await writeFile(join(directory, 'config.yaml'), JSON.stringify(configuration(upstreamUrl)));
+  await writeFile(join(directory, 'config.yaml'), JSON.stringify({ ...configuration(upstreamUrl), ...settings }));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const child = spawn(

@@ -1,6 +1,7 @@
 export * from './agent-header.ts';
 export * from './asked-attributes.ts';
 export * from './call-origin.ts';
+export * from './each-in-slices.ts';
 export * from './fact-sources.ts';
 export * from './fact-table.ts';
 export * from './facts.ts';

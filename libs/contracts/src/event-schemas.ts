@@ -92,10 +92,7 @@ export const callUnmeteredData = z.strictObject({
   labels: labels.optional(),
 });
 
-/**
- * An attempt of a call failed, so it costs nothing. Unless the call succeeds with another attempt within 10 seconds,
- * its reservation is released.
- */
+/** An attempt of a call failed. Unless another one succeeds within 10 seconds, its reservation is released. */
 export const callFailedData = z.strictObject({
   request_id: identifier.meta({ description: 'The `request_id` of its reservation', example: 'call:71cb5baf' }),
   run_id: identifier,

@@ -36,7 +36,7 @@ export const unmetered = {
   type: 'call.unmetered',
   data: { call_id: 'call:1', run_id: 'run-1', agent_id: 'agent-1', model: 'gpt-4o', reason: 'client_gone' },
 };
-export const failed = {
+const failed = {
   ...spend,
   type: 'call.failed',
   data: { request_id: 'call:1', run_id: 'run-1', agent_id: 'agent-1', model: 'gpt-4o' },

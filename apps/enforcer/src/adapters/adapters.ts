@@ -8,6 +8,8 @@ import type { CallPrices } from '../prices/call.prices.ts';
 import { createAuthorizationHandlers } from './authorization.handlers.ts';
 import { createAuthzRoutes } from './authz.routes.ts';
 import { createCallEnd } from './call.end.ts';
+import { createLitellmRoute } from './litellm.routes.ts';
+import { createPortkeyRoutes } from './portkey.routes.ts';
 import { createProxyKeyAuthenticator } from './proxy.key.ts';
 import { createRateLimitAuthenticator, createRateLimitHandlers } from './rate.limit.handlers.ts';
 
@@ -25,8 +27,14 @@ export function createAdapters({ unreserved, access, ...deps }: AdapterDeps): {
   services: GrpcService[];
 } {
   const endCall = createCallEnd({ ...deps, unreserved });
+  const { asking: mayAsk, ending: mayEnd } = access.check;
+  const [asking, ending] = [createProxyKeyAuthenticator(mayAsk), createProxyKeyAuthenticator(mayEnd)];
   return {
-    routes: createAuthzRoutes({ ...deps, access: createProxyKeyAuthenticator(access.check.asking) }),
+    routes: [
+      ...createAuthzRoutes({ ...deps, access: asking }),
+      createLitellmRoute({ ...deps, access: asking }),
+      ...createPortkeyRoutes({ ...deps, endCall, access: { asking, ending } }),
+    ],
     services: [
       createRateLimitHandlers({ ...deps, endCall, authenticator: createRateLimitAuthenticator(access.check) }),
       createAuthorizationHandlers({ ...deps, authenticator: access.grpc }),

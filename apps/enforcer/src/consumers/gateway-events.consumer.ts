@@ -38,8 +38,8 @@ const READ_TYPES: ReadonlySet<string> = new Set(['spend.settled', 'spend.reprice
 
 /**
  * Posts the spend in events, and reports the limits that it reaches. Posting a settlement again changes nothing, so it
- * needs no transaction with the offset. The offset moves after a whole batch is posted. Reservations of failed calls
- * are released a little later than their events are read, which may be more than once.
+ * needs no transaction with the offset. The offset moves after a whole batch is posted. The reservation of a failed
+ * call is released a little after its event was read last.
  */
 export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsumer {
   const { thresholds, clock } = deps;

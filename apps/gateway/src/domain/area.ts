@@ -86,6 +86,16 @@ const TELEMETRY = {
   bodyLimitBytes: INTAKE_PATHS.traces.maxBytes,
 } as const;
 
+/** Hooks of gateways, which send the prompts of calls, and wait for three seconds or more. */
+const HOOKS = {
+  ...DEFAULTS,
+  upstream: 'enforcer',
+  access: 'key',
+  headers: ['authorization', 'x-api-key', 'x-tollkeeper-agent'],
+  bodyLimitBytes: 8 * 1024 * 1024,
+  answerWithinMs: 2_500,
+} as const;
+
 const anyMember = { read: 'member', write: 'member' } as const;
 const admins = { read: 'admin', write: 'admin' } as const;
 const owners = { read: 'owner', write: 'owner' } as const;
@@ -231,6 +241,8 @@ export const AREAS: readonly Area[] = [
     headers: ['authorization', 'x-api-key', ...CALL_HEADERS],
     answerWithinMs: 1_000,
   },
+  { ...HOOKS, name: 'litellm', path: '/api/v1/adapters/litellm' },
+  { ...HOOKS, name: 'portkey', path: '/api/v1/adapters/portkey' },
   {
     ...DEFAULTS,
     name: 'leases',

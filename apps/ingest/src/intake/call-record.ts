@@ -16,10 +16,7 @@ export interface CallRecord extends CallIdentity, CallOrigin {
   outcome: CallOutcome;
 }
 
-/**
- * `spent`: has tokens or a cost. The others have neither: the call failed, was denied by Tollkeeper, or nobody knows
- * what it cost.
- */
+/** `spent`: has tokens or a cost. The others have neither. `denied`: by Tollkeeper, which knows it. */
 export type CallOutcome = 'spent' | 'failed' | 'denied' | 'no_usage' | 'client_gone';
 
 /** A call that a guard of the sender blocked. */

@@ -1,6 +1,11 @@
-import type { FoundFacts, IntakeRecord, SenderCost, SpanTree } from '@tollkeeper/call-facts';
+import {
+  eachInSlices,
+  type FoundFacts,
+  type IntakeRecord,
+  type SenderCost,
+  type SpanTree,
+} from '@tollkeeper/call-facts';
 import { inputTotal } from '@tollkeeper/prices';
-import { eachInSlices } from './each-in-slices.ts';
 import { disjointTokens, type DisjointTokens } from './token-kinds.ts';
 
 /** A record that is a call, before it is known whether another one inside it repeats it. */

@@ -2,6 +2,7 @@ import {
   countBlocks,
   countCalls,
   createSpanTree,
+  eachInSlices,
   FACT_TABLE,
   factsOf,
   type FactTable,
@@ -18,7 +19,6 @@ import {
 import type { CallFlag } from '@tollkeeper/contracts';
 import type { CallOutcome, CallRecord, GuardBlock, Reading } from './call-record.ts';
 import { type Candidate, candidateOf, findRepetition, isInUsd } from './call-tree.ts';
-import { eachInSlices } from './each-in-slices.ts';
 import { guardsThatBlocked } from './guard-blocks.ts';
 import { digest, identityOf } from './identity.ts';
 import { createNotices, type Notices } from './notices.ts';

@@ -1,6 +1,12 @@
-import { ASKED, type AskedAttributes, countCalls, type IntakeRecord, MalformedBody } from '@tollkeeper/call-facts';
+import {
+  ASKED,
+  type AskedAttributes,
+  countCalls,
+  eachInSlices,
+  type IntakeRecord,
+  MalformedBody,
+} from '@tollkeeper/call-facts';
 import { AppError } from '@tollkeeper/kernel';
-import { eachInSlices } from './each-in-slices.ts';
 import { decodeCallbacks, decodeLines } from './litellm-callback.ts';
 import { decodeJson } from './otlp-json.ts';
 import { decodeProtobuf, type Signal } from './otlp-protobuf.ts';

@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import protobuf from 'protobufjs/minimal.js';
-import { ASKED } from '@tollkeeper/call-facts';
+import { ASKED, eachInSlices } from '@tollkeeper/call-facts';
 import { errorOf } from '../../test/otlp.bodies.ts';
 import { decodeOtlp } from './decode.ts';
-import { eachInSlices } from './each-in-slices.ts';
 import { decodeCallbacks } from './litellm-callback.ts';
 import { decodeJson } from './otlp-json.ts';
 import { decodeProtobuf } from './otlp-protobuf.ts';

@@ -118,6 +118,9 @@ export interface Operations {
   'POST /api/v1/limits/reservations/{reservation_id}:release': { data: Api.ReleaseReservationAsOwnerData; responses: Api.ReleaseReservationAsOwnerResponses };
   'GET /api/v1/adapters/authz': { data: Api.AuthorizeCallData; responses: Api.AuthorizeCallResponses };
   'POST /api/v1/adapters/authz': { data: Api.AuthorizeCallWithBodyData; responses: Api.AuthorizeCallWithBodyResponses };
+  'POST /api/v1/adapters/litellm/beta/litellm_basic_guardrail_api': { data: Api.AskForLitellmCallData; responses: Api.AskForLitellmCallResponses };
+  'POST /api/v1/adapters/portkey/before': { data: Api.AskForPortkeyCallData; responses: Api.AskForPortkeyCallResponses };
+  'POST /api/v1/adapters/portkey/after': { data: Api.SettlePortkeyCallData; responses: Api.SettlePortkeyCallResponses };
   'GET /api/v1/audit': { data: Api.ListAuditRecordsData; responses: Api.ListAuditRecordsResponses };
   'GET /api/v1/audit/{record_id}': { data: Api.GetAuditRecordData; responses: Api.GetAuditRecordResponses };
   'POST /api/v1/execute': { data: Api.ExecuteData; responses: Api.ExecuteResponses };

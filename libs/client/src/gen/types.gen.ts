@@ -7854,6 +7854,135 @@ export type AuthorizeCallWithBodyResponses = {
     200: unknown;
 };
 
+export type AskForLitellmCallData = {
+    body?: Blob | File;
+    path?: never;
+    query?: never;
+    url: '/api/v1/adapters/litellm/beta/litellm_basic_guardrail_api';
+};
+
+export type AskForLitellmCallErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type AskForLitellmCallError = AskForLitellmCallErrors[keyof AskForLitellmCallErrors];
+
+export type AskForLitellmCallResponses = {
+    /**
+     * Whether the call may be made
+     */
+    200: {
+        action: 'NONE' | 'BLOCKED';
+        /**
+         * For the caller: which limit denied the call, and why
+         */
+        blocked_reason?: string;
+    };
+};
+
+export type AskForLitellmCallResponse = AskForLitellmCallResponses[keyof AskForLitellmCallResponses];
+
+export type AskForPortkeyCallData = {
+    body?: Blob | File;
+    path?: never;
+    query?: {
+        /**
+         * Output that is reserved for a call without a limit of its own; default 4096
+         */
+        max_output_tokens?: number;
+        /**
+         * USD micros to reserve for a call of a model without a known price; default 50000
+         */
+        unpriced_micros?: number;
+        /**
+         * When a reservation expires; default 600
+         */
+        ttl_seconds?: number;
+    };
+    url: '/api/v1/adapters/portkey/before';
+};
+
+export type AskForPortkeyCallErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type AskForPortkeyCallError = AskForPortkeyCallErrors[keyof AskForPortkeyCallErrors];
+
+export type AskForPortkeyCallResponses = {
+    /**
+     * Whether the call may go on
+     */
+    200: {
+        /**
+         * Whether the call may be made
+         */
+        verdict: boolean;
+        /**
+         * Why not, for the caller
+         */
+        data?: {
+            reason: string;
+        };
+    };
+};
+
+export type AskForPortkeyCallResponse = AskForPortkeyCallResponses[keyof AskForPortkeyCallResponses];
+
+export type SettlePortkeyCallData = {
+    body?: Blob | File;
+    path?: never;
+    query?: {
+        /**
+         * Output that is reserved for a call without a limit of its own; default 4096
+         */
+        max_output_tokens?: number;
+        /**
+         * USD micros to reserve for a call of a model without a known price; default 50000
+         */
+        unpriced_micros?: number;
+        /**
+         * When a reservation expires; default 600
+         */
+        ttl_seconds?: number;
+    };
+    url: '/api/v1/adapters/portkey/after';
+};
+
+export type SettlePortkeyCallErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type SettlePortkeyCallError = SettlePortkeyCallErrors[keyof SettlePortkeyCallErrors];
+
+export type SettlePortkeyCallResponses = {
+    /**
+     * Whether the call may go on
+     */
+    200: {
+        /**
+         * Whether the call may be made
+         */
+        verdict: boolean;
+        /**
+         * Why not, for the caller
+         */
+        data?: {
+            reason: string;
+        };
+    };
+};
+
+export type SettlePortkeyCallResponse = SettlePortkeyCallResponses[keyof SettlePortkeyCallResponses];
+
 export type ListAuditRecordsData = {
     body?: never;
     path?: never;
