@@ -1,4 +1,11 @@
-import type { LeaseFacts } from './lease.api.ts';
+/** What budgets see of the calls of a lease. */
+export interface LeaseFacts {
+  agent_id: string;
+  plan_key: string | undefined;
+  model: string | undefined;
+  provider: string | undefined;
+  labels: Record<string, string> | undefined;
+}
 
 /** Local holds end in steps of this length, so that they need no list and no timers. */
 const STEP_MS = 10_000;

@@ -1,18 +1,12 @@
-import type { GrantLeaseResponse, Lease, RenewLeaseResponse, SettledLease } from './gen/types.gen.ts';
+import type { GrantLeaseResponse, Lease, RenewLeaseResponse, SettledLease, SettleLeaseData } from './gen/types.gen.ts';
 import { type Send, withField } from './http.transport.ts';
-import type { LeaseSettlement } from './settlement.queue.ts';
+import type { LeaseFacts } from './lease.account.ts';
 import { TollkeeperError } from './tollkeeper.error.ts';
 
-/** What budgets see of the calls of a lease. */
-export interface LeaseFacts {
-  agent_id: string;
-  plan_key: string | undefined;
-  model: string | undefined;
-  provider: string | undefined;
-  labels: Record<string, string> | undefined;
-}
+/** A settlement of a lease, as it is sent. */
+export type LeaseSettlement = SettleLeaseData['body']['settlements'][number];
 
-export interface LeaseWish {
+interface LeaseWish {
   runId: string;
   amountMicros: number;
   minMicros: number;

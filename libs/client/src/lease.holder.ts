@@ -1,6 +1,6 @@
 import type { DeniedLease, Lease } from './gen/types.gen.ts';
-import { LeaseAccount } from './lease.account.ts';
-import type { LeaseApi, LeaseFacts } from './lease.api.ts';
+import { LeaseAccount, type LeaseFacts } from './lease.account.ts';
+import type { LeaseApi } from './lease.api.ts';
 import type { Clock } from './monotonic.clock.ts';
 import { TollkeeperUnavailable } from './tollkeeper.error.ts';
 

@@ -1,8 +1,9 @@
+import type { AllowedCall, ReserveOptions, SettleOptions } from './call.types.ts';
 import type { LeaseAccount } from './lease.account.ts';
 import type { LeaseHolder } from './lease.holder.ts';
 import type { Clock } from './monotonic.clock.ts';
-import type { LeaseSettlement, SettlementQueue } from './settlement.queue.ts';
-import type { AllowedCall, ReserveOptions, SettleOptions } from './tollkeeper.client.ts';
+import type { LeaseSettlement } from './lease.api.ts';
+import type { SettlementQueue } from './settlement.queue.ts';
 import { TollkeeperError, unavailable } from './tollkeeper.error.ts';
 import { within } from './within.ts';
 

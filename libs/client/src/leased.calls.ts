@@ -1,13 +1,13 @@
+import type { AllowedCall, CallOptions, DeniedCall, ReserveOptions } from './call.types.ts';
 import type { ReportedEvent } from './event.reporter.ts';
 import type { Send } from './http.transport.ts';
 import type { SettledLease } from './gen/types.gen.ts';
 import type { LeaseAccount } from './lease.account.ts';
-import { createLeaseApi, type LeaseApi } from './lease.api.ts';
+import { createLeaseApi, type LeaseApi, type LeaseSettlement } from './lease.api.ts';
 import { LeaseHolder, type LeaseSizing } from './lease.holder.ts';
 import { holdSecondsOf, leasedCall } from './leased.call.ts';
 import type { Clock } from './monotonic.clock.ts';
-import { type LeaseSettlement, SettlementQueue } from './settlement.queue.ts';
-import type { AllowedCall, CallOptions, DeniedCall, ReserveOptions } from './tollkeeper.client.ts';
+import { SettlementQueue } from './settlement.queue.ts';
 import { unavailable } from './tollkeeper.error.ts';
 import { within } from './within.ts';
 

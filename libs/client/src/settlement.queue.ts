@@ -1,10 +1,8 @@
-import type { SettledLease, SettleLeaseData } from './gen/types.gen.ts';
+import type { SettledLease } from './gen/types.gen.ts';
 import type { Clock } from './monotonic.clock.ts';
 import type { LeaseAccount } from './lease.account.ts';
+import type { LeaseSettlement } from './lease.api.ts';
 import { TollkeeperError } from './tollkeeper.error.ts';
-
-/** A settlement of a lease, as it is sent. */
-export type LeaseSettlement = SettleLeaseData['body']['settlements'][number];
 
 export interface SettlementQueueDeps {
   /** Sends settlements of a lease. Resolves to one result for each, in their order. */

@@ -5,7 +5,7 @@ import { LeaseLedger } from './lease.ledger.ts';
 import { VirtualTime } from './virtual.time.ts';
 
 /** Numbers from 0 to 1 that follow from a seed (mulberry32). */
-export function randomOf(seed: number): () => number {
+function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
