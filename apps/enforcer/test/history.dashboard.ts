@@ -51,7 +51,7 @@ export class HistoryDashboard {
       if (lease === undefined || fact.kind !== 'drawn') continue;
       const { settlementId, micros } = fact;
       const { agentId, planKey } = lease.request;
-      this.add({ settlementId, reservationId: null, agentId, planKey, call: lease.call, micros, at: fact.now });
+      this.add({ settlementId, reservationId: id, agentId, planKey, call: lease.call, micros, at: fact.now });
     }
     return answer;
   }

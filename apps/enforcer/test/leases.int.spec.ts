@@ -109,7 +109,10 @@ describe('settlements from a lease', () => {
     const events = workspace.events('spend.settled');
     const labels = { env: 'prod', team: 'growth', user: 'zoe' };
     expect(events.slice(0, 2)).toMatchObject([
-      { time: occurred, data: { settlement_id: 'stl-1', lease_id: id, model: 'large-1', labels, input_tokens: 7 } },
+      {
+        time: occurred,
+        data: { settlement_id: 'stl-1', reservation_id: id, lease_id: id, model: 'large-1', labels, input_tokens: 7 },
+      },
       { time: at(clock.now), data: { settlement_id: 'stl-2', amount_micros: 30 } },
     ]);
     const again = await workspace.settleFrom(id, [cost(51, 'stl-1'), cost(1, 'stl-3')], { replica: 1 });

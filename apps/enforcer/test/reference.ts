@@ -248,7 +248,7 @@ export class Reference implements History {
     const isTooOld = at < this.now - 3 * 86_400_000;
     const day = isTooOld ? undefined : this.dayOf(at);
     const before = this.posted(settlementId);
-    const lease = spend.reservationId === null ? this.leases.granted(spend.leaseId ?? '') : undefined;
+    const lease = this.leases.granted(spend.reservationId ?? spend.leaseId ?? '');
     if (lease !== undefined) {
       return before === undefined ? this.leases.draw(lease, settlementId, micros, all) : 'duplicate';
     }

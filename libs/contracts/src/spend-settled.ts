@@ -58,9 +58,11 @@ export const spendSettledData = z
     provider: providerName.optional(),
     input_tokens: tokens.optional().meta({ description: 'All tokens of the input. Absent: those of `tokens`' }),
     output_tokens: tokens.optional().meta({ description: 'All tokens of the output. Absent: those of `tokens`' }),
-    reservation_id: identifier.optional().meta({ description: 'The reservation that this settles, if there is one' }),
+    reservation_id: identifier
+      .optional()
+      .meta({ description: 'The reservation that this settles, if there is one; of a call by a lease, the lease' }),
     lease_id: identifier.optional().meta({
-      description: 'The lease from which this is settled, if there is one. Without effect beside a `reservation_id`',
+      description: 'The lease from which this is settled, if there is one. A `reservation_id` comes first',
     }),
     labels: labels.optional(),
     request_id: identifier.optional().meta({

@@ -63,8 +63,8 @@ export function spendSettled(
   settlement: Settlement,
   at: number,
 ): ReportedEvent {
-  const named = call.id === null ? { request_id: call.requestId } : { reservation_id: call.id };
-  return settled(tenantId, call, settlement, { at, named });
+  const of = call.id === null ? { request_id: call.requestId } : { reservation_id: call.id };
+  return settled(tenantId, call, settlement, { at, of });
 }
 
 /** A call was settled from a lease. Its time is one of the lease, which is not over yet. */
@@ -78,7 +78,8 @@ export function spendFromLease(
   const { agentId, planKey, model = null, provider = null, keyId = null, labels = {} } = lease;
   const call = { runId, agentId, planKey, model, provider, keyId, labels };
   const at = Math.min(now, Math.max(lease.createdAt, occurredAt));
-  return settled(tenantId, call, settlement, { at, named: { lease_id: lease.id } });
+  // The dashboard keeps the `reservation_id`, by which a budget that is filled finds the lease again.
+  return settled(tenantId, call, settlement, { at, of: { reservation_id: lease.id, lease_id: lease.id } });
 }
 
 /** A call that was made. */
@@ -92,7 +93,7 @@ function settled(
   tenantId: TenantId,
   call: SettledCall,
   settlement: Settlement,
-  { at, named }: { at: number; named: { reservation_id: string } | { request_id: string } | { lease_id: string } },
+  { at, of }: { at: number; of: { request_id: string } | { reservation_id: string; lease_id?: string } },
 ): ReportedEvent {
   const { runId, agentId, planKey, keyId, labels } = call;
   const { settlementId, amountMicros, inputTokens, outputTokens, pricedBy } = settlement;
@@ -109,7 +110,7 @@ function settled(
     ...(outputTokens !== undefined && { output_tokens: outputTokens }),
     ...tokensIn(settlement),
     ...(pricedBy !== undefined && { priced_by: pricedBy }),
-    ...named,
+    ...of,
     ...labelsIn(labels),
   };
   return event('spend.settled', `stl_${digestOf(tenantId, settlementId)}`, { at, data, keyId });

@@ -10,6 +10,7 @@ import { HistorySteps, type Step } from '../../test/history.steps.ts';
 import { createMemoryJournal, createMemorySnapshots, ALONE } from '../../test/memory.stores.ts';
 import { countDay } from '../../test/reference.counts.ts';
 import { Reference } from '../../test/reference.ts';
+import type { ActiveBudgets } from '../domain/active.budgets.ts';
 import { withNewestBudgets } from '../domain/newest.budgets.ts';
 import { createLedgerMetrics } from './ledger.metrics.ts';
 import { createWorkspaceLedger } from './workspace.ledger.ts';
@@ -59,12 +60,13 @@ async function live(seed: number): Promise<void> {
   };
   const replicas = [0, 1, 2].map(() => createWorkspaceLedger(TENANT, deps));
   const log: string[] = [];
+  /** The budgets of the last change of the meters: the ledger refuses older ones from then on. */
+  let met: ActiveBudgets | undefined;
 
   async function check(replica: number, asked: readonly Step[]): Promise<void> {
     // With older budgets, a request is decided only if the ledger has not met the newer ones.
     const { active, before } = limits;
-    const isStale =
-      asked.length === 1 && reference.meters.isAgreed(active.all) && !reference.meters.isAgreed(before.all);
+    const isStale = asked.length === 1 && met === active && !reference.meters.isAgreed(before.all);
     const source = limits.source(isStale);
     const isBudgeted = asked.some(({ ask }) => ask(active).budgets !== undefined);
     // A request is repeated if the replica has just met other budgets. All of a batch are then, or they change places.
@@ -73,6 +75,7 @@ async function live(seed: number): Promise<void> {
         replicas[replica]!.submit<unknown>({ ...ask(known), ...(isBudgeted && { budgets: known }) }),
       );
     const answers = asked.map((step) => submit(step).then(plain, codeOf));
+    if (isBudgeted && !reference.meters.isAgreed(active.all)) met = active;
     if (isBudgeted) reference.agree(active.all);
     for (const [index, { what, expected }] of asked.entries()) {
       log.push(`${new Date(reference.now).toISOString()} replica ${replica}: ${what}`);

@@ -866,7 +866,7 @@ export type Settlement = {
     response_model?: string;
     request_model?: string;
     /**
-     * The settled reservation, if there was one
+     * The settled reservation or the lease, if there was one
      */
     reservation_id?: string;
 };
@@ -1114,7 +1114,7 @@ export type SettlementEvent = {
     response_model?: string;
     request_model?: string;
     /**
-     * The settled reservation, if there was one
+     * The settled reservation or the lease, if there was one
      */
     reservation_id?: string;
     source: string;
@@ -6462,11 +6462,11 @@ export type PostEventsData = {
              */
             output_tokens?: number;
             /**
-             * The reservation that this settles, if there is one
+             * The reservation that this settles, if there is one; of a call by a lease, the lease
              */
             reservation_id?: string;
             /**
-             * The lease from which this is settled, if there is one. Without effect beside a `reservation_id`
+             * The lease from which this is settled, if there is one. A `reservation_id` comes first
              */
             lease_id?: string;
             /**
