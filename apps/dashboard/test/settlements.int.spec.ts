@@ -63,6 +63,14 @@ describe('ListSettlements', () => {
     ]);
   });
 
+  it('names the lease of a settlement in place of a reservation', async () => {
+    const tenantId = newTenant();
+    const [leased, both] = [{ lease_id: 'lse_1' }, { lease_id: 'lse_1', reservation_id: 'rsv_1' }];
+    await dashboard.append(tenantId, [settled(at(noon), 1, leased), settled(at(noon + 1), 1, both)]);
+    const { settlements } = await dashboard.listSettlements({ tenantId, ...today });
+    expect(settlements.map(({ reservationId }) => reservationId)).toEqual(['lse_1', 'rsv_1']);
+  });
+
   it('has each settlement once while others are reported, and none of another workspace or time', async () => {
     const [tenantId, other] = [newTenant(), newTenant()];
     const spendOf = (count: number) =>

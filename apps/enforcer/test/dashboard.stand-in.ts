@@ -56,7 +56,8 @@ export function createDashboardStandIn(logger: Logger, { page = PAGE, caughtUp }
 
 function toSettlement({ keyId, event }: GatewayEventRecord, time: number) {
   if (!isSpendSettled(event)) return [];
-  const { settlement_id, agent_id, plan_key, model, provider, labels = {}, amount_micros, reservation_id } = event.data;
+  const { settlement_id, agent_id, plan_key, model, provider, labels = {}, amount_micros } = event.data;
+  const { reservation_id = event.data.lease_id } = event.data;
   return {
     settlementId: settlement_id,
     time,

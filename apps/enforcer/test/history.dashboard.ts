@@ -17,8 +17,9 @@ export class HistoryDashboard {
     this.next = next;
   }
 
-  /** Keeps no requests and no leases, as the dashboard. */
-  add({ requestId: _, leaseId: __, ...spend }: Spend): void {
+  /** Keeps no requests, as the dashboard, and leases in place of reservations. */
+  add({ requestId: _, leaseId = null, ...event }: Spend): void {
+    const spend = { ...event, reservationId: event.reservationId ?? leaseId };
     const key = `${spend.settlementId} ${spend.correctedAt ?? ''}`;
     if (!this.events.has(key)) this.events.set(key, spend);
   }

@@ -11,7 +11,7 @@ import type { HistoryDeps, Step } from './history.steps.ts';
 import { countsIn } from './reference.counts.ts';
 
 const GIVEN: readonly Labels[] = [{}, {}, {}, { env: 'prod' }];
-const KINDS = ['grant', 'grant', 'settle', 'settle', 'settle', 'renew', 'renew', 'giveBack', 'get'] as const;
+const KINDS = ['grant', 'grant', 'settle', 'settle', 'settle', 'renew', 'renew', 'giveBack', 'get', 'die'] as const;
 
 /** Random steps of gateways with leases. They share requests, leases and settlements with all other steps. */
 export class HistoryLeases {
@@ -36,6 +36,8 @@ export class HistoryLeases {
         return this.giveBack();
       case 'get':
         return this.get();
+      case 'die':
+        return this.die();
     }
   }
 
@@ -90,6 +92,26 @@ export class HistoryLeases {
       what: `settle ${id} ${JSON.stringify(settlements)}`,
       ask: (known) => settleLease(id, drawn, known),
       expected: () => dashboard.draws(id, () => reference.leases.settle(id, settlements, limits.active.all)),
+    };
+  }
+
+  /** The replica dies once the events are in the log: the ledger learns of them when a budget is filled. */
+  private die(): Step {
+    const { dashboard, reference, next } = this.deps;
+    const id = this.id();
+    const settlementId = `settlement-${next(15)}`;
+    const micros = next(50);
+    return {
+      what: `a replica dies that settles ${settlementId} ${micros} from ${id}`,
+      ask: () => readLease(id),
+      expected: () => {
+        const lease = reference.leases.granted(id);
+        if (lease === undefined) return 'not_found';
+        const { request, call } = lease;
+        const { agentId, planKey } = request;
+        dashboard.add({ settlementId, reservationId: id, agentId, planKey, call, micros, at: reference.now });
+        return reference.leases.get(id);
+      },
     };
   }
 

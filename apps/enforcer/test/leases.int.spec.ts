@@ -158,6 +158,23 @@ describe('settlements from a lease', () => {
     });
   });
 
+  it('count for the lease also if the dashboard has their events before the enforcer has read them', async () => {
+    const workspace = stack.newWorkspace();
+    const { tenantId } = workspace;
+    const { id } = await workspace.leased(100);
+    const time = at(clock.now);
+    const data = { settlement_id: 'stl-1', run_id: 'run-1', agent_id: 'planner', amount_micros: 60, lease_id: id };
+    const event = { specversion: '1.0', id: 'e-1', source: 'gateway', type: 'spend.settled', time, data } as const;
+    stack.dashboard.add({ tenantId, receivedAt: time, event });
+    budgets.setBudgets(tenantId, { id: 'bud_month', period: { kind: 'month', startDay: 1 }, limitMicros: 1_000 });
+    clock.now += 2 * SECOND;
+    await eventually(async () => {
+      const { items } = await workspace.limits('?budget_id=bud_month');
+      expect(items).toMatchObject([{ state: 'exact', spent_micros: 60, held_micros: 40, open_leases: 1 }]);
+    });
+    expect(await workspace.readLease(id)).toMatchObject({ settled_micros: 60, left_micros: 40 });
+  });
+
   it('under the id of another lease or of a reservation count nothing, and hide no other settlement', async () => {
     const workspace = stack.newWorkspace(1_000);
     const [one, other] = [await workspace.leased(100), await workspace.leased(100)];

@@ -37,6 +37,7 @@ export interface EventData {
   plan_key?: string;
   provider?: string;
   reservation_id?: string;
+  lease_id?: string;
   /** Of a correction: what its settlement counted before and counts now, in USD micros. */
   from_micros?: number;
   to_micros?: number;

@@ -116,7 +116,10 @@ const FIELD_BYTES = 12;
 /** Most bytes of a UTF-16 unit in UTF-8. To measure each text would take most of the time of a page. */
 const UNIT_BYTES = 3;
 /** The texts of a settlement in an answer, besides labels. Its numbers are times and the amount. */
-const TEXTS = ['settlement_id', 'agent_id', 'plan_key', 'model', 'provider', 'key_id', 'reservation_id'] as const;
+const TEXTS = [
+  ...(['settlement_id', 'agent_id', 'plan_key', 'model', 'provider', 'key_id', 'reservation_id'] as const),
+  'lease_id',
+] as const;
 const FIXED_BYTES = (1 + TEXTS.length + 3) * FIELD_BYTES;
 
 /** At least the size of the settlement in an answer. */

@@ -32,7 +32,8 @@ function placeOf(cursor: string, { from, until }: { from: number; until: number 
 }
 
 function toMessage({ type, time, data }: DashboardEvent) {
-  const { settlement_id, agent_id, plan_key, model, provider, key_id, labels, reservation_id } = data;
+  const { settlement_id, agent_id, plan_key, model, provider, key_id, labels } = data;
+  const { reservation_id = data.lease_id } = data;
   return {
     ...{ settlementId: settlement_id, time, agentId: agent_id },
     amountMicros: type === SPEND_REPRICED ? correctedBy(data) : data.amount_micros,

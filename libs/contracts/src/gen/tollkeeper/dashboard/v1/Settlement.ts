@@ -25,7 +25,7 @@ export interface Settlement {
    */
   'amountMicros'?: (number | string | Long);
   /**
-   * The reservation that this settles, if there was one.
+   * The reservation or the lease that this settles, if there was one.
    */
   'reservationId'?: (string);
   /**
@@ -63,7 +63,7 @@ export interface Settlement__Output {
    */
   'amountMicros': (number);
   /**
-   * The reservation that this settles, if there was one.
+   * The reservation or the lease that this settles, if there was one.
    */
   'reservationId'?: (string);
   /**
