@@ -18,8 +18,8 @@ export class HistoryDashboard {
   }
 
   /** Keeps no requests, as the dashboard, and leases in place of reservations. */
-  add({ requestId: _, leaseId = null, ...event }: Spend): void {
-    const spend = { ...event, reservationId: event.reservationId ?? leaseId };
+  add({ requestId: _, leaseId, ...event }: Spend): void {
+    const spend = { ...event, reservationId: event.reservationId ?? leaseId ?? null };
     const key = `${spend.settlementId} ${spend.correctedAt ?? ''}`;
     if (!this.events.has(key)) this.events.set(key, spend);
   }

@@ -124,13 +124,18 @@ export class HistoryLeases {
       ttlSeconds: this.pick([10, 600]),
     };
     const lease = reference.leases.granted(id);
+    const given = { pinned: this.pick(GIVEN), ofAgent: this.pick(GIVEN) };
+    const [keyId, isPlanUsable] = [next(8) === 0 ? 'another-key' : null, next(8) > 0];
     // An earlier step of the same batch may grant it. All limits then, so that none is passed.
     const daily = ACCOUNTS.filter((account) => lease === undefined || countsIn(lease.request, account));
     const dailyLimits = limits.dailyLimits(daily);
     return {
-      what: `renew ${id} ${JSON.stringify(request)}`,
-      ask: (known) => renewLease(id, request, { daily: dailyLimits, budgets: known }),
-      expected: () => reference.leases.renew(id, request, dailyLimits, limits.active.all),
+      what: `renew ${id} ${JSON.stringify({ ...request, ...given, keyId, isPlanUsable })}`,
+      ask: (known) => renewLease(id, request, { ...given, keyId, isPlanUsable, daily: dailyLimits, budgets: known }),
+      expected: () => {
+        const isOwn = keyId === null && isPlanUsable;
+        return reference.leases.renew(id, request, { ...given, isOwn, limits: dailyLimits, all: limits.active.all });
+      },
     };
   }
 

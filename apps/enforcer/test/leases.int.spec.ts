@@ -133,7 +133,7 @@ describe('settlements from a lease', () => {
     expect(late.body['lease']).toMatchObject({ state: 'expired', settled_micros: 115, left_micros: 0 });
     await stack.posted();
     expect(await lastLimit(workspace)).toMatchObject({
-      ...{ spent_micros: 135, held_micros: 0, open_leases: 0, expired: 1 },
+      ...{ spent_micros: 135, held_micros: 0, open_leases: 0, expired: 0 },
       overspend_micros: { above_hold: 15, late: 20, unreserved: 0 },
     });
   });
@@ -253,6 +253,30 @@ describe('a renewal', () => {
     expect((await workspace.renew(id, 400, { ttl_seconds: 600 })).body).toMatchObject({
       ...{ amount_micros: 100, expires_in_ms: 540 * SECOND },
     });
+  });
+});
+
+describe('a renewal leaves a lease as it was, so that its gateway asks for another one,', () => {
+  const asLeased = { amount_micros: 100, expires_in_ms: 58 * SECOND };
+
+  it('once its plan is inactive', async () => {
+    const workspace = stack.newWorkspace(1_000);
+    budgets.setPlan(workspace.tenantId, 'pro', 500);
+    const { id } = await workspace.leased(100, { plan_key: 'pro' });
+    budgets.setPlan(workspace.tenantId, 'pro', 500, false);
+    clock.now += 2 * SECOND;
+    expect(await workspace.renew(id, 400)).toMatchObject({ status: 200, body: asLeased });
+  });
+
+  it('while its agent has another label', async () => {
+    const workspace = stack.newWorkspace(1_000, { env: 'prod' });
+    const { id } = await workspace.leased(100, { labels: { team: 'growth' } });
+    identity.setLabels(workspace.tenantId, 'planner', { team: 'sales' });
+    clock.now += 2 * SECOND;
+    expect((await workspace.renew(id, 400)).body).toMatchObject(asLeased);
+    identity.setLabels(workspace.tenantId, 'planner', { team: 'growth' });
+    clock.now += 2 * SECOND;
+    expect((await workspace.renew(id, 400)).body).toMatchObject({ amount_micros: 400 });
   });
 });
 

@@ -57,11 +57,10 @@ export function countDay(history: History, day: number, name: AccountName): Coun
     }
   }
   for (const lease of history.of('leased').filter(isCounted)) {
-    const { leftMicros, settledMicros, aboveMicros, lateMicros, isReturned } = history.leases.count(lease);
+    const { leftMicros, settledMicros, aboveMicros, lateMicros } = history.leases.count(lease);
     const isOpen = history.leases.isOpen(lease);
     if (isOpen) counted.held += leftMicros;
     if (isOpen) counted.leases += 1;
-    if (!isOpen && !isReturned) counted.expired += 1;
     counted.posted += settledMicros + lateMicros;
     counted.within += settledMicros - aboveMicros;
     overspend.above_hold += aboveMicros;
@@ -87,7 +86,7 @@ export function rowOf(
   resetsAt: number,
   { posted: spentMicros, held: heldMicros }: Counted,
 ): LimitRow {
-  const remainingMicros = Math.max(0, bound - spentMicros - heldMicros);
+  const remainingMicros = Math.max(0, bound - Math.max(0, spentMicros) - heldMicros);
   return {
     ...limit,
     period,

@@ -17,6 +17,13 @@ export interface LeaseCount {
   isReturned: boolean;
 }
 
+/** What applies to a renewal. `isOwn`: its key asked for the lease, and its plan is active. */
+interface Renewing extends Pick<LabelledLease, 'ofAgent' | 'pinned'> {
+  limits: readonly DailyLimit[];
+  all: readonly ActiveBudget[];
+  isOwn: boolean;
+}
+
 /** The rules of leases, as queries over everything that happened. */
 export class ReferenceLeases {
   private readonly history: Reference;
@@ -99,9 +106,9 @@ export class ReferenceLeases {
     return { decision: 'allowed', lease: this.find(id)!, limits: history.rows(limits, budgets) };
   }
 
-  /** When a lease ends that counts in the period, or in the step of a rolling one. */
+  /** When a lease ends that counts in the period, or in the step of a rolling one; or before a period that is ahead. */
   private endIn({ period }: ActiveBudget, current: Span | null): number {
-    if (current === null) return Infinity;
+    if (current === null) return period.kind === 'once' && period.start > this.history.now ? period.start : Infinity;
     return period.kind === 'rolling' ? current.start + period.seconds * 1000 : current.end;
   }
 
@@ -114,7 +121,7 @@ export class ReferenceLeases {
     return Math.min(...shares, Number.MAX_SAFE_INTEGER);
   }
 
-  renew(id: string, request: RenewalRequest, limits: readonly DailyLimit[], all: readonly ActiveBudget[]) {
+  renew(id: string, request: RenewalRequest, { limits, all, isOwn, ofAgent, pinned }: Renewing) {
     const { history } = this;
     const { now } = history;
     const fact = this.granted(id);
@@ -135,7 +142,8 @@ export class ReferenceLeases {
     const isCurrent = current.every(
       ({ budget, value, period }) => period === null || history.meters.holds(fact, budget, value, period),
     );
-    if (fact.day !== day.start || !isCurrent) return this.find(id)!;
+    const isSameCall = isOwn && isDeepStrictEqual(fact.call.labels, { ...fact.call.labels, ...ofAgent, ...pinned });
+    if (fact.day !== day.start || !isCurrent || !isSameCall) return this.find(id)!;
     const { settledMicros, leftMicros, amountMicros: granted, expiresAt } = this.count(fact);
     const more = Math.min(wished - settledMicros - leftMicros, this.share(limits, budgets, true));
     const ends = [now + ttlSeconds * 1000, day.end];

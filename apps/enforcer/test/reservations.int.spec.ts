@@ -48,7 +48,7 @@ describe('a call that asks', () => {
       },
     });
     expect(denied.body['denial']).toMatchObject({
-      message: expect.stringContaining('Settle or release open reservations'),
+      message: expect.stringContaining('Settle or release open reservations, return leases'),
     });
     // The cause of the denial is gone, so the same request is now granted.
     await workspace.release((first.body['reservation'] as { id: string }).id);

@@ -186,7 +186,7 @@ function refusalOf(
   }
   if (ledger.holdBytes >= MAX_HOLD_BYTES) {
     const message =
-      'The open reservations of the workspace have too many long labels. Send fewer or shorter labels, and settle or release the reservations of finished calls.';
+      'The open reservations and leases of the workspace have too many long labels. Send fewer or shorter labels, and settle, release or return those of finished calls.';
     return new UsedUpError('open_reservations', message, 1);
   }
   for (const key of accountsOf({ day: day.start, agentId, planKey })) {
@@ -196,7 +196,7 @@ function refusalOf(
     }
     const { held } = ledger.readAccount(key) ?? EMPTY_ACCOUNT;
     if (held + amountMicros > MAX_MICROS) {
-      const message = `Open reservations may hold at most ${MAX_MICROS} together; ${held} is held already. Settle or release some.`;
+      const message = `Open reservations and leases may hold at most ${MAX_MICROS} together; ${held} is held already. Settle, release or return some.`;
       return new UsedUpError('held', message, 1);
     }
   }

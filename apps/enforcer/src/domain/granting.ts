@@ -37,23 +37,25 @@ export interface GrantSteps<Request, Decision> {
   isDry: boolean;
 }
 
-/** Grants requests for reservations and leases: finds what applies to them, and reports what becomes of them. */
-export function createGranting(deps: GrantingDeps) {
-  const { submit, denials, limits, budgets, agents, agentLabels, clock } = deps;
-
-  /** What applies to the request, but for the limits of budgets, and those budgets. */
-  async function look(tenantId: TenantId, request: Asked) {
-    const { agentId, planKey } = request;
+/** Finds what applies to calls of an agent under a plan, but for the limits of budgets, and those budgets. */
+export function createLook({ limits, budgets, agentLabels }: Pick<GrantingDeps, 'limits' | 'budgets' | 'agentLabels'>) {
+  return async function look(tenantId: TenantId, call: Pick<Asked, 'agentId' | 'planKey'>) {
+    const { agentId } = call;
     // Nearly all is known, and then waiting for it would cost a turn.
     const [known, active] = [agentLabels.labelsOf(tenantId, [agentId]), budgets.of(tenantId)];
-    const asked = limits.applying(tenantId, request);
+    const asked = limits.applying(tenantId, call);
     const isKnown = !(known instanceof Promise) && !(active instanceof Promise);
     const [applying, ofAgents, budgetsNow] = isKnown
       ? [await asked, known, active]
       : await Promise.all([asked, known, active]);
-    requirePlan(applying.plan, planKey);
-    return { daily: applying.limits, ofAgent: ofAgents.get(agentId) ?? {}, budgetsNow };
-  }
+    return { plan: applying.plan, daily: applying.limits, ofAgent: ofAgents.get(agentId) ?? {}, budgetsNow };
+  };
+}
+
+/** Grants requests for reservations and leases: finds what applies to them, and reports what becomes of them. */
+export function createGranting(deps: GrantingDeps) {
+  const { submit, denials, budgets, agents, clock } = deps;
+  const look = createLook(deps);
 
   return async function grant<Request extends Asked, Decision extends Decided>(
     { tenantId, keyId, labels: pinned }: ReservingKey,
@@ -62,7 +64,8 @@ export function createGranting(deps: GrantingDeps) {
   ): Promise<Decision> {
     const deadline = performance.now() + DECIDE_MS;
     const decide = async () => {
-      const { daily, ofAgent, budgetsNow } = await look(tenantId, request);
+      const { plan, daily, ofAgent, budgetsNow } = await look(tenantId, request);
+      requirePlan(plan, request.planKey);
       const labels = labelsOf({ pinned, ofAgent, labels: request.labels });
       const call = budgetedCall({ ...request, keyId, labels });
       const decided = (active: ActiveBudgets) => {
@@ -83,8 +86,13 @@ export function createGranting(deps: GrantingDeps) {
   };
 }
 
+/** Whether calls under the plan are possible. */
+export function isUsable(plan: ApplyingLimits['plan']): boolean {
+  return plan === 'none' || plan === 'active';
+}
+
 function requirePlan(plan: ApplyingLimits['plan'], planKey: string | null): void {
-  if (plan !== 'unknown' && plan !== 'inactive') return;
+  if (isUsable(plan)) return;
   const message = plan === 'unknown' ? 'must be a plan of this workspace' : 'must be an active plan';
   throw new AppError('invalid_request', `Calls under the plan ${planKey} are not possible. Name an active plan.`, {
     details: [{ path: 'plan_key', message }],

@@ -42,7 +42,7 @@ function limitedTo(limitMicros: number) {
       renewLease(
         id,
         { requestId: `renewal-${(nth += 1)}`, amountMicros, ttlSeconds: 60 },
-        { daily: limits, budgets: none },
+        { ...UNKNOWN, isPlanUsable: true, daily: limits, budgets: none },
       ),
     );
   const fits = (amountMicros: number) => {

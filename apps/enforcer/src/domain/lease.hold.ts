@@ -4,12 +4,12 @@ import { type ActiveBudgets, budgetedCall } from './active.budgets.ts';
 import { accountIn, findPeriod } from './budget.period.ts';
 import { findDay } from './day.ts';
 import { type Ask, type Decided, NEWEST } from './decision.ts';
-import { reused } from './grant.ts';
+import { type Applying, labelsOf, reused } from './grant.ts';
 import { endOf, type Hold, keys, type Op } from './journal.ts';
 import { findLease, leaseHold, noSuchLease, toLease } from './lease.find.ts';
 import type { Lease, RenewalRequest } from './lease.ts';
 import { lastEnd, type LeasePlace, shareOf } from './lease.size.ts';
-import { applyOp } from './ledger.ts';
+import { applyOp, hasRoomFor, type Ledger } from './ledger.ts';
 import type { DailyLimit } from './limit.ts';
 
 /** Finds the newest state of a lease. */
@@ -59,20 +59,21 @@ export function returnLease(id: string, cause?: Cause): Ask<Lease> {
   };
 }
 
-/** The limits that apply to the calls of a lease. */
-interface Renewing {
+/** What applies now to the calls of a lease, with the key that renews it. */
+interface Renewing extends Pick<Applying, 'keyId' | 'pinned' | 'ofAgent'> {
+  isPlanUsable: boolean;
   daily: readonly DailyLimit[];
   budgets: ActiveBudgets;
 }
 
 /**
  * Makes a lease larger, up to its share of the limits, and longer. It never gets smaller, nor ends sooner. Nothing
- * changes if its calls would count in other periods now.
+ * changes if its calls would count in other budgets or periods now, or are not possible.
  */
-export function renewLease(id: string, request: RenewalRequest, { daily, budgets }: Renewing): Ask<Lease> {
+export function renewLease(id: string, request: RenewalRequest, applying: Renewing): Ask<Lease> {
   return {
-    limits: daily,
-    budgets,
+    limits: applying.daily,
+    budgets: applying.budgets,
     decide(ledger, context) {
       const found = findLease(ledger, id, context);
       if ('needs' in found) return found;
@@ -81,7 +82,7 @@ export function renewLease(id: string, request: RenewalRequest, { daily, budgets
       const key = keys.renewal(id, request.requestId);
       const before = context.find(key);
       if (before) return repeated(before, request) ?? { ops: [], answer: toLease(found, now) };
-      const place = 'hold' in found ? placeOf(found.hold, { ledger, now, daily, budgets }) : null;
+      const place = 'hold' in found ? placeOf(found.hold, ledger, now, applying) : null;
       // The journal refuses a second renewal under the same key, but decisions that append nothing must look first.
       if (place === null && before === undefined) return { needs: { keys: [key] } };
       if (!('hold' in found)) {
@@ -101,15 +102,21 @@ function repeated(before: Op, { amountMicros, ttlSeconds }: RenewalRequest): Dec
   return isSame ? null : { refusal: reused(false) };
 }
 
-/** Where the lease is renewed; null if its calls would count in other periods now. */
-function placeOf(
-  hold: Hold,
-  { ledger, now, daily, budgets }: Pick<LeasePlace, 'ledger' | 'now'> & Renewing,
-): LeasePlace | null {
+/** Where the lease is renewed; null if it has to stay as it is. */
+function placeOf(hold: Hold, ledger: Ledger, now: number, applying: Renewing): LeasePlace | null {
+  if (!applying.isPlanUsable || !isOfSameCalls(hold, applying)) return null;
+  const { daily, budgets } = applying;
   const day = findDay(ledger, now);
   if (day === undefined) throw new Error('The running day is not open');
   const place = { ledger, day, now, limits: [...daily, ...budgets.limitsFor(budgetedCall(hold), now)] };
   return countsIn(hold, place) ? place : null;
+}
+
+/** Whether calls with the key have the labels of the lease. Those that were taken away since its grant stay with it. */
+function isOfSameCalls({ keyId, labels = {} }: Hold, applying: Renewing): boolean {
+  const now = labelsOf({ ...applying, labels });
+  const isSame = (name: string) => Object.hasOwn(labels, name) && now[name] === labels[name];
+  return (keyId ?? null) === applying.keyId && Object.keys(now).every(isSame);
 }
 
 /** Whether calls of now count in the periods of the lease. Budgets whose meters have not begun do not count yet. */
@@ -119,7 +126,10 @@ function countsIn(hold: Hold, { ledger, day, now, limits }: LeasePlace): boolean
   return limits.every(({ budget }) => {
     if (budget === undefined || !ledger.metering.meters.has(budget.meter)) return true;
     const period = findPeriod(ledger, budget, now, { timezone: day.timezone, now });
-    return period === null || places.has(accountIn(budget, period).join('/'));
+    if (period === null) return true;
+    const account = accountIn(budget, period);
+    // A budget that only warns counts no further values once it is full, and does not deny their calls.
+    return places.has(account.join('/')) || (!budget.denies && !hasRoomFor(ledger, account));
   });
 }
 

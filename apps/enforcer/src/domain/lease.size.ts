@@ -41,15 +41,16 @@ export function shareOf(
 
 /**
  * When a lease ends at the latest: with its day, and with the first of the periods in which it counts. Of a rolling
- * period, it is the end when its step leaves it: steps are short, and what is spent later still counts in the step.
+ * period, it is the end when its step leaves it: steps are short, and what is spent later still counts in the step. A
+ * budget for once does not count it, so it ends before that begins.
  */
 export function lastEnd({ ledger, day, now, limits }: LeasePlace): number {
   let end = day.end;
   for (const { budget } of limits) {
     if (budget === undefined) continue;
     const period = findPeriod(ledger, budget, now, { timezone: day.timezone, now });
-    if (period === null) continue;
-    end = Math.min(end, budget.period.kind === 'rolling' ? period.until : period.end);
+    if (period !== null) end = Math.min(end, budget.period.kind === 'rolling' ? period.until : period.end);
+    else if (budget.period.kind === 'once' && budget.period.start > now) end = Math.min(end, budget.period.start);
   }
   return end;
 }

@@ -105,8 +105,11 @@ export interface Leases {
     id: string,
     settlements: readonly LeaseSettlement[],
   ): Promise<{ lease: Lease; results: SettlementResult[] }>;
-  /** Makes the lease larger, if there is room, and longer. Rejects with `conflict` once it has ended. */
-  renew(tenantId: TenantId, id: string, request: RenewalRequest): Promise<Lease>;
+  /**
+   * Makes the lease larger, if there is room, and longer. It stays as it was if the gateway has to ask for another one:
+   * calls with this key would count in other budgets now. Rejects with `conflict` once it has ended.
+   */
+  renew(key: ReservingKey, id: string, request: RenewalRequest): Promise<Lease>;
   /**
    * Ends the lease and frees what is left. One that has ended stays as it is. `cause` is set for the audit log if a
    * person asks, not a gateway.

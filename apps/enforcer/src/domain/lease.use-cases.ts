@@ -1,7 +1,7 @@
 import { tookTooLong, GATEWAY_ANSWER_MS, within } from './answer.time.ts';
 import type { Ask } from './decision.ts';
 import { spendFromLease } from './enforcement.events.ts';
-import { createGranting, type GrantingDeps, type GrantSteps } from './granting.ts';
+import { createGranting, createLook, type GrantingDeps, type GrantSteps, isUsable } from './granting.ts';
 import { grantLease } from './lease.grant.ts';
 import { readGrant, readLease, renewLease, returnLease } from './lease.hold.ts';
 import { settleLease } from './lease.settle.ts';
@@ -18,8 +18,9 @@ export interface LeaseDeps extends GrantingDeps {
 }
 
 export function createLeases(deps: LeaseDeps): Leases {
-  const { submit, limits, budgets, clock } = deps;
+  const { submit, budgets, clock } = deps;
   const grant = createGranting(deps);
+  const look = createLook(deps);
   const appends = createWorkspaceAppends(deps.append, MAX_PENDING);
   const inTurn = createTurns();
 
@@ -50,14 +51,15 @@ export function createLeases(deps: LeaseDeps): Leases {
       const work = inTurn(`${tenantId}/${id}`, () => settle(tenantId, id, settlements, deadline));
       return within(GATEWAY_ANSWER_MS, work);
     },
-    renew(tenantId, id, request) {
+    renew({ tenantId, keyId, labels: pinned }, id, request) {
       const deadline = performance.now() + GATEWAY_ANSWER_MS;
       const work = async () => {
-        const { agentId, planKey } = await submit(tenantId, { ...readGrant(id), deadline });
-        const { limits: daily } = await limits.applying(tenantId, { agentId, planKey });
-        return withNewestBudgets(budgets, tenantId, (active) =>
-          submit(tenantId, { ...renewLease(id, request, { daily, budgets: active }), deadline }),
-        );
+        const lease = await submit(tenantId, { ...readGrant(id), deadline });
+        const { plan, budgetsNow, ...applying } = await look(tenantId, lease);
+        const now = { ...applying, keyId, pinned, isPlanUsable: isUsable(plan) };
+        const renewed = (active: typeof budgetsNow) =>
+          submit(tenantId, { ...renewLease(id, request, { ...now, budgets: active }), deadline });
+        return withNewestBudgets(budgets, tenantId, renewed, budgetsNow);
       };
       return within(GATEWAY_ANSWER_MS, work());
     },

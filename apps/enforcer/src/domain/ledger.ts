@@ -143,15 +143,16 @@ export function applyOp(ledger: Ledger, op: Op): void {
     case 'draw':
       return draw(ledger, op);
     case 'draw_late':
-      return post(ledger, op, 'late', sumOf(op.settlements));
+      return post(ledger, op, 'late', sumOf(op));
     case 'extend': {
       const hold = ledger.hold(op.id);
       if (hold !== undefined) ledger.setHold(withEnd(hold, op));
       return;
     }
     case 'expire':
-      return end(ledger, op.id, (account) => {
-        account.expired += 1;
+      return end(ledger, op.id, (account, hold) => {
+        // A lease ends like this as soon as its gateway has no further calls.
+        if (hold.lease === undefined) account.expired += 1;
       });
     case 'release':
       return end(ledger, op.id, (account, hold) => {
@@ -205,10 +206,10 @@ function renew(ledger: Ledger, { id, amountMicros, expiresAt }: OpOf<'renew'>): 
   });
 }
 
-function draw(ledger: Ledger, { id, settlements }: OpOf<'draw'>): void {
-  const hold = ledger.hold(id);
+function draw(ledger: Ledger, op: OpOf<'draw'>): void {
+  const hold = ledger.hold(op.id);
   if (hold?.lease === undefined) return;
-  const micros = sumOf(settlements);
+  const micros = sumOf(op);
   const covered = Math.min(micros, hold.amountMicros);
   const lease = { ...hold.lease, settledMicros: add(hold.lease.settledMicros, micros) };
   ledger.setHold({ ...hold, amountMicros: hold.amountMicros - covered, lease });
@@ -219,7 +220,8 @@ function draw(ledger: Ledger, { id, settlements }: OpOf<'draw'>): void {
   });
 }
 
-function sumOf(settlements: OpOf<'draw'>['settlements']): number {
+/** What settlements from a lease add up to. */
+export function sumOf({ settlements }: Pick<OpOf<'draw'>, 'settlements'>): number {
   return settlements.reduce((sum, [, micros]) => add(sum, micros), 0);
 }
 

@@ -35,8 +35,9 @@ export function countsOf(ledger: Ledger, day: Day, now: number, limit: Limit): L
 }
 
 export function toRow(limit: Limit, { account: { posted, held }, period, resetsAt, state }: LimitCounts): LimitRow {
-  const remainingMicros = Math.max(0, grantableOf(limit) - posted - held);
-  return { ...limit, period, spentMicros: Math.max(0, posted), heldMicros: held, remainingMicros, resetsAt, state };
+  const spentMicros = Math.max(0, posted);
+  const remainingMicros = Math.max(0, grantableOf(limit) - spentMicros - held);
+  return { ...limit, period, spentMicros, heldMicros: held, remainingMicros, resetsAt, state };
 }
 
 function grantableOf({ limitMicros, budget }: Limit): number {
@@ -65,7 +66,7 @@ function messageOf(row: LimitRow, requestedMicros: number): string {
   const grace = grantableOf(row) - row.limitMicros;
   const limit = `${PERIOD_ADJECTIVES[budgetOf(row).period]} budget of ${usd(row.limitMicros)}${grace > 0 ? ` and ${usd(grace)} of grace` : ''}`;
   const state = `has spent ${usd(spentMicros)} and holds ${usd(heldMicros)} of its ${limit}`;
-  const settle = heldMicros > 0 ? 'Settle or release open reservations, ask' : 'Ask';
+  const settle = heldMicros > 0 ? 'Settle or release open reservations, return leases, ask' : 'Ask';
   const wait = `wait until it resets at ${new Date(row.resetsAt).toISOString()}`;
   return `${whoseLimit(row)} ${state}, so there is no room for ${usd(requestedMicros)}. ${settle} an owner to raise the budget, or ${wait}.`;
 }

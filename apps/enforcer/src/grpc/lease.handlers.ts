@@ -35,7 +35,7 @@ export function createLeaseHandlers({ leases, authenticator }: LeaseHandlerDeps)
         return { lease: toLeaseMessage(lease), results: results.map(toResultMessage) };
       },
       async renewLease({ leaseId, ...request }, { caller }) {
-        return { lease: toLeaseMessage(await leases.renew(caller.tenantId, leaseId, request)) };
+        return { lease: toLeaseMessage(await leases.renew(caller, leaseId, request)) };
       },
       async returnLease({ leaseId }, { caller }) {
         return { lease: toLeaseMessage(await leases.return(caller.tenantId, leaseId)) };

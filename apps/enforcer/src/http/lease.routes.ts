@@ -46,8 +46,9 @@ then report the calls as \`spend.settled\` events without \`lease_id\`.`;
 
 const RENEW = `Makes the lease larger, up to \`amount_micros\` in all if there is room, and longer. It never gets smaller, nor
 ends sooner. A repeated \`request_id\` changes nothing; with other content it is 409 (\`request_id_reused\`). A lease that
-cannot be renewed, because a period of a budget has ended in which it counts, is answered as it was. 409 if the lease has
-ended: ask for another one.`;
+cannot be renewed is answered as it was: a period of a budget has ended in which it counts, the agent or the key has
+another label now, the key is another one, or the plan is inactive. Ask for another lease then, and also after a 409: the
+lease has ended.`;
 
 export interface LeaseRouteDeps extends Pick<ReservationRouteDeps, 'access'> {
   leases: Leases;
@@ -145,7 +146,7 @@ function routesOfOne(leases: Leases, asking: KeyRoute, ending: KeyRoute): Route[
       responses: now,
       handler: async ({ caller, params, body }) => {
         const { request_id: requestId, amount_micros: amountMicros, ttl_seconds: ttlSeconds } = body;
-        const renewed = await leases.renew(caller.tenantId, params.lease_id, { requestId, amountMicros, ttlSeconds });
+        const renewed = await leases.renew(caller, params.lease_id, { requestId, amountMicros, ttlSeconds });
         return { status: 200, body: toLeaseBody(renewed) };
       },
     }),

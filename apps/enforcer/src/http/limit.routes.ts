@@ -43,7 +43,7 @@ const limitView = limitRow
     }),
     expired: count.meta({
       description:
-        'Reservations and leases that expired in the period. Each may stand for calls with an unreported cost',
+        'Reservations that expired in the period. Each may stand for a call with an unreported cost. Leases do not count: one also expires if its gateway has no further calls',
     }),
   })
   .meta({ id: 'Limit' });

@@ -1,6 +1,6 @@
 import type { Metrics } from '@tollkeeper/runtime';
-import type { Op, OpOf } from '../domain/journal.ts';
-import type { Ledger } from '../domain/ledger.ts';
+import type { Op } from '../domain/journal.ts';
+import { type Ledger, sumOf } from '../domain/ledger.ts';
 import { OVERSPEND_CAUSES, type OverspendCause } from '../domain/limit.ts';
 
 type Unreadable = 'snapshot' | 'entry';
@@ -33,7 +33,7 @@ export function createLedgerMetrics(metrics: Metrics): LedgerMetrics {
   });
   const expired = metrics.counter({
     name: 'enforcer_expired_holds_total',
-    help: 'Reservations that expired before they were settled or released, and leases that expired',
+    help: 'Reservations that expired before they were settled or released',
   });
   const unreadable = metrics.counter({
     name: 'enforcer_unreadable_total',
@@ -51,7 +51,7 @@ export function createLedgerMetrics(metrics: Metrics): LedgerMetrics {
     committed(ledger, op) {
       const [cause, micros] = beyondHold(ledger, op);
       if (micros > 0) overspend.inc({ cause }, micros);
-      if (op.op === 'expire') expired.inc();
+      if (op.op === 'expire' && op.lease === undefined) expired.inc();
     },
     unreadable: (what) => unreadable.inc({ what }),
   };
@@ -63,8 +63,4 @@ function beyondHold(ledger: Ledger, op: Op): [OverspendCause, number] {
   if (op.op === 'draw_late') return ['late', sumOf(op)];
   if (op.op === 'late' && !op.counted) return ['late', op.micros];
   return op.op === 'post' ? ['unreserved', op.micros] : ['unreserved', 0];
-}
-
-function sumOf({ settlements }: OpOf<'draw' | 'draw_late'>): number {
-  return settlements.reduce((sum, [, micros]) => sum + micros, 0);
 }

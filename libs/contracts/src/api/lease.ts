@@ -19,4 +19,4 @@ export const leastLease = micros.meta({
 });
 
 /** A lease that could not pay for the call at hand is refused as a request, not denied. */
-export const MIN_ABOVE_AMOUNT = 'must be at most the amount that is wished for';
+export const MIN_ABOVE_AMOUNT = 'must be at most amount_micros';
