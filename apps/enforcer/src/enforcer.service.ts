@@ -165,7 +165,7 @@ function createServers(
     ...base,
     routes: [
       ...createReservationRoutes({ reservations, access: access.http }),
-      ...createLeaseRoutes({ leases, limits, access: access.http }),
+      ...createLeaseRoutes({ leases, limits, access: access.http, chargeSettlements: access.chargeSettlements }),
       ...createLimitRoutes({ limits, reservations }),
       ...adapters.routes,
     ],
@@ -174,7 +174,7 @@ function createServers(
     ...base,
     services: [
       createEnforcerHandlers({ reservations, authenticator }),
-      createLeaseHandlers({ leases, authenticator }),
+      createLeaseHandlers({ leases, authenticator, chargeSettlements: access.chargeSettlements }),
       createLimitsHandlers({ limits }),
       ...adapters.services,
     ],

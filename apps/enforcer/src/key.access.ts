@@ -11,6 +11,7 @@ import {
   type VerifiedKey,
 } from '@tollkeeper/workspace-keys';
 import type { EnforcerConfig } from './config.ts';
+import type { ChargeSettlements } from './domain/lease.ts';
 
 export interface KeyAccessDeps extends Pick<ServiceDeps<unknown>, 'logger'> {
   config: Pick<EnforcerConfig, 'WORKSPACE_CALLS_PER_SECOND' | 'WORKSPACE_BURST_CALLS'>;
@@ -32,7 +33,11 @@ export interface KeyAccess {
   grpc: RpcAuthenticator<VerifiedKey>;
   /** The checks themselves, for adapters that find the key in their own ways. */
   check: Record<'asking' | 'ending', KeyCheck>;
+  chargeSettlements: ChargeSettlements;
 }
+
+/** So many settlements from a lease are about as much work as one other call. */
+const SETTLEMENTS_PER_CALL = 25;
 
 const { Settle, SettleMany, Release, ReleaseMany } = enforcerService;
 const { SettleLease, ReturnLease } = leaseService;
@@ -59,10 +64,11 @@ export function createKeyAccess({ config, keys, refused, logger, now }: KeyAcces
       logger,
       now,
     });
-    return createKeyCheck({ verify, action: 'reserve or settle spend', quota });
+    return { check: createKeyCheck({ verify, action: 'reserve or settle spend', quota }), quota };
   }
 
-  const [asking, ending] = [checkWithQuota('calls'), checkWithQuota('calls that end reservations')];
+  const { check: asking } = checkWithQuota('calls');
+  const { check: ending, quota } = checkWithQuota('calls that end reservations');
   return {
     http: { asking: createKeyAuthenticator(asking), ending: createKeyAuthenticator(ending) },
     grpc: {
@@ -70,5 +76,8 @@ export function createKeyAccess({ config, keys, refused, logger, now }: KeyAcces
       senderOf: ({ tenantId }) => tenantId,
     },
     check: { asking, ending },
+    // The first of them was charged at the admission of the call.
+    chargeSettlements: ({ tenantId }, settlements) =>
+      quota.charge(tenantId, Math.ceil(settlements / SETTLEMENTS_PER_CALL) - 1),
   };
 }

@@ -1,4 +1,4 @@
-import { type AccountKey, type Day, type Hold, keysOf, type Op } from '../src/domain/journal.ts';
+import { type AccountKey, type Day, type Hold, keysOf, onlyWanted, type Op } from '../src/domain/journal.ts';
 import type { Account } from '../src/domain/ledger.ts';
 import type { MeterPeriod } from '../src/domain/ledger.accounts.ts';
 import type { Fill, Meter } from '../src/domain/metering.ts';
@@ -36,9 +36,12 @@ export function createMemoryJournal(): JournalStore {
       for (const entry of of(tenantId)) if (entry.seq > seq) yield JSON.parse(entry.text);
     },
     async find(tenantId, keys) {
+      const wanted = new Set(keys);
       const found = keys.flatMap((key) => {
         const found = byKey.get(`${tenantId}/${key}`);
-        return found === undefined ? [] : [[key, { seq: found.seq, op: JSON.parse(found.text) as Op }] as const];
+        return found === undefined
+          ? []
+          : [[key, { seq: found.seq, op: onlyWanted(JSON.parse(found.text) as Op, wanted) }] as const];
       });
       return new Map(found);
     },

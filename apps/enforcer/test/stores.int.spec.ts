@@ -20,6 +20,7 @@ afterAll(() => real.stop());
 const A = provenTenantId('ws_a');
 const B = provenTenantId('ws_b');
 const C = provenTenantId('ws_c');
+const D = provenTenantId('ws_d');
 const AT = Date.parse('2026-06-01T12:00:00Z');
 const day: Op = { op: 'day', start: AT, end: AT + 86_400_000, timezone: 'UTC' };
 const to = { day: AT, agentId: 'agent-a', planKey: 'basic' };
@@ -73,6 +74,15 @@ describe.each([
       'grant/b': { seq: 3, op: grant('b') },
     });
     expect((await journal.find(B, ['settlement/s'])).get('settlement/s')).toEqual({ seq: 1, op: post('s', 6) });
+  });
+
+  it('find of a thousand settlements of an op only those that are wanted, so that a look-up stays small', async () => {
+    const settlements = Array.from({ length: 1_000 }, (_, nth) => [`s-${nth}`, nth] as const);
+    const draw: Op = { op: 'draw', id: 'lse_1', settlements };
+    expect(await journal.append(D, { seq: 1, at: AT, ops: [draw] })).toBe('added');
+    const found = await journal.find(D, ['settlement/s-7', 'settlement/s-8', 'settlement/other']);
+    const place = { seq: 1, op: { ...draw, settlements: [settlements[7], settlements[8]] } };
+    expect(Object.fromEntries(found)).toEqual({ 'settlement/s-7': place, 'settlement/s-8': place });
   });
 
   it('list grants, the newest first', async () => {

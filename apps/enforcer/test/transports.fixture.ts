@@ -14,8 +14,11 @@ import {
 } from '@tollkeeper/testing';
 import supertest from 'supertest';
 import type { Decision, Limits, LimitsView, ReservationPage, Reservations } from '../src/domain/enforcement.ts';
+import type { Lease, Leases } from '../src/domain/lease.ts';
 import type { Reservation } from '../src/domain/reservation.ts';
 import { createEnforcerHandlers, MAX_REQUEST_BYTES } from '../src/grpc/enforcer.handlers.ts';
+import { createLeaseHandlers } from '../src/grpc/lease.handlers.ts';
+import { createLeaseRoutes } from '../src/http/lease.routes.ts';
 import { createLimitRoutes } from '../src/http/limit.routes.ts';
 import { createReservationRoutes } from '../src/http/reservation.routes.ts';
 import { createKeyAccess, type KeyAccess } from '../src/key.access.ts';
@@ -33,6 +36,12 @@ interface Ports {
   ready: Promise<void>;
   asked: unknown[][];
 }
+
+const LEASE: Lease = {
+  ...{ id: 'lse_1', requestId: 'lease-1', agentId: 'planner', planKey: null, amountMicros: 100, settledMicros: 0 },
+  ...{ leftMicros: 100, state: 'open', createdAt: 0, expiresAt: 60_000, expiresInMs: 60_000, model: null },
+  ...{ provider: null, keyId: null, labels: {} },
+};
 
 export interface HttpCall {
   method: 'get' | 'post';
@@ -76,9 +85,18 @@ export function useTransports(initial: Omit<Ports, 'failure' | 'ready' | 'asked'
     release: one('release'),
     extend: one('extend'),
   };
-  const limits: Pick<Limits, 'view' | 'list'> = {
+  const limits: Pick<Limits, 'view' | 'list' | 'listLeases'> = {
     view: answer('view', () => ports.view),
     list: answer('list', () => ports.page),
+    listLeases: answer('listLeases', () => ({ items: [], nextCursor: null })),
+  };
+  const oneLease = (name: string) => answer(name, () => LEASE);
+  const leases: Leases = {
+    grant: answer('grantLease', () => ({ decision: 'allowed', lease: LEASE, limits: [] })),
+    get: oneLease('getLease'),
+    settle: answer('settleLease', () => ({ lease: LEASE, results: [] })),
+    renew: oneLease('renewLease'),
+    return: oneLease('returnLease'),
   };
 
   beforeAll(async () => {
@@ -89,6 +107,7 @@ export function useTransports(initial: Omit<Ports, 'failure' | 'ready' | 'asked'
     };
     keys = createGrpcClient(keysService, peers.address, { config });
     const access: KeyAccess = createKeyAccess({ config, keys, logger, refused, now: () => clock.now });
+    const { grpc: authenticator, chargeSettlements } = access;
     http = createHttpServer({
       config,
       logger,
@@ -96,6 +115,7 @@ export function useTransports(initial: Omit<Ports, 'failure' | 'ready' | 'asked'
       routes: [
         ...createReservationRoutes({ reservations, access: access.http }),
         ...createLimitRoutes({ limits, reservations }),
+        ...createLeaseRoutes({ leases, limits, access: access.http, chargeSettlements }),
       ],
       name: 'enforcer',
     });
@@ -103,7 +123,10 @@ export function useTransports(initial: Omit<Ports, 'failure' | 'ready' | 'asked'
       config,
       logger,
       metrics,
-      services: [createEnforcerHandlers({ reservations, authenticator: access.grpc })],
+      services: [
+        createEnforcerHandlers({ reservations, authenticator }),
+        createLeaseHandlers({ leases, authenticator, chargeSettlements }),
+      ],
       maxRequestBytes: MAX_REQUEST_BYTES,
     });
     await http.start();

@@ -22,7 +22,7 @@ const CALLS_PER_SECOND = 20;
 const RESERVATIONS = '/api/v1/reservations';
 const LIMITS = '/api/v1/limits';
 
-const { ports, issued, peers, metrics, callHttp, callGrpc } = useTransports(
+const { ports, issued, peers, metrics, callHttp, callGrpc, clock } = useTransports(
   {
     decision: { decision: 'allowed', reservation: held, limits: [row] },
     reservation: settled,
@@ -239,6 +239,28 @@ describe('a gateway that may not', () => {
 
   it('is 401 as a person with a session, whatever the role', async () => {
     expect(await callHttp({ method: 'get', path, role: 'owner' })).toMatchObject({ status: 401 });
+  });
+
+  it('pays for its settlements from a lease: for 25 as for one call, valid or not, over both transports', async () => {
+    const { apiKey } = issued.issue();
+    const settlement = { settlement_id: 's', run_id: 'r', amount_micros: 1 };
+    const settlements = Array.from({ length: CALLS_PER_SECOND * 10 + 1 }, () => settlement);
+    const all = { method: 'post', path: '/api/v1/leases/lse_1:settle', apiKey } as const;
+    expect((await callHttp({ ...all, body: { settlements } })).status).toBe(200);
+    expect(
+      (await callHttp({ ...all, body: { settlements: settlements.fill({ ...settlement, run_id: '' }) } })).status,
+    ).toBe(400);
+    const refused = { status: 429, body: { code: 'rate_limited' }, retryAfter: '1' };
+    const one = { ...all, body: { settlements: [settlement] } };
+    for (let left = CALLS_PER_SECOND - 18; left > 0; left -= 1) expect((await callHttp(one)).status).toBe(200);
+    expect(await callHttp(one)).toMatchObject(refused);
+
+    clock.now += 1_000;
+    const message = { settlementId: 's', runId: 'r', amountMicros: 1 };
+    const rpc = (count: number) =>
+      callGrpc('SettleLease', { leaseId: 'lse_1', settlements: Array.from({ length: count }, () => message) }, apiKey);
+    expect(await rpc(CALLS_PER_SECOND * 25)).toHaveProperty('lease');
+    expect(await rpc(1)).toMatchObject({ status: 'RESOURCE_EXHAUSTED', code: 'rate_limited' });
   });
 
   it('is 429 and RESOURCE_EXHAUSTED above the quota of its workspace, which both transports share', async () => {

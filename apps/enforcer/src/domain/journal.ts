@@ -183,6 +183,12 @@ export function keysOf(op: Op): string[] {
   }
 }
 
+/** The op with those of its settlements alone whose keys are wanted: it may have a thousand. */
+export function onlyWanted(op: Op, wanted: ReadonlySet<string>): Op {
+  if (!('settlements' in op)) return op;
+  return { ...op, settlements: op.settlements.filter(([settlementId]) => wanted.has(keys.settlement(settlementId))) };
+}
+
 /** How long after the grant a request id means its reservation. */
 export const REQUEST_ID_MS = 24 * 3_600_000;
 

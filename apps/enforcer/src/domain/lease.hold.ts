@@ -25,13 +25,23 @@ export function readLease(id: string): Ask<Lease> {
   };
 }
 
-/** The lease as it was granted, which is what its events say of it. */
-export function readGrant(id: string): Ask<Hold> {
+/**
+ * The lease as it was granted, which is what its events say of it, and which of the settlements are counted, for
+ * whatever reservation or lease.
+ */
+export function readGrant(
+  id: string,
+  settlementIds: readonly string[] = [],
+): Ask<{ lease: Hold; counted: ReadonlySet<string> }> {
   return {
     decide(ledger, context) {
       const found = findLease(ledger, id, context);
       if ('needs' in found) return found;
-      return 'none' in found ? { refusal: noSuchLease() } : { ops: [], answer: leaseHold(found) };
+      if ('none' in found) return { refusal: noSuchLease() };
+      const unknown = settlementIds.map(keys.settlement).filter((key) => context.find(key) === undefined);
+      if (unknown.length > 0) return { needs: { keys: unknown } };
+      const counted = new Set(settlementIds.filter((each) => context.find(keys.settlement(each)) !== null));
+      return { ops: [], answer: { lease: leaseHold(found), counted } };
     },
   };
 }

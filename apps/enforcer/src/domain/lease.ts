@@ -117,6 +117,9 @@ export interface Leases {
   return(tenantId: TenantId, id: string, cause?: Cause): Promise<Lease>;
 }
 
+/** Charges the workspace of a key for the settlements of a call. Throws `rate_limited` if no quota is left. */
+export type ChargeSettlements = (key: Pick<ReservingKey, 'tenantId'>, settlements: number) => void;
+
 /** Filters for the list of leases. */
 export interface LeaseFilter {
   state?: LeaseState | undefined;

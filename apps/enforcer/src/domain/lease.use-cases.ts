@@ -13,6 +13,9 @@ import type { TenantId } from '@tollkeeper/kernel';
 /** Maximum number of settlements that wait for the log: ten full requests of a workspace. */
 const MAX_PENDING = { ofWorkspace: 10_000, ofAll: 20_000 };
 
+/** Beyond it, all are forgotten, and repeated settlements are in the log once more. */
+const MAX_UNSURE = 10_000;
+
 export interface LeaseDeps extends GrantingDeps {
   append: AppendEvents;
 }
@@ -23,6 +26,8 @@ export function createLeases(deps: LeaseDeps): Leases {
   const look = createLook(deps);
   const appends = createWorkspaceAppends(deps.append, MAX_PENDING);
   const inTurn = createTurns();
+  /** Leases whose last settlements failed. Their gateways repeat them, and the log may have them already. */
+  const unsure = new Set<string>();
 
   /** Submits an ask. It is dropped once its caller no longer waits for it. */
   function submitWithin<Answer>(tenantId: TenantId, ask: Ask<Answer>): Promise<Answer> {
@@ -31,13 +36,15 @@ export function createLeases(deps: LeaseDeps): Leases {
   }
 
   async function settle(tenantId: TenantId, id: string, settlements: readonly LeaseSettlement[], deadline: number) {
+    const repeats = unsure.has(`${tenantId}/${id}`) ? settlements.map(({ settlementId }) => settlementId) : [];
     const asked = budgets.of(tenantId);
     const known = asked instanceof Promise ? await asked.catch(() => undefined) : asked;
-    const lease = await submit(tenantId, { ...readGrant(id), deadline });
+    const { lease, counted } = await submit(tenantId, { ...readGrant(id, repeats), deadline });
     if (performance.now() >= deadline) throw tookTooLong();
     // The events come first: if this process dies after them, they settle the calls.
     const now = clock();
-    await Promise.all(settlements.map((each) => appends.append(tenantId, spendFromLease(tenantId, lease, each, now))));
+    const fresh = settlements.filter(({ settlementId }) => !counted.has(settlementId));
+    await Promise.all(fresh.map((each) => appends.append(tenantId, spendFromLease(tenantId, lease, each, now))));
     if (known === undefined) return submit(tenantId, settleLease(id, settlements));
     const settled = (active: typeof known) => submit(tenantId, settleLease(id, settlements, active));
     return withNewestBudgets(budgets, tenantId, settled, known);
@@ -46,15 +53,24 @@ export function createLeases(deps: LeaseDeps): Leases {
   return {
     grant: (key, request) => grant(key, request, STEPS),
     get: (tenantId, id) => submitWithin(tenantId, readLease(id)),
-    settle(tenantId, id, settlements) {
+    async settle(tenantId, id, settlements) {
       const deadline = performance.now() + GATEWAY_ANSWER_MS;
-      const work = inTurn(`${tenantId}/${id}`, () => settle(tenantId, id, settlements, deadline));
-      return within(GATEWAY_ANSWER_MS, work);
+      const key = `${tenantId}/${id}`;
+      try {
+        const work = inTurn(key, () => settle(tenantId, id, settlements, deadline));
+        const settled = await within(GATEWAY_ANSWER_MS, work);
+        unsure.delete(key);
+        return settled;
+      } catch (error) {
+        if (unsure.size >= MAX_UNSURE) unsure.clear();
+        unsure.add(key);
+        throw error;
+      }
     },
     renew({ tenantId, keyId, labels: pinned }, id, request) {
       const deadline = performance.now() + GATEWAY_ANSWER_MS;
       const work = async () => {
-        const lease = await submit(tenantId, { ...readGrant(id), deadline });
+        const { lease } = await submit(tenantId, { ...readGrant(id), deadline });
         const { plan, budgetsNow, ...applying } = await look(tenantId, lease);
         const now = { ...applying, keyId, pinned, isPlanUsable: isUsable(plan) };
         const renewed = (active: typeof budgetsNow) =>

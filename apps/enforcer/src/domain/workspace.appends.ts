@@ -9,7 +9,9 @@ export type AppendEvents = (tenantId: TenantId, events: readonly ReportedEvent[]
 
 /** Maximum number of events in one append. */
 const MAX_EVENTS = 500;
-/** Maximum number of pending events; an event has 1 to 2 kB, with long labels 13 kB. */
+/** From so many characters of JSON on, an append takes no further event. An event has 1 to 2 kB, with labels 13 kB. */
+const FULL_LENGTH = 1_000_000;
+/** Maximum number of pending events. Once half of those of all are pending, a workspace may have a tenth of them. */
 export interface MaxPending {
   ofWorkspace: number;
   ofAll: number;
@@ -36,7 +38,7 @@ export function createWorkspaceAppends(append: AppendEvents, max: MaxPending): W
 
   async function work(tenantId: TenantId, queue: { waiting: Waiting[]; pending: number }): Promise<void> {
     while (queue.waiting.length > 0) {
-      const taken = queue.waiting.splice(0, MAX_EVENTS);
+      const taken = queue.waiting.splice(0, roomIn(queue.waiting));
       try {
         await append(
           tenantId,
@@ -55,7 +57,8 @@ export function createWorkspaceAppends(append: AppendEvents, max: MaxPending): W
   return {
     append(tenantId, event) {
       let queue = queues.get(tenantId);
-      if (pendingOfAll >= max.ofAll || (queue !== undefined && queue.pending >= max.ofWorkspace)) {
+      const most = pendingOfAll < max.ofAll / 2 ? max.ofWorkspace : max.ofAll / 10;
+      if (pendingOfAll >= max.ofAll || (queue !== undefined && queue.pending >= most)) {
         const message = 'Too many events are waiting for the event log. Try again shortly.';
         return Promise.reject(new AppError('service_unavailable', message, { retryAfterSeconds: 1 }));
       }
@@ -76,4 +79,14 @@ export function createWorkspaceAppends(append: AppendEvents, max: MaxPending): W
       await Promise.all([...queues.values()].map(({ done }) => done));
     },
   };
+}
+
+/** How many of the events one append takes. */
+function roomIn(waiting: readonly Waiting[]): number {
+  let [count, length] = [0, 0];
+  while (count < Math.min(waiting.length, MAX_EVENTS) && length < FULL_LENGTH) {
+    length += JSON.stringify(waiting[count]!.event).length;
+    count += 1;
+  }
+  return count;
 }

@@ -1,16 +1,17 @@
 import { type LeaseMessage, leaseRequests, leaseService } from '@tollkeeper/contracts';
 import { type GrpcService, grpcService, type RpcContext } from '@tollkeeper/grpc';
 import type { VerifiedKey } from '@tollkeeper/workspace-keys';
-import type { Lease, Leases, SettlementResult } from '../domain/lease.ts';
+import type { ChargeSettlements, Lease, Leases, SettlementResult } from '../domain/lease.ts';
 import type { EnforcerHandlerDeps } from './enforcer.handlers.ts';
 import { toDenialMessage, toLimitMessage, toTimestamp } from './limit.messages.ts';
 
 export interface LeaseHandlerDeps extends Pick<EnforcerHandlerDeps, 'authenticator'> {
   leases: Leases;
+  chargeSettlements: ChargeSettlements;
 }
 
 /** The handlers of LeaseService: what gateways ask and report for many calls at once. */
-export function createLeaseHandlers({ leases, authenticator }: LeaseHandlerDeps): GrpcService {
+export function createLeaseHandlers({ leases, authenticator, chargeSettlements }: LeaseHandlerDeps): GrpcService {
   return grpcService(
     leaseService,
     leaseRequests,
@@ -31,6 +32,7 @@ export function createLeaseHandlers({ leases, authenticator }: LeaseHandlerDeps)
         return { lease: toLeaseMessage(await leases.get(caller.tenantId, leaseId)) };
       },
       async settleLease({ leaseId, settlements }, { caller }) {
+        chargeSettlements(caller, settlements.length);
         const { lease, results } = await leases.settle(caller.tenantId, leaseId, settlements);
         return { lease: toLeaseMessage(lease), results: results.map(toResultMessage) };
       },

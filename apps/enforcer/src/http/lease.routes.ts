@@ -1,8 +1,8 @@
-import { identifier } from '@tollkeeper/contracts';
+import { identifier, MAX_LEASE_SETTLEMENTS } from '@tollkeeper/contracts';
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import type { Limits } from '../domain/enforcement.ts';
-import type { Leases, LeaseSettlement, SettlementResult } from '../domain/lease.ts';
+import type { ChargeSettlements, Leases, LeaseSettlement, SettlementResult } from '../domain/lease.ts';
 import {
   deniedLease,
   grantBody,
@@ -52,14 +52,20 @@ lease has ended.`;
 
 export interface LeaseRouteDeps extends Pick<ReservationRouteDeps, 'access'> {
   leases: Leases;
+  chargeSettlements: ChargeSettlements;
   limits: Pick<Limits, 'listLeases'>;
 }
 
 /** The routes on leases: of gateways, with a workspace key, and of people. */
-export function createLeaseRoutes({ leases, limits, access }: LeaseRouteDeps): Route[] {
+export function createLeaseRoutes({ leases, limits, access, chargeSettlements }: LeaseRouteDeps): Route[] {
   const asking = { tag: TAG, access: access.asking, bodyLimitBytes: MAX_BODY_BYTES };
   const ending = { ...asking, access: access.ending };
-  return [grantRoute(leases, asking), ...routesOfOne(leases, asking, ending), ...routesOfPeople(leases, limits)];
+  return [
+    grantRoute(leases, asking),
+    settleRoute(leases, ending, chargeSettlements),
+    ...routesOfOne(leases, asking, ending),
+    ...routesOfPeople(leases, limits),
+  ];
 }
 
 function grantRoute(leases: Leases, asking: KeyRoute): Route {
@@ -99,6 +105,34 @@ function grantRoute(leases: Leases, asking: KeyRoute): Route {
   });
 }
 
+function settleRoute(leases: Leases, ending: KeyRoute, chargeSettlements: ChargeSettlements): Route {
+  return defineRoute({
+    ...ending,
+    bodyLimitBytes: MAX_SETTLE_BYTES,
+    method: 'post',
+    audit: BY_GATEWAYS,
+    path: `${ONE}:settle`,
+    operationId: 'settleLease',
+    summary: 'Settle the cost of calls from a lease',
+    description: SETTLE,
+    params: leaseParams,
+    body: settleBody,
+    // Valid or not.
+    charge: (caller, body) => chargeSettlements(caller, settlementsIn(body)),
+    responses: { 200: { description: 'The lease as it is now, and each settlement', schema: settledLease } },
+    handler: async ({ caller, params, body }) => {
+      const settlements = body.settlements.map(toSettlement);
+      const { lease, results } = await leases.settle(caller.tenantId, params.lease_id, settlements);
+      return { status: 200, body: { lease: toLeaseBody(lease), results: results.map(toResultBody) } };
+    },
+  });
+}
+
+function settlementsIn(body: unknown): number {
+  const settlements = (body as { settlements?: unknown } | null)?.settlements;
+  return Array.isArray(settlements) ? Math.min(settlements.length, MAX_LEASE_SETTLEMENTS) : 1;
+}
+
 function routesOfOne(leases: Leases, asking: KeyRoute, ending: KeyRoute): Route[] {
   const now = { 200: { description: 'The lease as it is now', schema: leaseSchema } } as const;
   return [
@@ -113,24 +147,6 @@ function routesOfOne(leases: Leases, asking: KeyRoute, ending: KeyRoute): Route[
       responses: { 200: { description: 'The lease', schema: leaseSchema } },
       handler: async ({ caller, params }) => {
         return { status: 200, body: toLeaseBody(await leases.get(caller.tenantId, params.lease_id)) };
-      },
-    }),
-    defineRoute({
-      ...ending,
-      bodyLimitBytes: MAX_SETTLE_BYTES,
-      method: 'post',
-      audit: BY_GATEWAYS,
-      path: `${ONE}:settle`,
-      operationId: 'settleLease',
-      summary: 'Settle the cost of calls from a lease',
-      description: SETTLE,
-      params: leaseParams,
-      body: settleBody,
-      responses: { 200: { description: 'The lease as it is now, and each settlement', schema: settledLease } },
-      handler: async ({ caller, params, body }) => {
-        const settlements = body.settlements.map(toSettlement);
-        const { lease, results } = await leases.settle(caller.tenantId, params.lease_id, settlements);
-        return { status: 200, body: { lease: toLeaseBody(lease), results: results.map(toResultBody) } };
       },
     }),
     defineRoute({

@@ -4,7 +4,7 @@ import type { TenantId } from '@tollkeeper/kernel';
 import { driverCollection, isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
 import { type Connection, mongo, Schema } from 'mongoose';
 import type { Audited } from '../domain/decision.ts';
-import { keysOf, type Op, type PlacedOp } from '../domain/journal.ts';
+import { keysOf, onlyWanted, type Op, type PlacedOp } from '../domain/journal.ts';
 import type { GrantReader, PlacedGrant } from '../domain/reservation.list.ts';
 
 /** How long entries are kept: longer than reservations can be read and settlements are recognized. */
@@ -34,7 +34,7 @@ export interface JournalStore extends GrantReader {
   append(tenantId: TenantId, entry: Entry, audited?: readonly Audited[]): Promise<Appended>;
   /** The entries with numbers above `seq`, in order, as of the start of the read. Each is decoded on its own. */
   readAfter(tenantId: TenantId, seq: number): AsyncIterable<Entry>;
-  /** The ops that have the keys, by key. */
+  /** The ops that have the keys, by key. Of several settlements, an op has those with one of the keys. */
   find(tenantId: TenantId, keys: readonly string[]): Promise<Map<string, PlacedOp>>;
 }
 
@@ -129,18 +129,18 @@ export function createJournalStore(connection: Connection, trail: Pick<AuditTrai
     async find(tenantId, keys) {
       const wanted = new Set(keys);
       const digests = keys.map((key) => digest(tenantId, key));
-      const found = await entries
-        .find({ keys: { $in: digests } }, reading)
-        .project<StoredEntry>({ ops: 1 })
-        .toArray();
-      const places = found.flatMap((entry) => fromStored(entry.ops).map((op) => ({ seq: seqOf(entry), op })));
-      return new Map(
-        places.flatMap((place) =>
-          keysOf(place.op)
-            .filter((key) => wanted.has(key))
-            .map((key) => [key, place] as const),
-        ),
-      );
+      const found = entries.find({ keys: { $in: digests } }, { ...reading, batchSize: LIST_BATCH });
+      const places = new Map<string, PlacedOp>();
+      // Entry by entry, and of each only what is wanted: a thousand keys may be in as many entries with thousands each.
+      for await (const entry of found.project<StoredEntry>({ ops: 1 })) {
+        for (const op of fromStored(entry.ops)) {
+          const own = keysOf(op).filter((key) => wanted.has(key));
+          if (own.length === 0) continue;
+          const place = { seq: seqOf(entry), op: onlyWanted(op, wanted) };
+          for (const key of own) places.set(key, place);
+        }
+      }
+      return places;
     },
   };
 }

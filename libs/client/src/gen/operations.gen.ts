@@ -107,8 +107,8 @@ export interface Operations {
   'POST /api/v1/reservations/{reservation_id}:release': { data: Api.ReleaseReservationData; responses: Api.ReleaseReservationResponses };
   'POST /api/v1/reservations/{reservation_id}:extend': { data: Api.ExtendReservationData; responses: Api.ExtendReservationResponses };
   'POST /api/v1/leases': { data: Api.GrantLeaseData; responses: Api.GrantLeaseResponses };
-  'GET /api/v1/leases/{lease_id}': { data: Api.GetLeaseData; responses: Api.GetLeaseResponses };
   'POST /api/v1/leases/{lease_id}:settle': { data: Api.SettleLeaseData; responses: Api.SettleLeaseResponses };
+  'GET /api/v1/leases/{lease_id}': { data: Api.GetLeaseData; responses: Api.GetLeaseResponses };
   'POST /api/v1/leases/{lease_id}:renew': { data: Api.RenewLeaseData; responses: Api.RenewLeaseResponses };
   'POST /api/v1/leases/{lease_id}:return': { data: Api.ReturnLeaseData; responses: Api.ReturnLeaseResponses };
   'GET /api/v1/limits/leases': { data: Api.ListLeasesData; responses: Api.ListLeasesResponses };

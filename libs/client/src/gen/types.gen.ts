@@ -3086,7 +3086,7 @@ export type Limit = {
      */
     filled_percent: number;
     /**
-     * Reservations and leases that expired in the period. Each may stand for calls with an unreported cost
+     * Reservations that expired in the period. Each may stand for a call with an unreported cost. Leases do not count: one also expires if its gateway has no further calls
      */
     expired: number;
 };
@@ -7372,36 +7372,6 @@ export type GrantLeaseResponses = {
 
 export type GrantLeaseResponse = GrantLeaseResponses[keyof GrantLeaseResponses];
 
-export type GetLeaseData = {
-    body?: never;
-    path: {
-        /**
-         * Id of the lease
-         */
-        lease_id: string;
-    };
-    query?: never;
-    url: '/api/v1/leases/{lease_id}';
-};
-
-export type GetLeaseErrors = {
-    /**
-     * Any error
-     */
-    default: Error;
-};
-
-export type GetLeaseError = GetLeaseErrors[keyof GetLeaseErrors];
-
-export type GetLeaseResponses = {
-    /**
-     * The lease
-     */
-    200: Lease;
-};
-
-export type GetLeaseResponse = GetLeaseResponses[keyof GetLeaseResponses];
-
 export type SettleLeaseData = {
     body: {
         settlements: Array<{
@@ -7466,6 +7436,36 @@ export type SettleLeaseResponses = {
 };
 
 export type SettleLeaseResponse = SettleLeaseResponses[keyof SettleLeaseResponses];
+
+export type GetLeaseData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the lease
+         */
+        lease_id: string;
+    };
+    query?: never;
+    url: '/api/v1/leases/{lease_id}';
+};
+
+export type GetLeaseErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetLeaseError = GetLeaseErrors[keyof GetLeaseErrors];
+
+export type GetLeaseResponses = {
+    /**
+     * The lease
+     */
+    200: Lease;
+};
+
+export type GetLeaseResponse = GetLeaseResponses[keyof GetLeaseResponses];
 
 export type RenewLeaseData = {
     body: {

@@ -63,8 +63,9 @@ export interface LeaseServiceClient extends grpc.Client {
   grantLease(argument: _tollkeeper_enforcer_v1_GrantLeaseRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_GrantLeaseResponse__Output>): grpc.ClientUnaryCall;
   
   /**
-   * Asks for a larger lease that lasts longer. It never gets smaller, nor ends sooner. A lease that cannot be renewed,
-   * because a period of a budget has ended in which it counts, is answered as it was. ALREADY_EXISTS (`conflict`) when
+   * Asks for a larger lease that lasts longer. It never gets smaller, nor ends sooner. A lease that cannot be renewed
+   * is answered as it was: a period of a budget has ended in which it counts, the agent or the key has another label
+   * now, the key is another one, or the plan is inactive. Ask for another lease then. ALREADY_EXISTS (`conflict`) when
    * it has ended.
    */
   RenewLease(argument: _tollkeeper_enforcer_v1_RenewLeaseRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_RenewLeaseResponse__Output>): grpc.ClientUnaryCall;
@@ -72,8 +73,9 @@ export interface LeaseServiceClient extends grpc.Client {
   RenewLease(argument: _tollkeeper_enforcer_v1_RenewLeaseRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_RenewLeaseResponse__Output>): grpc.ClientUnaryCall;
   RenewLease(argument: _tollkeeper_enforcer_v1_RenewLeaseRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_RenewLeaseResponse__Output>): grpc.ClientUnaryCall;
   /**
-   * Asks for a larger lease that lasts longer. It never gets smaller, nor ends sooner. A lease that cannot be renewed,
-   * because a period of a budget has ended in which it counts, is answered as it was. ALREADY_EXISTS (`conflict`) when
+   * Asks for a larger lease that lasts longer. It never gets smaller, nor ends sooner. A lease that cannot be renewed
+   * is answered as it was: a period of a budget has ended in which it counts, the agent or the key has another label
+   * now, the key is another one, or the plan is inactive. Ask for another lease then. ALREADY_EXISTS (`conflict`) when
    * it has ended.
    */
   renewLease(argument: _tollkeeper_enforcer_v1_RenewLeaseRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_RenewLeaseResponse__Output>): grpc.ClientUnaryCall;
@@ -145,8 +147,9 @@ export interface LeaseServiceHandlers extends grpc.UntypedServiceImplementation 
   GrantLease: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_GrantLeaseRequest__Output, _tollkeeper_enforcer_v1_GrantLeaseResponse>;
   
   /**
-   * Asks for a larger lease that lasts longer. It never gets smaller, nor ends sooner. A lease that cannot be renewed,
-   * because a period of a budget has ended in which it counts, is answered as it was. ALREADY_EXISTS (`conflict`) when
+   * Asks for a larger lease that lasts longer. It never gets smaller, nor ends sooner. A lease that cannot be renewed
+   * is answered as it was: a period of a budget has ended in which it counts, the agent or the key has another label
+   * now, the key is another one, or the plan is inactive. Ask for another lease then. ALREADY_EXISTS (`conflict`) when
    * it has ended.
    */
   RenewLease: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_RenewLeaseRequest__Output, _tollkeeper_enforcer_v1_RenewLeaseResponse>;
