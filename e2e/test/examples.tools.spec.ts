@@ -8,6 +8,7 @@ const HERE = [
   'vercel-ai-sdk',
   'openai-agents-sdk',
   'litellm',
+  'litellm-guardrail',
   'codex',
   'claude-code',
   'envoy',
