@@ -8,7 +8,6 @@ const HERE = [
   'vercel-ai-sdk',
   'openai-agents-sdk',
   'litellm',
-  'litellm-guardrail',
   'codex',
   'claude-code',
   'envoy',

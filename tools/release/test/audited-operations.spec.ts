@@ -5,6 +5,8 @@ import { pathsIn, readOpenApi } from '../src/released-contracts.ts';
 
 /** Operations without an audit record although they are no GET: programs call them with a key, or they only answer. */
 const UNAUDITED = [
+  'askForLitellmCall',
+  'askForPortkeyCall',
   'authorizeCallWithBody',
   'execute',
   'exportLogs',
@@ -20,6 +22,7 @@ const UNAUDITED = [
   'reserve',
   'returnLease',
   'settleLease',
+  'settlePortkeyCall',
   'settleReservation',
 ];
 /** Actions of Tollkeeper or its operator, and failed log-ins, which no operation has. */
