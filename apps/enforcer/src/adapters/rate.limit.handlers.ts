@@ -79,7 +79,8 @@ export function createRateLimitHandlers(deps: RateLimitDeps): GrpcService {
     const denied = await (asked.length > 1 ? firstDenied(key, asked) : undefined);
     if (denied !== undefined) return denied;
     const granted: Reservation[] = [];
-    const giveBack = () => Promise.all(granted.map(({ id }) => reservations.release(key.tenantId, id)));
+    // One that cannot be released expires.
+    const giveBack = () => Promise.allSettled(granted.map(({ id }) => reservations.release(key.tenantId, id)));
     try {
       for (const one of asked) {
         const decision = await decide(key, one, { dryRun: one.verb === 'check' });
