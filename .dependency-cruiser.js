@@ -4,7 +4,8 @@ export default {
   options: {
     // As they are written: imports of types alone count.
     tsPreCompilationDeps: true,
-    exclude: '(^|/)(dist|fixtures|node_modules)/',
+    // The generated types of `google.protobuf.Struct` refer to each other, as its messages do.
+    exclude: '(^|/)(dist|fixtures|node_modules)/|/gen/google/protobuf/',
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import'] },
   },
 };

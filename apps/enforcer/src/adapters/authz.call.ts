@@ -26,17 +26,10 @@ export interface PassedRequest {
   callId: string;
 }
 
-/** The headers that say who calls, and for what. */
-export const CALL_HEADERS = [
-  'x-tollkeeper-agent',
-  'x-tollkeeper-run',
-  'x-tollkeeper-plan',
-  'x-tollkeeper-model',
-  'x-tollkeeper-estimate-micros',
-] as const;
 /** Set by Envoy: whether the body is longer than what it sends. */
 const PARTIAL_BODY = 'x-envoy-auth-partial-body';
 
+/** The headers that say who calls, and for what. */
 const callHeaders = z.object({
   'x-tollkeeper-agent': identifier,
   'x-tollkeeper-run': identifier.optional(),
