@@ -97,24 +97,27 @@ describe.each(Object.entries(TRANSPORTS))('external authorization over %s', (_na
     const workspace = limitedTo(1_000_000);
     const estimated = asked({ 'x-tollkeeper-estimate-micros': '700', 'x-tollkeeper-run': 'run-7' });
     const partial = asked({ 'x-envoy-auth-partial-body': 'true' });
-    const unpriced = asked({ 'x-tollkeeper-model': 'house-1' });
+    const cheaper = asked({ 'x-tollkeeper-model': 'gpt-4o-mini', 'x-tollkeeper-estimate-micros': '0' });
+    const unpriced = { ...asked(), body: JSON.stringify({ model: 'house-1', max_tokens: 400 }) };
     const odd = { ...asked(), body: '[[[[' };
     const held = [];
-    for (const one of [estimated, asked(), partial, unpriced, odd]) {
+    for (const one of [estimated, asked(), cheaper, partial, unpriced, odd]) {
       const { reservation } = await ask(workspace, one);
       held.push(await workspace.read(reservation!));
     }
     // 93 bytes of input, and 400 tokens of output.
-    expect(held.map((one) => one['amount_micros'])).toEqual([700, 4_118, 50_000, 50_000, 50_000]);
+    expect(held.map((one) => one['amount_micros'])).toEqual([700, 4_118, 4_118, 50_000, 50_000, 50_000]);
     expect(held[0]).toMatchObject({ agent_id: 'planner', run_id: 'run-7', model: 'gpt-4o', state: 'held' });
     expect(held[0]!['request_id']).toBe(`call:${estimated.headers['x-request-id']}`);
   });
 
   it('holds all answers that the body asks for', async () => {
     const workspace = limitedTo(1_000_000);
-    const body = JSON.stringify({ model: 'gpt-4o', max_completion_tokens: 100, n: 5 });
+    const body = JSON.stringify({ model: 'gpt-4o', max_tokens: 1, max_completion_tokens: 100, n: 5 });
     const { reservation } = await ask(workspace, { ...asked(), body });
-    expect(await workspace.read(reservation!)).toMatchObject({ amount_micros: 5_000 + (body.length / 2) * 2.5 });
+    expect(await workspace.read(reservation!)).toMatchObject({
+      amount_micros: 5_000 + Math.ceil(Math.ceil(body.length / 2) * 2.5),
+    });
   });
 
   it('holds once for a repeated request, and not again once the call has ended', async () => {
@@ -174,10 +177,40 @@ describe('external authorization for nginx and Traefik', () => {
     expect(denied.headers['x-tollkeeper-denial']).toContain('The workspace has spent $0.00 and holds $0.05');
   });
 
+  it('takes any method, path below, content type and query, as Envoy and Traefik pass those of the request', async () => {
+    const workspace = limitedTo(10_000_000);
+    const headers = { 'x-api-key': workspace.apiKey, 'x-tollkeeper-agent': 'planner' };
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const url = `${stack.httpUrl()}${AUTHZ}/v1/chat/completions?beta=true&include=a&include=b&denied_status=x`;
+      const bodied = { body: 'not JSON', headers: { ...headers, 'content-type': 'multipart/form-data; boundary=x' } };
+      const answer = await fetch(url, { method, headers, ...(!['GET', 'HEAD'].includes(method) && bodied) });
+      expect([method, answer.status, answer.headers.get('x-tollkeeper-reservation')]).toEqual([
+        ...[method, 200, expect.stringMatching(/^rsv_/)],
+      ]);
+    }
+    await stack.posted();
+    expect(await workspace.limit()).toMatchObject({ held_micros: 7 * 50_000 });
+  });
+
+  it('refuses a call with two keys, of which one may be the own key of its caller', async () => {
+    const [workspace, callers] = [limitedTo(60_000), limitedTo(60_000)];
+    const headers = { authorization: `Bearer ${workspace.apiKey}`, 'x-tollkeeper-agent': 'planner' };
+    const { status, body } = await get({ ...headers, 'x-api-key': callers.apiKey });
+    expect([status, body]).toMatchObject([401, { error: expect.stringContaining('have different workspace keys') }]);
+    expect((await get({ ...headers, 'x-api-key': workspace.apiKey })).status).toBe(200);
+  });
+
   it('refuses a call without a key of ours', async () => {
     const { status } = await get({ authorization: 'Bearer sk-of-the-model', 'x-tollkeeper-agent': 'planner' });
     expect(status).toBe(401);
   });
+});
+
+it('gives calls ids of their own if Envoy sends an empty one', async () => {
+  const workspace = limitedTo(1_000_000);
+  const one = asked({ 'x-request-id': '' });
+  const [first, second] = [await TRANSPORTS.gRPC(workspace, one), await TRANSPORTS.gRPC(workspace, one)];
+  expect(first.reservation).not.toBe(second.reservation);
 });
 
 it('refuses a body over 64 KiB over gRPC, by the setting that makes it smaller', async () => {

@@ -108,7 +108,9 @@ function createApp(options: HttpServerOptions, budget: BodyBudget): Express {
     for (const route of ofPath) {
       const limitBytes = route.bodyLimitBytes ?? bodyLimitBytes;
       const maxRatio = route.bodyRatioLimit ?? Infinity;
-      expressRoute[route.method](createPipeline({ route, service: name, key, limitBytes, maxRatio, budget, turns }));
+      const pipeline = createPipeline({ route, service: name, key, limitBytes, maxRatio, budget, turns });
+      expressRoute[route.takesAnyRequest ? 'all' : route.method](pipeline);
+      if (route.takesAnyRequest) app.all(new RegExp(`^${path}/.`), pipeline);
     }
     expressRoute.all(refuseMethod(ofPath.map(({ method }) => method)));
   }

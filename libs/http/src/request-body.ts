@@ -7,7 +7,7 @@ import { bodyTooLarge, decoderOf, readArrivingBody } from './arriving-body.ts';
 import { readArrivingParts } from './arriving-parts.ts';
 import type { BodyBudget } from './body-budget.ts';
 import { isLarge, parseJsonBody } from './json-body.ts';
-import type { Route } from './route.ts';
+import { ANY_TYPE, type Route } from './route.ts';
 
 /**
  * Content type and JSON value of a body; both undefined if there is none. For a route that reads bytes, the value is
@@ -105,6 +105,7 @@ function hasBody(req: Request): boolean {
 }
 
 function contentTypeOf(header: string, types: readonly string[]): string {
+  if (types.includes(ANY_TYPE)) return ANY_TYPE;
   const { type, parameters } = parseMediaType(header);
   if (!types.includes(type)) {
     throw new AppError('unsupported_media_type', `The Content-Type must be ${types.join(' or ')}.`);

@@ -46,6 +46,8 @@ export type CallerFor<A extends Access> =
           ? Caller
           : TenantCaller;
 
+export const ANY_TYPE = '*/*';
+
 /** A body of bytes, for a route that reads the bytes itself. Empty without a body. */
 export const bytesBody = z
   .custom<Buffer>((value) => Buffer.isBuffer(value))
@@ -58,7 +60,7 @@ export const partsBody = z
   )
   .meta({ override: { type: 'string', format: 'binary' } });
 
-/** A JSON body, or one schema for each content type of the route. */
+/** A JSON body, or one schema for each content type of the route: `ANY_TYPE` stands for all of them. */
 export type BodySchema = z.ZodType | Record<string, z.ZodType>;
 type BodyOf<B> = B extends z.ZodType
   ? z.output<B>
@@ -135,6 +137,11 @@ export interface RouteDefinition<
   path: string;
   /** Paths of the same operation for clients that cannot choose, without parameters. The document has only `path`. */
   otherPaths?: readonly string[];
+  /**
+   * For proxies that ask about a request with its own method, path and query: the route takes every method, at all paths
+   * below its own too, and ignores what it does not know in the query. The document has only `method` and `path`.
+   */
+  takesAnyRequest?: boolean;
   /** Unique in all of Tollkeeper, camel case. */
   operationId: string;
   tag: string;
@@ -184,6 +191,7 @@ export interface Route {
   audit: RouteAudit | undefined;
   path: string;
   otherPaths: readonly string[];
+  takesAnyRequest: boolean;
   operationId: string;
   tag: string;
   summary: string;
@@ -243,6 +251,7 @@ export function defineRoute<
     audit: route.audit,
     description: route.description,
     otherPaths: route.otherPaths ?? [],
+    takesAnyRequest: route.takesAnyRequest ?? false,
     readsBytes: route.readsBytes ?? false,
     parts: route.parts,
     params: route.params,

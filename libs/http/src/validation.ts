@@ -91,10 +91,15 @@ async function checkList(schema: z.ZodArray, list: readonly unknown[], problems:
  * The query as an object of strings, and of objects for parameters with members. A repeated parameter is a problem,
  * because its value would be ambiguous.
  */
-function readQuery({ query: schema }: Route, url: string, problems: Problems): Record<string, unknown> {
+function readQuery(
+  { query: schema, takesAnyRequest }: Route,
+  url: string,
+  problems: Problems,
+): Record<string, unknown> {
   const start = url.indexOf('?');
   if (start === -1) return {};
   const text = url.slice(start + 1);
+  if (takesAnyRequest) return Object.fromEntries(new URLSearchParams(text));
   try {
     decodeURIComponent(text);
   } catch {

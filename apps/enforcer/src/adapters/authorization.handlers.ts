@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { PROXY_ANSWER_MS, within } from '../domain/answer.time.ts';
 import type { Decision, Reservations } from '../domain/enforcement.ts';
 import type { CallPrices } from '../prices/call.prices.ts';
-import { authorizeCall } from './authz.call.ts';
+import { authorizeCall, MAX_BODY_BYTES } from './authz.call.ts';
 import { deniedAnswer, RESERVATION_HEADER, reservationMetadata } from './proxy.answer.ts';
 
 export interface AuthorizationDeps {
@@ -16,7 +16,6 @@ export interface AuthorizationDeps {
   clock: Clock;
 }
 
-const MAX_BODY_BYTES = 64 * 1024;
 const tooLarge = `must be at most ${MAX_BODY_BYTES} bytes: set max_request_bytes of with_request_body`;
 const http = z.object({
   headers: z.custom<Record<string, string>>(),
@@ -40,7 +39,7 @@ export function createAuthorizationHandlers({ authenticator, clock, ...deps }: A
         const passed = {
           headers,
           body: rawBody !== undefined && rawBody.length > 0 ? rawBody : Buffer.from(body),
-          callId: headers['x-request-id'] ?? newId('req'),
+          callId: headers['x-request-id'] || newId('req'),
         };
         return toResponse(await within(PROXY_ANSWER_MS, authorizeCall(deps, caller, passed)), clock());
       },

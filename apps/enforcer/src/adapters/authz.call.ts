@@ -26,6 +26,8 @@ export interface PassedRequest {
   callId: string;
 }
 
+/** Most of a body that a proxy may send. */
+export const MAX_BODY_BYTES = 64 * 1024;
 /** Set by Envoy: whether the body is longer than what it sends. */
 const PARTIAL_BODY = 'x-envoy-auth-partial-body';
 
@@ -67,12 +69,14 @@ export async function authorizeCall(
   const said = read.data;
   const isWhole = body.length > 0 && headers[PARTIAL_BODY] !== 'true';
   const { n = 1, ...asked } = isWhole ? callBody.parse(jsonOf(body)) : {};
-  const maxTokens = asked.max_tokens ?? asked.max_completion_tokens ?? asked.max_output_tokens;
-  const model = said['x-tollkeeper-model'] ?? asked.model ?? null;
+  // Which of them counts depends on the API.
+  const maxTokens = Math.max(asked.max_tokens ?? 0, asked.max_completion_tokens ?? 0, asked.max_output_tokens ?? 0);
+  // The header may be the caller's own, and the model reads the body.
+  const model = asked.model ?? said['x-tollkeeper-model'] ?? null;
   const planned = {
     model,
     provider: null,
-    maxOutputTokens: maxTokens && maxTokens * n,
+    maxOutputTokens: maxTokens * n || undefined,
     inputBytes: isWhole ? body.length : undefined,
     micros: undefined,
   };
@@ -82,7 +86,7 @@ export async function authorizeCall(
     agentId: said['x-tollkeeper-agent'],
     runId: said['x-tollkeeper-run'] ?? requestId,
     planKey: said['x-tollkeeper-plan'] ?? null,
-    amountMicros: said['x-tollkeeper-estimate-micros'] ?? (await holdOf(prices, key.tenantId, planned)),
+    amountMicros: said['x-tollkeeper-estimate-micros'] || (await holdOf(prices, key.tenantId, planned)),
     ttlSeconds: RESERVATION_TTL_SECONDS.default,
     model,
     provider: null,

@@ -1,18 +1,16 @@
-import { type Authenticator, bytesBody, defineRoute, type Route } from '@tollkeeper/http';
+import { ANY_TYPE, type Authenticator, bytesBody, defineRoute, type Route } from '@tollkeeper/http';
 import type { Clock } from '@tollkeeper/kernel';
 import type { VerifiedKey } from '@tollkeeper/workspace-keys';
 import { z } from 'zod';
 import { PROXY_ANSWER_MS, within } from '../domain/answer.time.ts';
 import type { Reservations } from '../domain/enforcement.ts';
 import type { CallPrices } from '../prices/call.prices.ts';
-import { authorizeCall, type PassedRequest } from './authz.call.ts';
+import { authorizeCall, MAX_BODY_BYTES } from './authz.call.ts';
 import { deniedAnswer, RESERVATION_HEADER } from './proxy.answer.ts';
 
-const PATH = '/api/v1/adapters/authz';
-const MAX_BODY_BYTES = 64 * 1024;
-
 const DESCRIPTION = `For proxies that ask before they pass a request to a model: \`ext_authz\` of Envoy, \`auth_request\`
-of nginx, \`forwardAuth\` of Traefik. It reserves what the call may cost, and the id of the reservation is in the header
+of nginx, \`forwardAuth\` of Traefik. Every method is the same, and so is every path below this one, since some proxies
+append that of the request. It reserves what the call may cost, and the id of the reservation is in the header
 \`x-tollkeeper-reservation\` of the answer. Settle it by a report of the call with this id, or with the \`x-request-id\`
 as the id of the call.
 
@@ -24,6 +22,8 @@ const query = z.object({
   denied_status: z
     .enum(['403', '429'])
     .default('429')
+    // Some proxies append the query of the request, which may have any.
+    .catch('429')
     .meta({ description: 'The status of a denial: 403 for nginx, which turns any other than 401 and 403 into 500' }),
 });
 const denied = z.object({
@@ -42,44 +42,41 @@ export interface AuthzRouteDeps {
   clock: Clock;
 }
 
-/** The routes of external authorization over HTTP. Proxies ask with GET, or with the method of the request. */
+/** The route of external authorization over HTTP. */
 export function createAuthzRoutes({ access, clock, ...deps }: AuthzRouteDeps): Route[] {
-  async function answer(key: VerifiedKey, passed: PassedRequest, deniedStatus: string) {
-    const decision = await within(PROXY_ANSWER_MS, authorizeCall(deps, key, passed));
-    if (decision.decision === 'allowed') {
-      const { reservation } = decision;
-      const ofIt: Record<string, string> = reservation === null ? {} : { [RESERVATION_HEADER]: reservation.id };
-      return { status: 200 as const, headers: ofIt };
-    }
-    const { headers, body } = deniedAnswer(decision.denial, 'openai', clock());
-    // nginx can show a header of this answer, but not its body.
-    const all = { ...headers, 'x-tollkeeper-denial': decision.denial.message.replaceAll(/[^ -~]/g, '?') };
-    const status = deniedStatus === '403' ? (403 as const) : (429 as const);
-    return { status, headers: all, body: JSON.parse(body) as z.output<typeof denied> };
-  }
-
-  const common = { path: PATH, tag: 'Adapters', description: DESCRIPTION, access, query, responses };
   return [
     defineRoute({
-      ...common,
-      method: 'get',
-      operationId: 'authorizeCall',
-      summary: 'Ask before a call, for proxies',
-      handler: async ({ caller, headers, requestId, query: { denied_status } }) =>
-        answer(caller, { headers, body: Buffer.alloc(0), callId: requestId }, denied_status),
-    }),
-    defineRoute({
-      ...common,
       method: 'post',
+      path: '/api/v1/adapters/authz',
+      takesAnyRequest: true,
+      operationId: 'authorizeCall',
+      tag: 'Adapters',
+      summary: 'Ask before a call, for proxies',
+      description: DESCRIPTION,
+      access,
       audit: { unaudited: 'Proxies ask for their agents, with a key' },
-      operationId: 'authorizeCallWithBody',
-      summary: 'Ask before a call, for proxies that send its body',
+      query,
       bodyLimitBytes: MAX_BODY_BYTES,
       tooLargeHint: 'Let the proxy send at most 64 KiB of it.',
-      body: { 'application/json': bytesBody },
+      body: { [ANY_TYPE]: bytesBody },
       readsBytes: true,
-      handler: async ({ caller, headers, requestId, body, query: { denied_status } }) =>
-        answer(caller, { headers, body, callId: requestId }, denied_status),
+      responses,
+      async handler({ caller, headers, requestId: callId, body, query: { denied_status } }) {
+        const passed = { headers, body, callId };
+        const decision = await within(PROXY_ANSWER_MS, authorizeCall(deps, caller, passed));
+        if (decision.decision === 'allowed') {
+          const { reservation } = decision;
+          const ofIt: Record<string, string> = reservation === null ? {} : { [RESERVATION_HEADER]: reservation.id };
+          return { status: 200, headers: ofIt };
+        }
+        const denial = deniedAnswer(decision.denial, 'openai', clock());
+        return {
+          status: denied_status === '403' ? 403 : 429,
+          // nginx can show a header of this answer, but not its body.
+          headers: { ...denial.headers, 'x-tollkeeper-denial': decision.denial.message.replaceAll(/[^ -~]/g, '?') },
+          body: JSON.parse(denial.body) as z.output<typeof denied>,
+        };
+      },
     }),
   ];
 }
