@@ -83,6 +83,7 @@ describe('a call through a proxy', () => {
       {
         ...{ reservation_id: id, amount_micros: 5_170, model: 'gpt-4o-2026-08-06', run_id: 'run-1' },
         ...{ input_tokens: 1_200, output_tokens: 345, tokens: { input: 176, cache_read: 1_024, output: 345 } },
+        ...{ priced_by: 'table', price_id: expect.any(String), price_version: expect.any(String) },
       },
     ]);
   });
@@ -157,6 +158,84 @@ describe('a call through a proxy', () => {
     await stack.posted();
     await proxy.report(...GPT_TOKENS);
     expect(await counted(workspace)).toEqual({ spent: 400, held: 0 });
+  });
+
+  it('counts for each of its answers, if a caller uses the id of a call again', async () => {
+    const workspace = limitedTo(100_000);
+    const proxy = proxyOf(workspace);
+    await proxy.reserve({ hits: 50_000 });
+    const answered = (letter: string) => ({
+      ...{ tollkeeper: 'settle', hits: 700, response: `chatcmpl-${letter.repeat(29)}` },
+    });
+    for (const letter of ['A', 'B', 'A', 'B']) await proxy.report(answered(letter));
+    expect(await counted(workspace)).toEqual({ spent: 1_400, held: 0 });
+    await Promise.all(['C', 'D'].map((letter) => proxy.report(answered(letter))));
+    expect(await counted(workspace)).toEqual({ spent: 2_800, held: 0 });
+  });
+
+  it('is released if its answer was counted for another call, such as one from a cache', async () => {
+    const workspace = limitedTo(100_000);
+    const settle = { tollkeeper: 'settle', hits: 700, response: `chatcmpl-${'A'.repeat(29)}` };
+    for (let time = 0; time < 2; time += 1) {
+      const proxy = proxyOf(workspace);
+      await proxy.reserve({ hits: 50_000 });
+      await proxy.report(settle);
+      await proxy.report(settle);
+    }
+    expect(await counted(workspace)).toEqual({ spent: 700, held: 0 });
+  });
+
+  it.each([
+    ['the model that was asked for, if the one that answered has no price', 'house-1'],
+    ['the model that was asked for, if the one that answered has a name that is too long', 'm'.repeat(200)],
+  ])('has the price of %s', async (_what, model) => {
+    const workspace = limitedTo(100_000);
+    const proxy = proxyOf(workspace);
+    await proxy.reserve({ hits: 50_000, model: 'gpt-4o' });
+    await proxy.report({ tollkeeper: 'settle', model, unit: 'output_tokens', hits: 345 });
+    expect(await counted(workspace)).toEqual({ spent: 3_450, held: 0 });
+  });
+
+  it('has the price of its tokens also if prices cannot be read when it ends, but soon after', async () => {
+    const workspace = limitedTo(100_000);
+    const proxy = proxyOf(workspace);
+    await proxy.reserve({ hits: 50_000 });
+    budgets.state.down = true;
+    const reported = proxy.report(...GPT_TOKENS);
+    await proxy.report({ tollkeeper: 'settle', hits: 0 });
+    budgets.state.down = false;
+    await reported;
+    await eventually(async () => expect(await counted(workspace)).toEqual({ spent: 5_170, held: 0 }));
+  });
+
+  it('of Anthropic has cached tokens besides those of its input, also those that were written', async () => {
+    const workspace = limitedTo(100_000);
+    const proxy = proxyOf(workspace);
+    await proxy.reserve({ hits: 50_000 });
+    const settle = { tollkeeper: 'settle', model: 'claude-sonnet-4-5-20250929' };
+    await proxy.report(
+      { ...settle, unit: 'input_tokens', hits: 1_100 },
+      { ...settle, unit: 'cached_tokens', hits: 1_024 },
+      { ...settle, unit: 'cache_write_tokens', hits: 300 },
+      { ...settle, unit: 'output_tokens', hits: 345 },
+    );
+    // In USD per million: 3, 0.3, 3.75 and 15.
+    const spent = Math.round(3_300 + 307.2 + 1_125 + 5_175);
+    expect(await counted(workspace)).toEqual({ spent, held: 0 });
+    expect(workspace.events('spend.settled')[0]!.data).toMatchObject({
+      ...{ input_tokens: 2_424, tokens: { input: 1_100, cache_read: 1_024, cache_write: 300, output: 345 } },
+    });
+  });
+
+  it('that was made without a reservation counts while the labels of its agent cannot be read', async () => {
+    const workspace = stack.newWorkspace({ team: 'growth' });
+    budgets.setWorkspace(workspace.tenantId, 100);
+    stack.identity.state.down = true;
+    await proxyOf(workspace).report({ tollkeeper: 'settle', hits: 700, 'label.env': 'prod' });
+    stack.identity.state.down = false;
+    expect(workspace.events('spend.settled').map(({ data }) => data)).toMatchObject([
+      { amount_micros: 700, labels: { team: 'growth', env: 'prod' } },
+    ]);
   });
 
   it('has the settlement id of its response, which other reports of the call have too', async () => {
@@ -304,8 +383,8 @@ describe('a request that is not valid', () => {
     ['11 labels', [{ ...reserve, ...many(11) }], 'descriptors[0].labels must be at most 10 labels'],
     [
       'a long value',
-      [{ ...reserve, model: 'm'.repeat(2_000) }],
-      'descriptors[0].entries[3].value must be at most 1024',
+      [{ ...reserve, model: 'm'.repeat(70_000) }],
+      'descriptors[0].entries[3].value must be at most 65536',
     ],
     ['no agent', [{ tollkeeper: 'reserve', call: 'c-1' }], 'descriptors[0].agent is required'],
   ])('(%s) is refused by the name of what is wrong, and changes nothing', async (_what, descriptors, message) => {

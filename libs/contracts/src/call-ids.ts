@@ -6,6 +6,8 @@ const MIN_RESPONSE_ID = 20;
 /** A prefix such as `chatcmpl-` ends within the first characters. */
 const MAX_PREFIX = 10;
 
+const OF_RESPONSE = 'rsp:';
+
 /** The `request_id` of the reservation for a call of a gateway, by the gateway's id of the call. */
 export function callRequestId(callId: string): string {
   const id = `call:${callId}`;
@@ -19,7 +21,12 @@ export function callRequestId(callId: string): string {
 export function responseSettlementId(responseId: string): string | undefined {
   const separator = responseId.search(/[-_]/);
   const own = separator >= 0 && separator < MAX_PREFIX ? responseId.slice(separator + 1) : responseId;
-  return own.length >= MIN_RESPONSE_ID ? `rsp:${sha256(responseId)}` : undefined;
+  return own.length >= MIN_RESPONSE_ID ? `${OF_RESPONSE}${sha256(responseId)}` : undefined;
+}
+
+/** Whether a settlement id is that of an answer of a model. */
+export function isOfResponse(settlementId: string): boolean {
+  return settlementId.startsWith(OF_RESPONSE);
 }
 
 /** 32 hexadecimal digits. */

@@ -104,12 +104,52 @@ describe('a descriptor', () => {
     [{ tollkeeper: 'reserve', agent: 'a' }, 'call is required'],
     [{ tollkeeper: 'done', agent: 'a', call: '' }, 'call must not be empty'],
     [{ tollkeeper: 'settle', agent: 'a', call: 'c', unit: 'cents' }, 'unit must be micros or'],
-    [{ tollkeeper: 'reserve', agent: 'a', call: 'c', max_tokens: '-1' }, 'max_tokens must be a whole number'],
     [{ tollkeeper: 'reserve', agent: 'a', call: 'c', format: 'xml' }, 'format must be openai or anthropic'],
     [{ tollkeeper: 'reserve', agent: 'a', call: 'c', 'X Team': 'b' }, 'labels.X Team must be a name'],
   ])('%j is refused by the name of the entry: %s', (entries, message) => {
     const read = () => readDescriptors(request({ tollkeeper: 'check', agent: 'a' }, entries as Record<string, string>));
     expect(read).toThrow(`The request is not valid: descriptors[1].${message}`);
+  });
+
+  it.each([
+    [
+      { max_tokens: '-1', bytes: 'many' },
+      { max_tokens: undefined, bytes: undefined },
+    ],
+    [{ model: 'm'.repeat(129) }, { model: undefined, namesModel: true }],
+    [{ model: '' }, { model: undefined, namesModel: false }],
+  ])('is taken without what a caller or a model says in a way that does not fit: %j', (entries, read) => {
+    const [asked] = readDescriptors(
+      request({ tollkeeper: 'reserve', ...call, ...(entries as Record<string, string>) }),
+    );
+    expect(asked).toMatchObject(read);
+  });
+
+  it('of a call that ends says its model, provider and response for all others of the call', () => {
+    const ended = (...more: Record<string, string>[]) =>
+      endedCalls(
+        readDescriptors({
+          ...request(),
+          descriptors: more.map((one) => withHits({ tollkeeper: 'settle', unit: 'input_tokens', ...call, ...one }, 5)),
+        }),
+        newId,
+      );
+    const response = `resp_${'x'.repeat(2_000)}`;
+    expect(ended({}, { model: 'gpt-4o', provider: 'azure' }, { response })).toMatchObject([
+      { model: 'gpt-4o', provider: 'azure', responseId: response, isAnswered: true, usage: { inputTokens: 15 } },
+    ]);
+    expect(ended({}, { model: 'm'.repeat(129) })).toMatchObject([{ model: null, isAnswered: true }]);
+  });
+
+  it('is refused if the hits of its call are more than an amount can have together', () => {
+    const hits = (unit: string, count: number) => withHits({ tollkeeper: 'settle', ...call, unit }, count);
+    const ended = (descriptors: ReturnType<typeof hits>[]) =>
+      endedCalls(readDescriptors({ ...request(), descriptors }), newId);
+    const most = Number.MAX_SAFE_INTEGER;
+    expect(ended([hits('micros', most)])).toMatchObject([{ usage: { micros: most } }]);
+    const message = `descriptors[1].hits_addend must be at most ${most} together with the other hits of its call`;
+    expect(() => ended([hits('micros', most), hits('micros', 1)])).toThrow(message);
+    expect(() => ended([hits('input_tokens', most), hits('cached_tokens', 1)])).toThrow(message);
   });
 
   it('is refused with an entry twice, and with more hits than an amount can have', () => {

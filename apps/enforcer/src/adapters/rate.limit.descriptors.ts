@@ -12,6 +12,7 @@ import {
   type RateLimitRequestMessage,
   toErrorDetails,
 } from '@tollkeeper/contracts';
+import { MAX_MICROS } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import type { CallUsage, EndedCall } from './call.end.ts';
 import { ERROR_FORMATS } from './proxy.answer.ts';
@@ -25,6 +26,7 @@ const UNITS = {
   input_tokens: 'inputTokens',
   output_tokens: 'outputTokens',
   cached_tokens: 'cachedTokens',
+  cache_write_tokens: 'cacheWriteTokens',
   // The dearest, since it is not known which of them they are.
   tokens: 'outputTokens',
 } as const satisfies Record<string, keyof CallUsage>;
@@ -33,18 +35,20 @@ const count = z
   .string()
   .regex(/^\d{1,12}$/, 'must be a whole number')
   .transform(Number);
+// What a caller or a model says in a body is no fault of the settings, so what does not fit is ignored.
+const countInBody = count.optional().catch(undefined);
 const callId = z.string().min(1, 'must not be empty').max(512, 'must be at most 512 characters');
 const known = {
   tollkeeper: z.enum(VERBS),
   agent: identifier,
   run: identifier.optional(),
   plan: planKey.optional(),
-  model: modelName.optional(),
+  model: modelName.optional().catch(undefined),
   provider: providerName.optional(),
-  max_tokens: count.optional(),
-  bytes: count.optional(),
+  max_tokens: countInBody,
+  bytes: countInBody,
   unit: z.enum(Object.keys(UNITS) as (keyof typeof UNITS)[]).default('micros'),
-  response: callId.optional(),
+  response: z.string().optional(),
   format: z.enum(ERROR_FORMATS).default('openai'),
 };
 const descriptor = z.object({ ...known, call: callId.optional(), labels, hits_addend: micros.optional() });
@@ -72,7 +76,9 @@ function readDescriptor({ entries, hitsAddend }: DescriptorMessage, index: numbe
   if (!result.success) throw invalidRequest(toErrorDetails(result.error.issues.slice(0, 1), path), 1);
   const { tollkeeper: verb, call, unit, hits_addend: addend, ...facts } = result.data;
   if (call === undefined && verb !== 'check') throw refused([...path, 'call'], 'is required');
-  return { ...facts, verb, call, unit, hits: addend };
+  // A model may also have a name that is too long for us.
+  const namesModel = (values.get('model') ?? '') !== '';
+  return { ...facts, verb, call, unit, hits: addend, path, namesModel };
 }
 
 function refused(path: PropertyKey[], message: string) {
@@ -129,9 +135,22 @@ export function endedCalls(descriptors: readonly Descriptor[], newId: () => stri
     const done = ofCall.find(({ verb }) => verb === 'done');
     const [first = done] = used;
     if (first === undefined) return [];
-    const usage: CallUsage = {};
-    for (const { unit, hits = 0 } of used) usage[UNITS[unit]] = (usage[UNITS[unit]] ?? 0) + hits;
-    const responseId = ofCall.find(({ response }) => response !== undefined)?.response;
-    return [{ ...callOf(first, newId), responseId, isAnswered: first.model !== undefined, usage }];
+    const said = <K extends 'model' | 'provider' | 'response'>(key: K) => ofCall.find((one) => one[key])?.[key];
+    const call = callOf({ ...first, model: said('model'), provider: said('provider') }, newId);
+    const isAnswered = ofCall.some(({ namesModel }) => namesModel);
+    return [{ ...call, responseId: said('response'), isAnswered, usage: usageOf(used) }];
   });
+}
+
+function usageOf(used: readonly Descriptor[]): CallUsage {
+  const usage: CallUsage = {};
+  let total = 0;
+  for (const { unit, hits = 0, path } of used) {
+    total += hits;
+    if (total > MAX_MICROS) {
+      throw refused([...path, 'hits_addend'], `must be at most ${MAX_MICROS} together with the other hits of its call`);
+    }
+    usage[UNITS[unit]] = (usage[UNITS[unit]] ?? 0) + hits;
+  }
+  return usage;
 }

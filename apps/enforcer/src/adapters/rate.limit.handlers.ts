@@ -13,6 +13,7 @@ import { PROXY_ANSWER_MS, within } from '../domain/answer.time.ts';
 import type { Decision, Reservations } from '../domain/enforcement.ts';
 import type { Reservation } from '../domain/reservation.ts';
 import type { CallPrices } from '../prices/call.prices.ts';
+import { askAll } from './ask.all.ts';
 import type { EndCall } from './call.end.ts';
 import { holdOf } from './call.hold.ts';
 import { deniedAnswer, requireHeld, RESERVATION_HEADER, reservationMetadata } from './proxy.answer.ts';
@@ -20,13 +21,14 @@ import { asks, asksIn, callOf, type Descriptor, endedCalls, readDescriptors } fr
 
 const MAX_DESCRIPTORS = 20;
 const MAX_ENTRIES = 32;
-const MAX_TEXT = 1024;
 
-const text = z.string().max(MAX_TEXT, `must be at most ${MAX_TEXT} characters`);
+const text = (max: number) => z.string().max(max, `must be at most ${max} characters`);
+/** A value may be of the answer of a model, whatever that says, so that its call still ends. */
+const entry = z.object({ key: text(1_024), value: text(64 * 1_024) });
 const requests = {
   // The counts are checked first, so that a list that is too long is one problem.
   shouldRateLimit: z.object({
-    domain: text,
+    domain: text(1_024),
     hitsAddend: z.number(),
     descriptors: z
       .array(z.custom<RateLimitRequestMessage['descriptors'][number]>())
@@ -38,7 +40,7 @@ const requests = {
             entries: z
               .array(z.custom<{ key: string; value: string }>())
               .max(MAX_ENTRIES, `must have at most ${MAX_ENTRIES} entries`)
-              .pipe(z.array(z.object({ key: text, value: text }))),
+              .pipe(z.array(entry)),
             hitsAddend: z.object({ value: z.number() }).nullable(),
           }),
         ),
@@ -74,39 +76,13 @@ export function createRateLimitHandlers(deps: RateLimitDeps): GrpcService {
     return decision;
   }
 
-  /** Denies all if one is denied, and then holds nothing. */
-  async function decideAll(key: VerifiedKey, asked: readonly Descriptor[]): Promise<RateLimitResponseMessage> {
-    const denied = await (asked.length > 1 ? firstDenied(key, asked) : undefined);
-    if (denied !== undefined) return denied;
-    const granted: Reservation[] = [];
-    // One that cannot be released expires.
-    const giveBack = () => Promise.allSettled(granted.map(({ id }) => reservations.release(key.tenantId, id)));
-    try {
-      for (const one of asked) {
-        const decision = await decide(key, one, { dryRun: one.verb === 'check' });
-        if (decision.decision === 'denied') {
-          await giveBack();
-          return toDenied(decision, one);
-        }
-        if (decision.reservation !== null) granted.push(decision.reservation);
-      }
-    } catch (error) {
-      await giveBack();
-      throw error;
-    }
-    return toAllowed(granted[0]);
-  }
-
-  /** Looks at all before anything is held, so that a denied request can be repeated as it is. */
-  async function firstDenied(key: VerifiedKey, asked: readonly Descriptor[]) {
-    for (const one of asked) {
-      const { decision } = await decide(key, one, { dryRun: true });
-      if (decision === 'allowed') continue;
-      // Reports the denial.
-      const reported = await decide(key, one, { dryRun: one.verb === 'check' });
-      return reported.decision === 'denied' ? toDenied(reported, one) : undefined;
-    }
-    return undefined;
+  async function decideAll(key: VerifiedKey, asked: readonly Descriptor[], deadline: number) {
+    const answer = await askAll(asked, {
+      decide: (one, options) => decide(key, one, options),
+      release: (id) => reservations.release(key.tenantId, id),
+      isLate: () => performance.now() >= deadline,
+    });
+    return answer.denied === undefined ? toAllowed(answer.reservation) : toDenied(answer.decision, answer.denied);
   }
 
   function toDenied({ denial }: Extract<Decision, { decision: 'denied' }>, { format }: Descriptor) {
@@ -115,8 +91,9 @@ export function createRateLimitHandlers(deps: RateLimitDeps): GrpcService {
   }
 
   async function answer(key: VerifiedKey, descriptors: readonly Descriptor[]): Promise<RateLimitResponseMessage> {
+    const deadline = performance.now() + PROXY_ANSWER_MS;
     await Promise.all(endedCalls(descriptors, newCallId).map((call) => endCall(key, call)));
-    return decideAll(key, descriptors.filter(asks));
+    return decideAll(key, descriptors.filter(asks), deadline);
   }
 
   return grpcService(
@@ -129,7 +106,7 @@ export function createRateLimitHandlers(deps: RateLimitDeps): GrpcService {
   );
 }
 
-/** Authenticates by the metadata, else by a domain that is a key. Calls that only report have a quota of their own. */
+/** Authenticates by the metadata, else by a domain that is a key. Calls that end have a quota of their own. */
 export function createRateLimitAuthenticator(
   check: Record<'asking' | 'ending', KeyCheck>,
 ): RpcAuthenticator<VerifiedKey> {
@@ -138,12 +115,21 @@ export function createRateLimitAuthenticator(
       const message = call.message as RateLimitRequestMessage;
       const { domain } = message;
       const authorization = call.authorization ?? (parseWorkspaceKey(domain) === null ? undefined : `Bearer ${domain}`);
-      const requests = Math.min(message.descriptors.filter((one) => asksIn(one, message)).length, MAX_DESCRIPTORS);
-      if (requests === 0) return check.ending({ ...call, authorization });
-      return check.asking({ ...call, authorization, requests });
+      const { asking, ending } = countsOf(message);
+      if (asking === 0) return check.ending({ ...call, authorization, requests: Math.max(1, ending) });
+      const key = await check.asking({ ...call, authorization, requests: asking });
+      return ending === 0 ? key : check.ending({ ...call, authorization, requests: ending });
     },
     senderOf: ({ tenantId }) => tenantId,
   };
+}
+
+/** The calls that a message asks for, and those that it ends. More descriptors than a message may have count no more. */
+function countsOf(message: RateLimitRequestMessage): Record<'asking' | 'ending', number> {
+  const descriptors = message.descriptors.slice(0, MAX_DESCRIPTORS);
+  const ending = descriptors.filter((one) => !asksIn(one, message));
+  const calls = new Set(ending.map(({ entries }) => entries.find(({ key }) => key === 'call')?.value));
+  return { asking: descriptors.length - ending.length, ending: calls.size };
 }
 
 function toAllowed(reservation: Reservation | undefined): RateLimitResponseMessage {

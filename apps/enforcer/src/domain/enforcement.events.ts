@@ -96,7 +96,7 @@ function settled(
   { at, of }: { at: number; of: { request_id: string } | { reservation_id: string; lease_id?: string } },
 ): ReportedEvent {
   const { runId, agentId, planKey, keyId, labels } = call;
-  const { settlementId, amountMicros, inputTokens, outputTokens, pricedBy } = settlement;
+  const { settlementId, amountMicros, inputTokens, outputTokens, pricedBy, priceId, priceVersion } = settlement;
   const { model = call.model, provider = call.provider } = settlement;
   const data = {
     settlement_id: settlementId,
@@ -110,16 +110,23 @@ function settled(
     ...(outputTokens !== undefined && { output_tokens: outputTokens }),
     ...tokensIn(settlement),
     ...(pricedBy !== undefined && { priced_by: pricedBy }),
+    ...(priceId !== undefined && { price_id: priceId }),
+    ...(priceVersion !== undefined && { price_version: priceVersion }),
     ...of,
     ...labelsIn(labels),
   };
   return event('spend.settled', `stl_${digestOf(tenantId, settlementId)}`, { at, data, keyId });
 }
 
-/** The tokens by kind, if it is known which were read from a cache. */
-function tokensIn({ inputTokens = 0, outputTokens = 0, cachedTokens }: Settlement): { tokens?: object } {
-  if (cachedTokens === undefined) return {};
-  return { tokens: { input: inputTokens - cachedTokens, cache_read: cachedTokens, output: outputTokens } };
+/** The tokens by kind, if it is known which were read from a cache or written to one. */
+function tokensIn({ inputTokens = 0, outputTokens = 0, ...settlement }: Settlement): { tokens?: object } {
+  const { cachedTokens: read, cacheWriteTokens: written } = settlement;
+  if (read === undefined && written === undefined) return {};
+  const ofCache = {
+    ...(read !== undefined && { cache_read: read }),
+    ...(written !== undefined && { cache_write: written }),
+  };
+  return { tokens: { input: inputTokens - (read ?? 0) - (written ?? 0), ...ofCache, output: outputTokens } };
 }
 
 /**

@@ -62,6 +62,13 @@ export interface Settlement {
   outputTokens?: number | undefined;
   /** Those of `inputTokens` that were read from a cache, if that is known. */
   cachedTokens?: number | undefined;
-  /** Set if the cost is not known: the amount is what was held for the call, or 0. */
-  pricedBy?: 'reservation' | 'none' | undefined;
+  /** Those of `inputTokens` that were written to a cache, if that is known. */
+  cacheWriteTokens?: number | undefined;
+  /**
+   * Set if its gateway does not say the cost: the amount is the price of the tokens, else what was held for the call
+   * (`reservation`), else 0 (`none`).
+   */
+  pricedBy?: 'override' | 'table' | 'reservation' | 'none' | undefined;
+  priceId?: string | undefined;
+  priceVersion?: string | undefined;
 }

@@ -31,8 +31,9 @@ export function createUnreservedSpend({ append, agents, agentLabels, clock }: Un
   return {
     async report({ tenantId, keyId, labels: pinned }, call, settlement) {
       const work = async () => {
-        const ofAgents = await agentLabels.labelsOf(tenantId, [call.agentId]);
-        const labels = mergeLabels(pinned, ofAgents.get(call.agentId) ?? {}, call.labels);
+        // It is reported once, so it counts without the agent's labels rather than not at all.
+        const ofAgents = await Promise.resolve(agentLabels.labelsOf(tenantId, [call.agentId])).catch(() => undefined);
+        const labels = mergeLabels(pinned, ofAgents?.get(call.agentId) ?? {}, call.labels);
         const settled = { ...call, id: null, keyId, labels };
         await append(tenantId, [spendSettled(tenantId, settled, settlement, clock())]);
       };

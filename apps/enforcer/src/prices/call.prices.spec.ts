@@ -52,7 +52,7 @@ it('a call has the price of the workspace now, else that of the release, else no
         million('gpt-4o', 'openai'),
         million('gpt-4o'),
         million('odd'),
-      ].map((call) => prices.amountOf(TENANT, call)),
+      ].map(async (call) => (await prices.amountOf(TENANT, call))?.micros),
     );
   expect(await amounts()).toEqual([7, 9, 2_500_000, 2_500_000, undefined]);
   time += DAY;
@@ -61,7 +61,7 @@ it('a call has the price of the workspace now, else that of the release, else no
 
 it('all kinds of tokens are priced', async () => {
   const tokens = { input: 176, cacheRead: 1_024, output: 345, reasoning: 128 };
-  expect(await prices.amountOf(TENANT, { model: 'gpt-4o-2026-08-06', tokens })).toBe(5_170);
+  expect(await prices.amountOf(TENANT, { model: 'gpt-4o-2026-08-06', tokens })).toMatchObject({ micros: 5_170 });
 });
 
 it('an estimate is the price of all output that a call may have, and of a token of input for two bytes', async () => {
@@ -77,7 +77,9 @@ it('while budgets is down it starts, and prices only calls of workspaces whose p
   budgets.down = true;
   await prices.start();
   time += DAY;
-  expect(await prices.amountOf(TENANT, million('house-1'))).toBe(7);
+  expect(await prices.amountOf(TENANT, million('house-1'))).toMatchObject({
+    ...{ micros: 7, pricedBy: 'override', priceId: 'price_1' },
+  });
   await expect(prices.amountOf(provenTenantId('ws_2'), million('gpt-4o'))).rejects.toMatchObject({
     code: 'service_unavailable',
   });

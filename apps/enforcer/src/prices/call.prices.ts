@@ -6,7 +6,7 @@ import {
   type OperatorPriceConfig,
   type PricePeer,
 } from '@tollkeeper/price-sources';
-import { amountOf, bundledPrices, type TokenKinds } from '@tollkeeper/prices';
+import { amountOf, bundledPrices, type TokenAmount, type TokenKinds } from '@tollkeeper/prices';
 import type { Component, ServiceDeps } from '@tollkeeper/runtime';
 
 /** The model of a call, as its gateway names it. */
@@ -36,7 +36,7 @@ interface PlannedCall extends ModelOfCall {
  */
 export interface CallPrices {
   /** What the tokens cost. Undefined if no price of the model is known. */
-  amountOf(tenantId: TenantId, call: UsedCall): Promise<number | undefined>;
+  amountOf(tenantId: TenantId, call: UsedCall): Promise<TokenAmount | undefined>;
   /**
    * The most that a call of text can cost at the default service tier: all output that it may have, and one token of
    * input for two bytes. Undefined if no price of the model is known.
@@ -71,18 +71,18 @@ export function createCallPrices({
   // Read now, since it would delay decisions later.
   bundledPrices();
 
-  async function amount(tenantId: TenantId, { model, provider, tokens }: UsedCall): Promise<number | undefined> {
+  async function amount(tenantId: TenantId, { model, provider, tokens }: UsedCall): Promise<TokenAmount | undefined> {
     const call = { responseModel: undefined, requestModel: model, provider, serviceTier: undefined, timeMs: clock() };
     const overrides = await overridesOf(tenantId);
-    return amountOf({ ...call, tokens: { ...NO_TOKENS, ...tokens } }, { overrides, prices })?.micros;
+    return amountOf({ ...call, tokens: { ...NO_TOKENS, ...tokens } }, { overrides, prices });
   }
 
   return {
     ...{ name: prices.name, start: prices.start, stop: prices.stop },
     amountOf: amount,
-    estimateOf(tenantId, { maxOutputTokens: output, inputBytes, ...call }) {
+    async estimateOf(tenantId, { maxOutputTokens: output, inputBytes, ...call }) {
       const input = Math.ceil(inputBytes / BYTES_PER_TOKEN);
-      return amount(tenantId, { ...call, tokens: { input, output } });
+      return (await amount(tenantId, { ...call, tokens: { input, output } }))?.micros;
     },
   };
 }
