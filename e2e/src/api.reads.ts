@@ -18,8 +18,6 @@ export async function* readEverything(
   const { items } = await owner.expect<{ items: { agent_id: string }[] }>({ path: `/w/${slug}/api/v1/agents` });
   const general = Object.entries(document.paths ?? {})
     .filter(([path, item]) => 'get' in item && !path.includes('{') && !path.endsWith('/details'))
-    // Asked with a key, not read.
-    .filter(([path]) => !path.startsWith('/api/v1/adapters/'))
     .flatMap(([path]) => (QUERIES[path] ?? ['']).map((query) => path + query));
   const ofAgents = items.flatMap(({ agent_id }) => OF_AN_AGENT.map((path) => path.replace('{agent_id}', agent_id)));
   for (const path of [...general, ...ofAgents]) {

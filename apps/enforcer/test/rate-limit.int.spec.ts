@@ -198,14 +198,17 @@ describe('a call through a proxy', () => {
 
   it('has the price of its tokens also if prices cannot be read when it ends, but soon after', async () => {
     const workspace = limitedTo(100_000);
-    const proxy = proxyOf(workspace);
-    await proxy.reserve({ hits: 50_000 });
+    const call = { agent: 'planner', call: newId('req') };
+    await proxyOf(workspace, call).reserve({ hits: 50_000 });
     budgets.state.down = true;
-    const reported = proxy.report(...GPT_TOKENS);
-    await proxy.report({ tollkeeper: 'settle', hits: 0 });
+    const descriptors = GPT_TOKENS.map((one) => descriptor({ ...call, ...one }));
+    const answer = await workspace.rpc('ShouldRateLimit', { domain: 'x', descriptors });
+    expect(answer).toMatchObject({ status: 'UNAVAILABLE' });
     budgets.state.down = false;
-    await reported;
-    await eventually(async () => expect(await counted(workspace)).toEqual({ spent: 5_170, held: 0 }));
+    await eventually(async () => {
+      stack.passRetryAfter();
+      expect(await counted(workspace)).toEqual({ spent: 5_170, held: 0 });
+    });
   });
 
   it('of Anthropic has cached tokens besides those of its input, also those that were written', async () => {
@@ -214,27 +217,29 @@ describe('a call through a proxy', () => {
     await proxy.reserve({ hits: 50_000 });
     const settle = { tollkeeper: 'settle', model: 'claude-sonnet-4-5-20250929' };
     await proxy.report(
-      { ...settle, unit: 'input_tokens', hits: 1_100 },
+      { ...settle, unit: 'input_tokens', hits: 2_000 },
       { ...settle, unit: 'cached_tokens', hits: 1_024 },
       { ...settle, unit: 'cache_write_tokens', hits: 300 },
       { ...settle, unit: 'output_tokens', hits: 345 },
     );
     // In USD per million: 3, 0.3, 3.75 and 15.
-    const spent = Math.round(3_300 + 307.2 + 1_125 + 5_175);
+    const spent = Math.round(6_000 + 307.2 + 1_125 + 5_175);
     expect(await counted(workspace)).toEqual({ spent, held: 0 });
     expect(workspace.events('spend.settled')[0]!.data).toMatchObject({
-      ...{ input_tokens: 2_424, tokens: { input: 1_100, cache_read: 1_024, cache_write: 300, output: 345 } },
+      ...{ input_tokens: 3_324, tokens: { input: 2_000, cache_read: 1_024, cache_write: 300, output: 345 } },
     });
   });
 
   it('that was made without a reservation counts while the labels of its agent cannot be read', async () => {
     const workspace = stack.newWorkspace({ team: 'growth' });
     budgets.setWorkspace(workspace.tenantId, 100);
+    await proxyOf(workspace).report({ tollkeeper: 'settle', hits: 1 });
     stack.identity.state.down = true;
-    await proxyOf(workspace).report({ tollkeeper: 'settle', hits: 700, 'label.env': 'prod' });
-    stack.identity.state.down = false;
+    const coder = proxyOf(workspace, { agent: 'coder', call: newId('req') });
+    await coder.report({ tollkeeper: 'settle', hits: 700, 'label.env': 'prod' });
     expect(workspace.events('spend.settled').map(({ data }) => data)).toMatchObject([
-      { amount_micros: 700, labels: { team: 'growth', env: 'prod' } },
+      { agent_id: 'planner', amount_micros: 1 },
+      { agent_id: 'coder', amount_micros: 700, labels: { team: 'growth', env: 'prod' } },
     ]);
   });
 

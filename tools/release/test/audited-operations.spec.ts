@@ -7,7 +7,7 @@ import { pathsIn, readOpenApi } from '../src/released-contracts.ts';
 const UNAUDITED = [
   'askForLitellmCall',
   'askForPortkeyCall',
-  'authorizeCallWithBody',
+  'authorizeCall',
   'execute',
   'exportLogs',
   'exportMetrics',

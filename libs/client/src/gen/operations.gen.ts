@@ -116,8 +116,7 @@ export interface Operations {
   'GET /api/v1/limits': { data: Api.ListLimitsData; responses: Api.ListLimitsResponses };
   'GET /api/v1/limits/reservations': { data: Api.ListReservationsData; responses: Api.ListReservationsResponses };
   'POST /api/v1/limits/reservations/{reservation_id}:release': { data: Api.ReleaseReservationAsOwnerData; responses: Api.ReleaseReservationAsOwnerResponses };
-  'GET /api/v1/adapters/authz': { data: Api.AuthorizeCallData; responses: Api.AuthorizeCallResponses };
-  'POST /api/v1/adapters/authz': { data: Api.AuthorizeCallWithBodyData; responses: Api.AuthorizeCallWithBodyResponses };
+  'POST /api/v1/adapters/authz': { data: Api.AuthorizeCallData; responses: Api.AuthorizeCallResponses };
   'POST /api/v1/adapters/litellm/beta/litellm_basic_guardrail_api': { data: Api.AskForLitellmCallData; responses: Api.AskForLitellmCallResponses };
   'POST /api/v1/adapters/portkey/before': { data: Api.AskForPortkeyCallData; responses: Api.AskForPortkeyCallResponses };
   'POST /api/v1/adapters/portkey/after': { data: Api.SettlePortkeyCallData; responses: Api.SettlePortkeyCallResponses };

@@ -7755,7 +7755,7 @@ export type ReleaseReservationAsOwnerResponses = {
 export type ReleaseReservationAsOwnerResponse = ReleaseReservationAsOwnerResponses[keyof ReleaseReservationAsOwnerResponses];
 
 export type AuthorizeCallData = {
-    body?: never;
+    body?: Blob | File;
     path?: never;
     query?: {
         /**
@@ -7798,56 +7798,6 @@ export type AuthorizeCallErrors = {
 export type AuthorizeCallError = AuthorizeCallErrors[keyof AuthorizeCallErrors];
 
 export type AuthorizeCallResponses = {
-    /**
-     * The call may pass
-     */
-    200: unknown;
-};
-
-export type AuthorizeCallWithBodyData = {
-    body?: Blob | File;
-    path?: never;
-    query?: {
-        /**
-         * The status of a denial: 403 for nginx, which turns any other than 401 and 403 into 500
-         */
-        denied_status?: '403' | '429';
-    };
-    url: '/api/v1/adapters/authz';
-};
-
-export type AuthorizeCallWithBodyErrors = {
-    /**
-     * A budget denies the call, and `denied_status` is 403
-     */
-    403: {
-        error: {
-            message: string;
-            type: string;
-            param: null;
-            code: string;
-        };
-    };
-    /**
-     * A budget denies the call; `Retry-After` has the seconds until it resets
-     */
-    429: {
-        error: {
-            message: string;
-            type: string;
-            param: null;
-            code: string;
-        };
-    };
-    /**
-     * Any error
-     */
-    default: Error;
-};
-
-export type AuthorizeCallWithBodyError = AuthorizeCallWithBodyErrors[keyof AuthorizeCallWithBodyErrors];
-
-export type AuthorizeCallWithBodyResponses = {
     /**
      * The call may pass
      */
