@@ -138,7 +138,7 @@ export interface RouteDefinition<
   /** Paths of the same operation for clients that cannot choose, without parameters. The document has only `path`. */
   otherPaths?: readonly string[];
   /**
-   * For proxies that ask about a request with its own method, path and query: the route takes every method, at all paths
+   * For proxies that ask about a request with its method, path and query: the route takes every method, at all paths
    * below its own too, and ignores what it does not know in the query. The document has only `method` and `path`.
    */
   takesAnyRequest?: boolean;

@@ -13,8 +13,8 @@ export interface AskAllDeps<Asked> {
 }
 
 /**
- * Grants all or none. `denied` is the one that does not fit. If it is denied, fails or takes too long, it gives back what
- * it has granted, but not what earlier requests were granted.
+ * Grants all or none. `denied` is the one that does not fit. If one is denied or fails, or all take too long, what was
+ * granted is given back, except to earlier requests. What cannot be given back expires.
  */
 export async function askAll<Asked extends { verb: string }>(
   all: readonly Asked[],
@@ -46,8 +46,8 @@ export async function askAll<Asked extends { verb: string }>(
 }
 
 /**
- * Looks at several before anything is held, so that a denied request can be repeated as it is: what would be denied comes
- * first. `earlier` has the reservations that were granted before.
+ * Looks at several before anything is held, so that a denied request can be repeated as it is: what would be denied
+ * comes first. `earlier` has the reservations that were granted before.
  */
 async function rehearse<Asked>(
   all: readonly Asked[],

@@ -126,7 +126,7 @@ type UsedTokens = Required<Pick<Settlement, 'inputTokens' | 'outputTokens'>> &
 /** Anthropic's own names, also at other providers: `anthropic.claude-…`. */
 const OF_ANTHROPIC = /^(\w+\.)*claude/;
 
-/** Anthropic does not count cached tokens as input, others do. If there are more of them than of input, they are extra. */
+/** Cached tokens are extra to the input of Anthropic, and of all others that report more of them than of input. */
 function tokensOf({ usage, provider, model }: EndedCall): UsedTokens | undefined {
   const { inputTokens = 0, outputTokens = 0, cachedTokens, cacheWriteTokens } = usage;
   const ofCache = (cachedTokens ?? 0) + (cacheWriteTokens ?? 0);

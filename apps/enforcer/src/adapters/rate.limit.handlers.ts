@@ -124,7 +124,7 @@ export function createRateLimitAuthenticator(
   };
 }
 
-/** The calls that a message asks for, and those that it ends. More descriptors than a message may have count no more. */
+/** How many calls a message asks for and ends, among as many descriptors as it may have. */
 function countsOf(message: RateLimitRequestMessage): Record<'asking' | 'ending', number> {
   const descriptors = message.descriptors.slice(0, MAX_DESCRIPTORS);
   const ending = descriptors.filter((one) => !asksIn(one, message));
