@@ -7,7 +7,7 @@ import { settleLease } from '../src/domain/lease.settle.ts';
 import type { LeaseRequest } from '../src/domain/lease.ts';
 import { picking } from './history.answers.ts';
 import { ACCOUNTS, AGENTS, callOf, LABELS, PLANS, TENANT } from './history.limits.ts';
-import type { HistoryDeps, Step } from './history.steps.ts';
+import type { HistoryDeps, Step } from './history.step.ts';
 import { countsIn } from './reference.counts.ts';
 
 const GIVEN: readonly Labels[] = [{}, {}, {}, { env: 'prod' }];

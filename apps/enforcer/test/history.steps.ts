@@ -15,6 +15,7 @@ import { answering, picking, viewOfAll } from './history.answers.ts';
 import type { HistoryDashboard } from './history.dashboard.ts';
 import { HistoryLeases } from './history.leases.ts';
 import { ACCOUNTS, AGENTS, callOf, type HistoryLimits, LABELS, PLANS, TENANT } from './history.limits.ts';
+import type { HistoryDeps, Step } from './history.step.ts';
 import { countsIn } from './reference.counts.ts';
 import type { Reference } from './reference.ts';
 
@@ -27,21 +28,6 @@ const KINDS = [
   ...(['post', 'post', 'correct', 'get', 'view', 'report'] as const),
   ...(['lease', 'lease', 'lease', 'lease', 'lease', 'lease'] as const),
 ];
-
-/** What gateways, events and pages ask of a ledger. */
-export interface Step {
-  what: string;
-  ask: (known: ActiveBudgets) => Ask<unknown>;
-  /** The answer of the reference. Call it after all earlier steps. */
-  expected: () => unknown;
-}
-
-export interface HistoryDeps {
-  reference: Reference;
-  dashboard: HistoryDashboard;
-  limits: HistoryLimits;
-  next: (below: number) => number;
-}
 
 /** Random steps of one history. They share a few requests, reservations and settlements, so that they meet. */
 export class HistorySteps {

@@ -2,7 +2,6 @@ import type { BudgetedCall, Labels } from '@tollkeeper/contracts';
 import type { LeaseRequest } from '../src/domain/lease.ts';
 import type { Reservation, ReservationRequest } from '../src/domain/reservation.ts';
 import type { ReferencePeriods } from './history.budgets.ts';
-import type { ReferenceLeases } from './reference.leases.ts';
 
 /** A request with the labels of its key and its agent. */
 export type LabelledRequest = ReservationRequest & { pinned: Labels; ofAgent: Labels };
@@ -70,11 +69,28 @@ export interface Span {
   end: number;
 }
 
+/** What a lease has counted so far, by replaying its facts. */
+export interface LeaseCount {
+  amountMicros: number;
+  settledMicros: number;
+  leftMicros: number;
+  aboveMicros: number;
+  lateMicros: number;
+  expiresAt: number;
+  isReturned: boolean;
+}
+
+/** What the leases have counted. */
+interface LeaseCounts {
+  count(lease: FactOf<'leased'>): LeaseCount;
+  isOpen(lease: FactOf<'leased'>): boolean;
+}
+
 /** Everything that happened, and the calendar. */
 export interface History {
   readonly facts: readonly Fact[];
   readonly periods: ReferencePeriods;
-  readonly leases: ReferenceLeases;
+  readonly leases: LeaseCounts;
   readonly now: number;
   of<K extends Fact['kind']>(kind: K): FactOf<K>[];
   find(id: string): Reservation | undefined;

@@ -1,21 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { BudgetedCall } from '@tollkeeper/contracts';
 import type { ActiveBudget } from '../src/domain/active.budgets.ts';
 import type { Lease, RenewalRequest, SettlementResult } from '../src/domain/lease.ts';
-import type { DailyLimit } from '../src/domain/limit.ts';
+import type { DailyLimit, LimitRow } from '../src/domain/limit.ts';
 import { budgetsOf, type OfBudgets } from './history.budgets.ts';
-import type { Reference } from './reference.ts';
-import type { FactOf, LabelledLease, Span } from './reference.facts.ts';
-
-/** What a lease has counted so far, by replaying its facts. */
-export interface LeaseCount {
-  amountMicros: number;
-  settledMicros: number;
-  leftMicros: number;
-  aboveMicros: number;
-  lateMicros: number;
-  expiresAt: number;
-  isReturned: boolean;
-}
+import type { Counted } from './reference.counts.ts';
+import type { Fact, FactOf, History, LabelledLease, LeaseCount, Span } from './reference.facts.ts';
+import type { ReferenceMeters } from './reference.meters.ts';
 
 /** What applies to a renewal. `isOwn`: its key asked for the lease, and its plan is active. */
 interface Renewing extends Pick<LabelledLease, 'ofAgent' | 'pinned'> {
@@ -24,11 +15,27 @@ interface Renewing extends Pick<LabelledLease, 'ofAgent' | 'pinned'> {
   isOwn: boolean;
 }
 
+/** The history of all, which leases add facts to. */
+interface LeaseHistory extends History {
+  readonly facts: Fact[];
+  readonly meters: ReferenceMeters;
+  counts(limits: readonly DailyLimit[], budgets: OfBudgets): { row: LimitRow; counted: Counted }[];
+  rows(limits: readonly DailyLimit[], budgets: OfBudgets): LimitRow[];
+  /** Null if the request may be granted. */
+  refusedFor(
+    request: Pick<LabelledLease, 'pinned' | 'labels' | 'amountMicros'>,
+    limits: readonly DailyLimit[],
+    budgets: OfBudgets,
+  ): unknown;
+  callOf(request: LabelledLease): BudgetedCall;
+  posted(settlementId: string): { micros: number; id: string | null; isLate?: boolean } | undefined;
+}
+
 /** The rules of leases, as queries over everything that happened. */
 export class ReferenceLeases {
-  private readonly history: Reference;
+  private readonly history: LeaseHistory;
 
-  constructor(history: Reference) {
+  constructor(history: LeaseHistory) {
     this.history = history;
   }
 

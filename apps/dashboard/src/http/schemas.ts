@@ -312,7 +312,9 @@ export const settlementSchema = z
     service_tier: z.string().optional(),
     response_model: z.string().optional(),
     request_model: z.string().optional(),
-    reservation_id: identifier.optional().meta({ description: 'The settled reservation or the lease, if there was one' }),
+    reservation_id: identifier
+      .optional()
+      .meta({ description: 'The settled reservation or the lease, if there was one' }),
   })
   .meta({ id: 'Settlement' });
 
