@@ -32,7 +32,7 @@ type Asked = Pick<
 export type GrantRequest = Asked & Applying;
 
 /** A hold before its amount and its end are known. */
-export type HoldToBe = Omit<Hold, 'runId' | 'amountMicros' | 'expiresAt'>;
+type HoldToBe = Omit<Hold, 'runId' | 'amountMicros' | 'expiresAt'>;
 
 /** What a reservation and a lease differ in. */
 export interface GrantKind<Allowed> {

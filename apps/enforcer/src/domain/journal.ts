@@ -58,7 +58,7 @@ export interface Hold {
 }
 
 /** The terms of a hold that is a lease. */
-export interface LeaseTerms {
+interface LeaseTerms {
   /** What it was granted in all. */
   amountMicros: number;
   /** What was settled from it. */

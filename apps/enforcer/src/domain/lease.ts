@@ -5,7 +5,7 @@ import type { ReservingKey, Settlement } from './reservation.ts';
 
 /** The states of a lease. */
 export const LEASE_STATES = ['open', 'returned', 'expired'] as const;
-export type LeaseState = (typeof LEASE_STATES)[number];
+type LeaseState = (typeof LEASE_STATES)[number];
 
 /** An amount held once, for many calls of an agent. Amounts are USD micros, times epoch milliseconds. */
 export interface Lease {
