@@ -93,9 +93,7 @@ export async function authorizeCall(
     labels: {},
   };
   const decision = await reservations.reserve(key, request);
-  if (decision.decision === 'allowed' && decision.reservation !== null) {
-    requireHeld(decision.reservation, 'x-request-id');
-  }
+  requireHeld(decision, 'x-request-id');
   return decision;
 }
 

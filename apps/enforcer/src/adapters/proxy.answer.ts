@@ -1,4 +1,5 @@
 import { AppError } from '@tollkeeper/kernel';
+import type { Decision } from '../domain/enforcement.ts';
 import type { Denial } from '../domain/limit.ts';
 import type { Reservation } from '../domain/reservation.ts';
 
@@ -43,7 +44,9 @@ export function reservationMetadata(reservation: Reservation) {
 }
 
 /** The call of a reservation that has ended was already made, so it cannot pay for this one. */
-export function requireHeld({ state }: Reservation, callField: string): void {
+export function requireHeld(decision: Decision, callField: string): void {
+  if (decision.decision === 'denied' || decision.reservation === null) return;
+  const { state } = decision.reservation;
   if (state === 'held') return;
   const message = `The reservation of the call with this ${callField} is already ${state}. Give each call an id of its own.`;
   throw new AppError('conflict', message, { details: [{ path: callField, message: 'must be new for each call' }] });

@@ -72,7 +72,7 @@ export function createRateLimitHandlers(deps: RateLimitDeps): GrpcService {
     const amountMicros = await holdOf(prices, key.tenantId, planned);
     const request = { ...call, amountMicros, ttlSeconds: RESERVATION_TTL_SECONDS.default };
     const decision = await reservations.reserve(key, request, { dryRun });
-    if (decision.decision === 'allowed' && decision.reservation !== null) requireHeld(decision.reservation, 'call');
+    requireHeld(decision, 'call');
     return decision;
   }
 
