@@ -54,7 +54,7 @@ export function createLitellmRoute({ reservations, prices, access, clock }: Lite
     const request = { requestId, agentId, runId, planKey, model, provider, labels, amountMicros, ttlSeconds };
     const decision = await reservations.reserve(key, request);
     if (decision.decision === 'denied') return decision.denial.message;
-    if (decision.reservation !== null) requireHeld(decision.reservation, 'litellm_call_id');
+    requireHeld(decision, 'litellm_call_id');
     return undefined;
   }
 

@@ -59,7 +59,7 @@ export function createPortkeyRoutes({ reservations, endCall, prices, access }: P
     const request = { requestId, agentId, runId, planKey, model, provider, labels, amountMicros, ttlSeconds };
     const decision = await reservations.reserve(key, request);
     if (decision.decision === 'denied') return decision.denial.message;
-    if (decision.reservation !== null) requireHeld(decision.reservation, 'metadata.call');
+    requireHeld(decision, 'metadata.call');
     return undefined;
   }
 
