@@ -24,9 +24,12 @@ export class HistoryDashboard {
     if (!this.events.has(key)) this.events.set(key, spend);
   }
 
-  /** A settlement that may be corrected; undefined without any. */
+  /** A settlement that may be corrected; undefined without any. Corrections come later in the log than settlements. */
   any(): Spend | undefined {
-    const settlements = [...this.events.values()].filter(({ correctedAt }) => correctedAt === undefined);
+    const read = new Set(this.reference.facts.map((fact) => 'settlementId' in fact && fact.settlementId));
+    const settlements = [...this.events.values()].filter(
+      ({ correctedAt, settlementId }) => correctedAt === undefined && read.has(settlementId),
+    );
     return settlements[this.next(Math.max(1, settlements.length))];
   }
 

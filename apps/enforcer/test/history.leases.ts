@@ -45,6 +45,13 @@ export class HistoryLeases {
     return leaseIdOf(TENANT, this.requestId());
   }
 
+  /** Mostly that of an open lease, if there is one. */
+  private openId(): string {
+    const { reference, next } = this.deps;
+    const open = reference.of('leased').filter((lease) => reference.leases.isOpen(lease));
+    return open.length > 0 && next(4) > 0 ? this.pick(open).id : this.id();
+  }
+
   private requestId(): string {
     return `lease-${this.deps.next(4)}`;
   }
@@ -85,7 +92,7 @@ export class HistoryLeases {
 
   private settle(): Step {
     const { dashboard, limits, reference, next } = this.deps;
-    const id = this.id();
+    const id = this.openId();
     const settlements = Array.from({ length: 1 + next(3) }, () => [`settlement-${next(15)}`, next(50)] as const);
     const drawn = settlements.map(([settlementId, amountMicros]) => ({ settlementId, amountMicros }));
     return {
@@ -98,7 +105,7 @@ export class HistoryLeases {
   /** The replica dies once the events are in the log: the ledger learns of them when a budget is filled. */
   private die(): Step {
     const { dashboard, reference, next } = this.deps;
-    const id = this.id();
+    const id = this.openId();
     const settlementId = `settlement-${next(15)}`;
     const micros = next(50);
     return {
@@ -117,7 +124,7 @@ export class HistoryLeases {
 
   private renew(): Step {
     const { limits, reference, next } = this.deps;
-    const id = this.id();
+    const id = this.openId();
     const request = {
       requestId: `renewal-${next(4)}`,
       amountMicros: this.pick([0, 60, 150, 300]),
