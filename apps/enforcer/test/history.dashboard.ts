@@ -26,9 +26,9 @@ export class HistoryDashboard {
 
   /** A settlement that may be corrected; undefined without any. Corrections come later in the log than settlements. */
   any(): Spend | undefined {
-    const read = new Set(this.reference.facts.map((fact) => 'settlementId' in fact && fact.settlementId));
     const settlements = [...this.events.values()].filter(
-      ({ correctedAt, settlementId }) => correctedAt === undefined && read.has(settlementId),
+      ({ correctedAt, settlementId }) =>
+        correctedAt === undefined && this.reference.posted(settlementId) !== undefined,
     );
     return settlements[this.next(Math.max(1, settlements.length))];
   }
