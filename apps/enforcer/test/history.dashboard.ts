@@ -27,8 +27,7 @@ export class HistoryDashboard {
   /** A settlement that may be corrected; undefined without any. Corrections come later in the log than settlements. */
   any(): Spend | undefined {
     const settlements = [...this.events.values()].filter(
-      ({ correctedAt, settlementId }) =>
-        correctedAt === undefined && this.reference.posted(settlementId) !== undefined,
+      ({ correctedAt, settlementId }) => correctedAt === undefined && this.reference.posted(settlementId) !== undefined,
     );
     return settlements[this.next(Math.max(1, settlements.length))];
   }

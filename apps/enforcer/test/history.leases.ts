@@ -93,7 +93,9 @@ export class HistoryLeases {
   private settle(): Step {
     const { dashboard, limits, reference, next } = this.deps;
     const id = this.openId();
-    const settlements = Array.from({ length: 1 + next(3) }, () => [`settlement-${next(15)}`, next(50)] as const);
+    const settlements = Array.from({ length: 1 + next(3) }, () =>
+      next(4) === 0 ? this.lost(id) : ([`settlement-${next(15)}`, next(50)] as const),
+    );
     const drawn = settlements.map(([settlementId, amountMicros]) => ({ settlementId, amountMicros }));
     return {
       what: `settle ${id} ${JSON.stringify(settlements)}`,
@@ -102,12 +104,20 @@ export class HistoryLeases {
     };
   }
 
+  /**
+   * A settlement whose replica may die, and which its gateway may repeat. No other call has its id, because the log
+   * would have this one first, and so would the ledger.
+   */
+  private lost(id: string): readonly [settlementId: string, micros: number] {
+    const nth = this.deps.next(3);
+    return [`lost-${nth}-${id}`, 11 * (nth + 1)];
+  }
+
   /** The replica dies once the events are in the log: the ledger learns of them when a budget is filled. */
   private die(): Step {
-    const { dashboard, reference, next } = this.deps;
+    const { dashboard, reference } = this.deps;
     const id = this.openId();
-    const settlementId = `settlement-${next(15)}`;
-    const micros = next(50);
+    const [settlementId, micros] = this.lost(id);
     return {
       what: `a replica dies that settles ${settlementId} ${micros} from ${id}`,
       ask: () => readLease(id),
