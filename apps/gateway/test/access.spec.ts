@@ -266,7 +266,8 @@ describe('a workspace key', () => {
   const KEY = 'Bearer ws_live_0123456789abcdef.0123456789';
   const HINT =
     'Workspace keys work at /api/v1/events, /v1, /api/v1/otlp, /api/public/otel, /api/v1/intake, ' +
-    '/api/v1/reservations, and /api/v1/leases; sessions work at the paths below /w/{slug}.';
+    '/api/v1/reservations, /api/v1/adapters/authz, /api/v1/adapters/litellm, /api/v1/adapters/portkey, ' +
+    'and /api/v1/leases; sessions work at the paths below /w/{slug}.';
   const asked = async (path: string) => {
     const { status, body } = await call('post', path).set('authorization', KEY).set('x-request-id', 'same-request-id');
     return { status, body };
