@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { gatewayEventSchema, type GatewayEventRecord, isSpendSettled } from '@tollkeeper/contracts';
+import { gatewayEventSchema, type GatewayEventRecord, isCallFailed, isSpendSettled } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import { createOverrideBook, createPriceBook, readBundledTable } from '@tollkeeper/prices';
 import { eventually, useMongo } from '@tollkeeper/testing';
@@ -48,11 +48,15 @@ describe('reports of calls', () => {
       const settled = priced.filter(({ outcome }) => outcome === 'spent');
       const unmetered = priced.filter(({ outcome }) => outcome === 'no_usage' || outcome === 'client_gone');
       const models = new Set(priced.filter(isUnpriced).map(({ provider, model }) => `${provider}/${model}`));
-      const expected = settled.length + unmetered.length + models.size;
+      const failed = priced.flatMap(({ outcome, requestId }) => (outcome === 'failed' ? (requestId ?? []) : []));
+      const ended = new Set(failed);
+      const expected = settled.length + unmetered.length + models.size + ended.size;
       await eventually(() => expect(events(tenantId)).toHaveLength(expected));
       const idsOf = (wanted: string) =>
         events(tenantId).flatMap(({ type, data }) => (type === wanted && 'call_id' in data ? data.call_id : []));
       expect(idsOf('call.unmetered')).toEqual(unmetered.map(({ settlementId }) => settlementId));
+      const endedNow = events(tenantId).flatMap((event) => (isCallFailed(event) ? event.data.request_id : []));
+      expect(new Set(endedNow)).toEqual(ended);
       const logged = events(tenantId).filter(isSpendSettled);
       expect(logged.map(({ id, data }) => [id, data.settlement_id, data.amount_micros])).toEqual(
         settled.map(({ settlementId, price }) => [settlementId, settlementId, price.micros]),
