@@ -82,6 +82,16 @@ describe('without budgets', () => {
     expect((await unknown.reserve(1)).status).toBe(201);
   });
 
+  it('people wait for the limits until it answers again, while gateways get 503', async () => {
+    budgets.state.down = true;
+    const unknown = limitedTo(100);
+    const reading = unknown.call('get', LIMITS, { role: 'member', once: true });
+    expectUnavailable(await unknown.reserve(1, { once: true }));
+    budgets.state.down = false;
+    clock.now += 2 * SECOND;
+    expect((await reading).status).toBe(200);
+  });
+
   it('holds are settled and released anyway', async () => {
     const workspace = limitedTo(100);
     const [first, second] = [await workspace.granted(50), await workspace.granted(50)];

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '@tollkeeper/kernel';
 
 /**
@@ -28,4 +29,26 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+const REPEAT_MS = 100;
+
+/**
+ * Does work for a person, and repeats it while it is `service_unavailable`: peers are asked with the short deadlines of
+ * gateways, which the first question after a start can miss. Rejects with its last error after `PERSON_ANSWER_MS`.
+ */
+export async function forPerson<T>(work: () => Promise<T>): Promise<T> {
+  const end = performance.now() + PERSON_ANSWER_MS - GATEWAY_ANSWER_MS;
+  const repeated = async (): Promise<T> => {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        const isTemporary = error instanceof AppError && error.code === 'service_unavailable';
+        if (!isTemporary || performance.now() >= end) throw error;
+        await delay(REPEAT_MS);
+      }
+    }
+  };
+  return within(PERSON_ANSWER_MS, repeated());
 }

@@ -1,7 +1,7 @@
 import { type BudgetScope, dailyBudgetOf } from '@tollkeeper/contracts';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 import { type ActiveBudget, type ActiveBudgets, budgetedCall } from './active.budgets.ts';
-import { PERSON_ANSWER_MS, within } from './answer.time.ts';
+import { forPerson, PERSON_ANSWER_MS, within } from './answer.time.ts';
 import type { Ask, LongRead, Submit } from './decision.ts';
 import type { ChosenLimits, Limits, LimitsView } from './enforcement.ts';
 import type { Limit } from './limit.ts';
@@ -74,7 +74,7 @@ export function createLimits(deps: LimitDeps): Limits {
   }
 
   return {
-    view: (tenantId, chosen) => within(PERSON_ANSWER_MS, view(tenantId, chosen)),
+    view: (tenantId, chosen) => forPerson(() => view(tenantId, chosen)),
     byRisk: async (tenantId, max) => mostAtRisk((await within(PERSON_ANSWER_MS, view(tenantId, {}))).items, max),
     list: (tenantId, filter, page) => within(PERSON_ANSWER_MS, listReservations(deps, tenantId, filter, page)),
     listLeases: (tenantId, filter, page) => within(PERSON_ANSWER_MS, listLeases(deps, tenantId, filter, page)),

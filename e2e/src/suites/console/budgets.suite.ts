@@ -59,7 +59,7 @@ export function describeConsoleBudgets(stage: Stage, console: ReturnType<typeof 
       await sheet.getByRole('row', { name: 'writer' }).waitFor({ state: 'detached' });
       const row = sheet.getByRole('row', { name: /^(Select reader )?reader Agent reader may spend \$5\.00 a day/ });
       await row.getByText('25%').waitFor();
-      if (look.size === 'desktop') await row.getByRole('cell', { name: '$1.25', exact: true }).waitFor();
+      if (look.size === 'desktop') await row.getByRole('cell', { name: '$1.25', exact: true }).first().waitFor();
       const change = page
         .getByRole('table', { name: 'Changes' })
         .getByRole('row', { name: /Agent reader no budget \$5/ });

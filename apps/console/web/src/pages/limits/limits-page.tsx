@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useCallback, useState } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { money } from '../../format/money.ts';
@@ -24,6 +24,8 @@ export function LimitsPage() {
   const { timezone } = useWorkspace();
   const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true });
   const mayReadReservations = useMay('admin');
+  const [showsLeases, setShowsLeases] = useState(false);
+  const showLeases = useCallback(() => setShowsLeases(true), []);
   const now = useNow();
   const { end, timezone: zone } = limits.data?.day ?? { end: new Date(now).toISOString(), timezone };
   const line = words.line(clock(end, zone), duration(Date.parse(end) - now), zone);
@@ -38,9 +40,9 @@ export function LimitsPage() {
               <Overspend items={items} />
             </Card>
             <Card title={words.reservations.title}>
-              {mayReadReservations ? <Reservations /> : <p>{words.reservations.needed}</p>}
+              {mayReadReservations ? <Reservations onLoaded={showLeases} /> : <p>{words.reservations.needed}</p>}
             </Card>
-            {mayReadReservations && (
+            {showsLeases && (
               <Card title={leases.title}>
                 <Leases />
               </Card>

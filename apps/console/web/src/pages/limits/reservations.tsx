@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { type Api, useChange, usePages } from '../../api/api.ts';
 import { useMay } from '../../app/account.tsx';
 import { money } from '../../format/money.ts';
@@ -17,13 +17,20 @@ import { RESERVATION_STATES } from './limits-search.ts';
 
 const words = text.limits.reservations;
 
-/** The reservations of each state. Owners may release the open ones. */
-export function Reservations() {
+/**
+ * The reservations of each state. Owners may release the open ones. `onLoaded` is called once the first list takes its
+ * place: what is below appears then, so that nothing moves.
+ */
+export function Reservations({ onLoaded }: { onLoaded: () => void }) {
   const { state = 'held' } = useSearch({ from: '/account/w/$slug/limits' });
   const navigate = useNavigate();
   const [releasing, setReleasing] = useState<Api.Reservation | null>(null);
   const mayRelease = useMay('owner');
   const list = usePages('GET /api/v1/limits/reservations', { query: { state, limit: 100 } });
+  const isLoaded = !list.query.isPending;
+  useEffect(() => {
+    if (isLoaded) onLoaded();
+  }, [isLoaded, onLoaded]);
   const columns: Column<Api.Reservation>[] = [
     { key: 'when', head: words.column.when, cell: ({ created_at }) => <Ago at={created_at} /> },
     { key: 'agent', head: words.column.agent, cell: ({ agent_id }) => <AgentLink id={agent_id} /> },
