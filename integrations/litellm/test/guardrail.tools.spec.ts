@@ -131,8 +131,11 @@ describe('LiteLLM, stopped by its settings alone', () => {
     const statuses = await Promise.all(Array.from({ length: 32 }, async () => (await decided(agent)).status));
     const allowed = statuses.filter((status) => status === 200).length;
     expect(new Set(statuses)).toEqual(new Set([200, 400]));
-    expect(allowed).toBeGreaterThanOrEqual(3);
-    expect((await endOf(agent)).filter(({ state }) => state === 'settled')).toHaveLength(allowed);
+    const inState = async (wanted: string) =>
+      (await tollkeeper.reservationsOf(agent)).filter(({ state }) => state === wanted).length;
+    await eventually(async () => expect(await inState('settled')).toBe(allowed));
+    // LiteLLM makes no call whose answer comes too late for it, but what was granted then is held until it expires.
+    expect(allowed + (await inState('held'))).toBeGreaterThanOrEqual(3);
     const { spent_micros: spent, overspend_micros: over } = await tollkeeper.limitOf(agent);
     expect([spent, over]).toEqual([allowed * COST, { above_hold: 0, late: 0, unreserved: 0 }]);
     expect(spent).toBeLessThanOrEqual(3 * MOST);

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '@tollkeeper/kernel';
 
 /**
@@ -46,7 +45,7 @@ export async function forPerson<T>(work: () => Promise<T>): Promise<T> {
       } catch (error) {
         const isTemporary = error instanceof AppError && error.code === 'service_unavailable';
         if (!isTemporary || performance.now() >= end) throw error;
-        await delay(REPEAT_MS);
+        await new Promise((resolve) => setTimeout(resolve, REPEAT_MS));
       }
     }
   };
