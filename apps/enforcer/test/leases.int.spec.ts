@@ -291,7 +291,7 @@ describe('the end of a lease', () => {
     expect(await workspace.readLease(id, { replica: 1 })).toMatchObject({ settled_micros: 100, left_micros: 0 });
   });
 
-  it('comes by itself after its time, on every replica', async () => {
+  it('comes after its time without a request, on every replica', async () => {
     const workspace = stack.newWorkspace(1_000);
     const { id } = await workspace.leased(400, { ttl_seconds: 10 });
     await lastLimit(workspace);
