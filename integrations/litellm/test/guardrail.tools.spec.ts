@@ -131,14 +131,18 @@ describe('LiteLLM, stopped by its settings alone', () => {
     const statuses = await Promise.all(Array.from({ length: 32 }, async () => (await decided(agent)).status));
     const allowed = statuses.filter((status) => status === 200).length;
     expect(new Set(statuses)).toEqual(new Set([200, 400]));
-    const inState = async (wanted: string) =>
-      (await tollkeeper.reservationsOf(agent)).filter(({ state }) => state === wanted).length;
-    await eventually(async () => expect(await inState('settled')).toBe(allowed));
-    // LiteLLM makes no call whose answer comes too late for it, but what was granted then is held until it expires.
-    expect(allowed + (await inState('held'))).toBeGreaterThanOrEqual(3);
-    const { spent_micros: spent, overspend_micros: over } = await tollkeeper.limitOf(agent);
-    expect([spent, over]).toEqual([allowed * COST, { above_hold: 0, late: 0, unreserved: 0 }]);
-    expect(spent).toBeLessThanOrEqual(3 * MOST);
+    // LiteLLM loses reports of calls that end while it sends a batch, here that of the denied calls. And it makes no call
+    // whose answer comes too late. Both stay held until they expire.
+    const reservations = await eventually(async () => {
+      const all = await tollkeeper.reservationsOf(agent);
+      expect(all.length).toBeGreaterThanOrEqual(Math.max(3, allowed));
+      return all;
+    });
+    expect(reservations.filter(({ state }) => !['held', 'settled'].includes(state))).toEqual([]);
+    const { spent_micros: spent, held_micros: held, overspend_micros: over } = await tollkeeper.limitOf(agent);
+    expect(spent % COST).toBe(0);
+    expect(over).toEqual({ above_hold: 0, late: 0, unreserved: 0 });
+    expect(spent + held).toBeLessThanOrEqual(3 * MOST);
   });
 
   it('releases the reservation of a call whose model failed', async () => {
