@@ -131,8 +131,8 @@ describe('LiteLLM, stopped by its settings alone', () => {
     const statuses = await Promise.all(Array.from({ length: 32 }, async () => (await decided(agent)).status));
     const allowed = statuses.filter((status) => status === 200).length;
     expect(new Set(statuses)).toEqual(new Set([200, 400]));
-    // LiteLLM loses reports of calls that end while it sends a batch, here that of the denied calls. And it makes no call
-    // whose answer comes too late. Both stay held until they expire.
+    // LiteLLM loses reports of calls that end while it sends a batch, here that of the denied calls. And it makes no
+    // call whose answer comes too late. Both stay held until they expire.
     const reservations = await eventually(async () => {
       const all = await tollkeeper.reservationsOf(agent);
       expect(all.length).toBeGreaterThanOrEqual(Math.max(3, allowed));
