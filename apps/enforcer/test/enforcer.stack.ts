@@ -123,7 +123,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     return {
       ...eventLog,
       async append(topic, records) {
-        if (log.down) throw new AppError('service_unavailable', 'The log is away.', { retryAfterSeconds: 1 });
+        if (log.down) throw new AppError('service_unavailable', 'The log is down.', { retryAfterSeconds: 1 });
         if (log.hangs) await new Promise((resolve) => setTimeout(resolve, HANG_MS));
         if (log.hangs) throw new AppError('service_unavailable', 'The log hangs.', { retryAfterSeconds: 1 });
         for (const { key } of records) await log.stalls.get(key as TenantId);
