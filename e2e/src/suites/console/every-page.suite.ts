@@ -276,12 +276,21 @@ function sidesOf(page: Page): Promise<{ width: number; left: number; right: numb
 }
 
 /** Sum of the layout shifts of a page so far. */
+/** How far the page moved, with the elements that moved. */
 async function layoutShift(page: Page): Promise<string> {
-  const sum = await page.evaluate<number>(`new Promise((resolve) => {
+  const { sum, moved } = await page.evaluate<{ sum: number; moved: string[] }>(`new Promise((resolve) => {
     let sum = 0;
-    new PerformanceObserver((list) => { for (const { value } of list.getEntries()) sum += value; })
-      .observe({ type: 'layout-shift', buffered: true });
-    setTimeout(() => resolve(sum), 100);
+    const moved = [];
+    const boxOf = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join(' ');
+    new PerformanceObserver((list) => {
+      for (const { value, sources } of list.getEntries()) {
+        sum += value;
+        for (const { node, previousRect, currentRect } of sources) {
+          moved.push(boxOf(previousRect) + ' to ' + boxOf(currentRect) + ': ' + node?.textContent?.slice(0, 80));
+        }
+      }
+    }).observe({ type: 'layout-shift', buffered: true });
+    setTimeout(() => resolve({ sum, moved }), 100);
   })`);
-  return sum.toFixed(3);
+  return [sum.toFixed(3), ...(sum < 0.0005 ? [] : moved)].join('\n');
 }
