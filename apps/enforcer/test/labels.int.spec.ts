@@ -90,7 +90,7 @@ describe('the labels of a reservation', () => {
     { provider: 'other' },
   ])('are content of its request: the same request_id with %j is 409', async (other) => {
     const workspace = stack.newWorkspace();
-    // Overrides that of the call, which is its content all the same.
+    // Overrides the label of the call, which still counts as its content.
     identity.setLabels(workspace.tenantId, AGENT, { team: 'research' });
     const asked = { request_id: 'req-1', amount_micros: 1, labels: { team: 'growth' }, model: 'large-1' };
     await workspace.granted(asked);

@@ -13,7 +13,7 @@ describe('the keys service without MongoDB', () => {
     ['killed', mongo.kill, mongo.restart],
     ['hanging', mongo.hang, mongo.goOn],
   ])(
-    '%s, answers 503 with Retry-After and is not ready, and goes on by itself when it is back',
+    '%s, answers 503 with Retry-After and is not ready, and goes on when it is back',
     async (_how, takeAway, bringBack) => {
       const tenantId = newTenant();
       const { id, api_key: apiKey } = await keys.create(tenantId);

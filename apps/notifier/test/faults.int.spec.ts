@@ -152,7 +152,7 @@ describe('outcomes', () => {
     wrapLog: (log) => ({
       ...log,
       append: async (topic, records) => {
-        if (!gate.open) throw new Error('the log is away');
+        if (!gate.open) throw new Error('the log is unreachable');
         await log.append(topic, records);
       },
     }),

@@ -158,7 +158,7 @@ describe('while identity is down', () => {
     expect(await labelsOf(['planner'])).toEqual({ planner: { team: 'new' } });
   });
 
-  it('another workspace is asked all the same', async () => {
+  it('another workspace is still asked', async () => {
     state.down = true;
     await expect(labelsOf(['planner'])).rejects.toEqual(unavailable);
     state.down = false;

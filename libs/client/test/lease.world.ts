@@ -41,7 +41,7 @@ export function createWorld({ seed, limits, leases = {}, losses = 0, maxDelayMs 
     await time.pause(random() * maxDelayMs);
     if (lost() || time.now < downUntil) {
       await time.pause(REQUEST_MS);
-      throw new TollkeeperUnavailable('It is away.', { code: 'timeout' });
+      throw new TollkeeperUnavailable('It is unavailable.', { code: 'timeout' });
     }
     if (lost()) time.after(random() * 5_000, () => ledger.answer(path, body));
     const { status, body: answer } = ledger.answer(path, body);

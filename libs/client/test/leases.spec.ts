@@ -160,7 +160,7 @@ describe('reserve with leases', () => {
     expect(grants()).toBe(1);
   });
 
-  it('follows onUnavailable while Tollkeeper is away', async () => {
+  it('follows onUnavailable while Tollkeeper is unavailable', async () => {
     const away = error(503, 'service_unavailable', { 'retry-after': '60' });
     const denying = await start({ answers: [away] });
     await expect(denying.reserve(ASKED)).rejects.toMatchObject({ code: 'service_unavailable' });
@@ -266,7 +266,7 @@ describe('a call from a lease', () => {
     expect(ledger.posted()).toBe(7);
   });
 
-  it('is said not to be durable in time, and settled all the same', async () => {
+  it('is said not to be durable in time, and still settled', async () => {
     const tollkeeper = await start({ options: { settleTimeoutMs: 200 } });
     const call = await allowed(tollkeeper);
     server.answers = [hang, decide];

@@ -63,7 +63,7 @@ function Prices({ onOpen }: { onOpen: ((price: Api.Price) => void) | null }) {
       replace: true,
       resetScroll: false,
     });
-  // Without the dashboard, the prices are shown all the same.
+  // The prices are shown even without the dashboard.
   if (spend.isPending) return <Loading />;
   return (
     <div className={ui['stack']}>
