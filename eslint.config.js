@@ -145,6 +145,7 @@ function moduleBoundaries({ extra = [], allow = [] } = {}) {
   const scopes = [
     ...APPS,
     'ci',
+    'cli',
     'bench',
     'cluster',
     'deployment',

@@ -1,0 +1,261 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@tollkeeper/testing';
+import { type ApiClient, logIn } from '../src/api.client.ts';
+import { useCommandLine } from '../src/command.line.ts';
+import { type ReportingProxy, startReportingProxy } from '../src/reporting.proxy.ts';
+import { rememberSecret } from '../src/secrets.ts';
+import { useStandalone } from '../src/standalone.stage.ts';
+
+const WORKSPACES = 50;
+const BUDGETS = 20;
+
+const SECRETS = {
+  OPS_URL: `https://chat.example.com/services/${randomBytes(12).toString('hex')}`,
+  OPS_SIGNING: `whsec_${randomBytes(32).toString('base64')}`,
+};
+
+/** One resource of each kind, and fields of each type. */
+const everything = (slug: string) => `version: 1
+workspace: { slug: ${slug}, name: Growth, timezone: Europe/Berlin, tracked_labels: [team], daily_budget_usd: 100 }
+agents:
+  - { agent_id: night-shift, display_name: Night shift, labels: { team: growth }, daily_budget_usd: 1.5 }
+plans:
+  - { plan_key: basic, display_name: Basic, daily_budget_usd: 5, is_active: false }
+budgets:
+  - { name: Zoe, selector: { labels: { user: zoe } }, overrides: Per user, period: { kind: day }, limit_usd: 50 }
+  - { name: Per user, each: "label:user", period: { kind: day }, limit_usd: 5 }
+  - name: Apollo
+    selector: { labels: { project: apollo }, model: claude-* }
+    period: { kind: once, start: "2027-01-01T00:00:00+01:00", end: "2027-04-01T00:00:00+02:00" }
+    limit_usd: 0.000125
+    tell_at: [90, 50]
+channels:
+  - name: Ops
+    channel_type: webhook
+    config: { url: "https://hooks.example.com/x", signing_secret: "\${OPS_SIGNING}" }
+  - { name: Chat, channel_type: chat, config: { webhook_url: "\${OPS_URL}" } }
+rules:
+  - name: Blocked often
+    severity: high
+    rule_kind: event_count_gte
+    window_seconds: 600
+    threshold: 3
+    event_types: [budget.blocked]
+    channels: [Chat, Ops]
+  - { name: Night, severity: low, agent: night-shift, rule_kind: spend_gte, window_seconds: 3600, threshold_usd: 0.5 }
+members:
+  - { email: Ann@example.com, role: admin }
+`;
+
+/** The same with something else in each kind, and without the chat, Zoe and Ann. */
+const CHANGES: [from: string, to: string][] = [
+  ['tracked_labels: [team]', 'tracked_labels: [team, env]'],
+  ['labels: { team: growth }, daily_budget_usd: 1.5', 'labels: { env: prod }, daily_budget_usd: null'],
+  ['is_active: false', 'is_active: true'],
+  ['limit_usd: 5 }', 'limit_usd: 7 }'],
+  ['model: claude-*', 'provider: openai'],
+  ['hooks.example.com/x', 'hooks.example.com/y'],
+  ['threshold: 3', 'threshold: 4'],
+  ['[Chat, Ops]', '[Ops]'],
+  [`  - { name: Chat, channel_type: chat, config: { webhook_url: "\${OPS_URL}" } }\n`, ''],
+  ['  - { email: Ann@example.com, role: admin }\n', '  - { email: bob@example.com, role: member }\n'],
+];
+
+interface ShownPlan {
+  workspace: string;
+  changes: { action: string; section: string; key: string; fields: { path: string; to: unknown }[] }[];
+  others: number;
+  applied: number;
+}
+
+describe('the command line', () => {
+  const { deployment } = useStandalone();
+  const cli = useCommandLine();
+  let owner: ApiClient;
+  let proxy: ReportingProxy;
+  const output: string[] = [];
+
+  beforeAll(async () => {
+    Object.values(SECRETS).forEach(rememberSecret);
+    owner = await logIn(deployment(), deployment().owner);
+    proxy = await startReportingProxy(() => deployment().baseUrl);
+    const { email, password } = deployment().owner;
+    await cli.outputOf(['login', '--url', proxy.url, '--email', email, '--password-stdin'], { stdin: `${password}\n` });
+  });
+  afterAll(() => proxy.stop());
+
+  /** Runs a command about a file with this text, with the secrets in its environment. */
+  async function withFile(args: string[], text: string, env: NodeJS.ProcessEnv = SECRETS) {
+    const file = join(cli.folder(), 'tollkeeper.yaml');
+    await writeFile(file, text);
+    const ended = await cli.run([...args, '-f', file], { env });
+    output.push(ended.stdout, ended.stderr);
+    return ended;
+  }
+
+  it('keeps the session for the user alone, without the password, until they log out', async () => {
+    const file = join(cli.configuration(), 'tollkeeper', 'session.json');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await readFile(file, 'utf8')).not.toContain(deployment().owner.password);
+    const session = (JSON.parse(await readFile(file, 'utf8')) as { session: string }).session;
+    rememberSecret(session);
+    expect(JSON.parse(await cli.outputOf(['whoami', '-o', 'json']))).toMatchObject({
+      user: { email: deployment().owner.email },
+      workspace: deployment().workspace,
+    });
+
+    const other = { env: { XDG_CONFIG_HOME: join(cli.folder(), 'other') } };
+    const { email, password } = deployment().owner;
+    const login = ['login', '--url', deployment().baseUrl, '--email', email, '--password-stdin'];
+    expect((await cli.run(login, { ...other, stdin: 'wrong' })).code).toBe(4);
+    await cli.outputOf(login, { ...other, stdin: password });
+    const saved = await readFile(join(other.env.XDG_CONFIG_HOME, 'tollkeeper', 'session.json'), 'utf8');
+    await cli.outputOf(['logout'], other);
+    expect(await cli.run(['whoami'], other)).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('tollkeeper login'),
+    });
+    const ended = (JSON.parse(saved) as { session: string }).session;
+    await eventually(async () => {
+      const response = await fetch(`${deployment().baseUrl}/api/v1/auth/me`, {
+        headers: { cookie: `gw_session=${ended}` },
+      });
+      expect(response.status).toBe(401);
+    });
+  });
+
+  it('says what is wrong with the options and with the way to Tollkeeper, by its exit code too', async () => {
+    expect(await cli.run(['aply'])).toMatchObject({ code: 3, stderr: expect.stringContaining('apply') });
+    expect(await cli.run(['whoami', '--zone', 'Mars/Base'])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('--zone'),
+    });
+    expect(await cli.run(['use', 'nowhere'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(deployment().workspace),
+    });
+    const nobody = { XDG_CONFIG_HOME: join(cli.folder(), 'none') };
+    const login = ['login', '--url', 'http://127.0.0.1:9', '--email', 'a@b.example', '--password-stdin'];
+    expect(await cli.run(login, { env: nobody, stdin: 'x' })).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('doctor'),
+    });
+    const findings = JSON.parse(
+      await cli.outputOf(['doctor', '-o', 'json'], { env: { TOLLKEEPER_KEY: deployment().apiKey } }),
+    ) as { check: string; state: string }[];
+    expect(findings.map(({ check, state }) => `${check} ${state}`)).toEqual(
+      ['program', 'session', 'connection', 'clock', 'workspace', 'alerting', 'key'].map((check) => `${check} ok`),
+    );
+  });
+
+  it('makes a workspace as its file says, each kind of it, and then finds no difference', async () => {
+    const slug = `file-${randomBytes(4).toString('hex')}`;
+    const before = everything(slug);
+    expect(await withFile(['diff'], before)).toMatchObject({ code: 2 });
+    expect(await withFile(['apply', '--dry-run'], before, {})).toMatchObject({ code: 0 });
+    expect(await withFile(['apply'], before, {})).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('OPS_SIGNING'),
+    });
+    const { items } = await owner.expect<{ items: { slug: string }[] }>({ path: '/api/v1/workspaces' });
+    expect(items.map((workspace) => workspace.slug)).not.toContain(slug);
+
+    expect(await withFile(['apply'], before)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Made 11 changes.'),
+    });
+    expect(await withFile(['diff'], before)).toMatchObject({ code: 0, stdout: 'No difference.\n' });
+    const exported = await cli.outputOf(['export', '-w', slug]);
+    output.push(exported);
+    expect(await withFile(['diff', '--prune'], exported, {})).toMatchObject({ code: 0 });
+
+    const zoe = /^ {2}- \{ name: Zoe.*\n/m;
+    const after = CHANGES.reduce((text, [from, to]) => text.replace(from, () => to), before).replace(zoe, '');
+    const { code, stdout } = await withFile(['diff', '--prune', '-o', 'json'], after);
+    const [plan] = JSON.parse(stdout) as ShownPlan[];
+    const lines = plan?.changes.map(({ action, section, key, fields }) =>
+      [action, section, key, ...fields.map(({ path }) => path)].join(' '),
+    );
+    expect({ code, lines }).toEqual({
+      code: 2,
+      lines: [
+        `update workspace ${slug} tracked_labels`,
+        'update agents night-shift labels.team labels.env daily_budget_usd',
+        'update plans basic is_active',
+        'update budgets Per user limit_usd',
+        'update budgets Apollo selector.model selector.provider',
+        'update channels Ops config.url',
+        'update rules Blocked often threshold channels',
+        'create members bob@example.com',
+        'remove members ann@example.com',
+        'remove channels Chat',
+        'remove budgets Zoe',
+      ],
+    });
+    expect(await withFile(['apply'], after)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('3 resources not in the files'),
+    });
+    expect(await withFile(['apply', '--prune'], after)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('3 to remove'),
+    });
+    expect(await withFile(['apply', '--prune'], after)).toMatchObject({ code: 0, stdout: 'Nothing to change.\n' });
+    expect(await withFile(['apply', '--send-secrets'], after)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Made 1 change.'),
+    });
+  });
+
+  it('stops before it changes anything if a file names what does not exist', async () => {
+    const slug = `file-${randomBytes(4).toString('hex')}`;
+    const rule = '{ name: A, severity: low, rule_kind: first_occurrence, window_seconds: 60, channels: [Nobody] }';
+    const text = `version: 1\nworkspace: { slug: ${slug} }\nrules: [${rule}]\n`;
+    expect(await withFile(['apply'], text)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('rules "A": channels: '),
+    });
+    const { items } = await owner.expect<{ items: { slug: string }[] }>({ path: '/api/v1/workspaces' });
+    expect(items.map((workspace) => workspace.slug)).not.toContain(slug);
+  });
+
+  it(`makes ${WORKSPACES} workspaces whole although it is killed on the way, and then asks little to see that they are`, async () => {
+    const slugs = Array.from({ length: WORKSPACES }, (_, at) => `fleet-${at}-${randomBytes(3).toString('hex')}`);
+    const names = Array.from({ length: BUDGETS }, (_, at) => `Budget ${String(at).padStart(2, '0')}`);
+    const budgets = names.map((name) => `  - { name: ${name}, period: { kind: day }, limit_usd: 5 }`).join('\n');
+    const text = slugs.map((slug) => `version: 1\nworkspace: { slug: ${slug} }\nbudgets:\n${budgets}\n`).join('---\n');
+    const file = join(cli.folder(), 'fleet.yaml');
+    await writeFile(file, text);
+
+    const requestsBefore = proxy.exchanges.length;
+    const child = cli.start(['apply', '-f', file]);
+    await eventually(() => expect(proxy.exchanges.length - requestsBefore).toBeGreaterThan((WORKSPACES * BUDGETS) / 3));
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+
+    const [repeated] = [JSON.parse(await cli.outputOf(['apply', '-f', file, '-o', 'json'])) as ShownPlan[]];
+    const made = repeated.reduce((sum, { applied }) => sum + applied, 0);
+    expect(made).toBeGreaterThan(0);
+    expect(made).toBeLessThan(WORKSPACES * (BUDGETS + 1));
+
+    const requestsOfSecond = proxy.exchanges.length;
+    expect(await cli.outputOf(['apply', '--prune', '-f', file])).toBe('Nothing to change.\n');
+    // Who asks, and one page of budgets for each workspace.
+    expect(proxy.exchanges.length - requestsOfSecond).toBe(1 + WORKSPACES);
+    for (const slug of [slugs[0], slugs.at(-1)]) {
+      const path = `/w/${slug}/api/v1/budgets?limit=100`;
+      const { items } = await owner.expect<{ items: { name: string }[] }>({ path });
+      expect(items.map(({ name }) => name).toSorted()).toEqual(names);
+    }
+  });
+
+  it('never prints a secret, and none is in the log', () => {
+    const printed = [...output, deployment().logs()].join('\n');
+    const leaked = Object.entries(SECRETS).filter(([, secret]) => printed.includes(secret));
+    expect(leaked.map(([name]) => name)).toEqual([]);
+  });
+});

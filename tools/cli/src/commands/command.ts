@@ -1,0 +1,59 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Globals } from '../connection.ts';
+
+/** The options of every command, from wherever they stand on the line. */
+export function globalsOf(command: Command): Globals {
+  const { workspace, output, zone } = command.optsWithGlobals<{
+    workspace?: string;
+    output: Globals['output'];
+    zone?: string;
+  }>();
+  return {
+    ...(workspace !== undefined && { workspace }),
+    output,
+    zone: zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    zoneGiven: zone !== undefined,
+  };
+}
+
+/** An action that gets the options of every command first, then its own options, then its arguments. */
+export function action<Options, Arguments extends unknown[]>(
+  run: (globals: Globals, options: Options, ...args: Arguments) => Promise<void>,
+): (...given: unknown[]) => Promise<void> {
+  return (...given) => {
+    const command = given.at(-1) as Command;
+    const options = given.at(-2) as Options;
+    return run(globalsOf(command), options, ...(given.slice(0, -2) as Arguments));
+  };
+}
+
+export function timeZone(text: string): string {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
+  } catch {
+    throw new InvalidArgumentError('It must be an IANA time zone, such as Europe/Berlin or UTC.');
+  }
+}
+
+/** For options with a whole number. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  };
+}
+
+/** US dollars as micros. */
+export function amount(text: string): number {
+  const value = Number(text);
+  if (/^\d{1,10}(\.\d{1,6})?$/.test(text) && value <= 9_007_199_254) return Math.round(value * 1e6);
+  throw new InvalidArgumentError('It must be US dollars, such as 2000 or 0.25.');
+}
+
+export function oneOf(...values: string[]): (text: string) => string {
+  return (text) => {
+    if (values.includes(text)) return text;
+    throw new InvalidArgumentError(`It must be one of ${values.join(', ')}.`);
+  };
+}
