@@ -1,8 +1,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll } from '@jest/globals';
 
@@ -24,6 +24,7 @@ export interface CommandLine {
   folder(): string;
   /** The folder that has only the session. */
   configuration(): string;
+  /** In which `tollkeeper` is on the path. */
   environment(): NodeJS.ProcessEnv;
   start(args: readonly string[], env?: NodeJS.ProcessEnv): ChildProcess;
   run(args: readonly string[], options?: RunOptions): Promise<Ended>;
@@ -37,10 +38,14 @@ export function useCommandLine(): CommandLine {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'tollkeeper-e2e-cli-'));
-    await mkdir(join(folder, 'work'));
+    for (const name of ['work', 'bin']) await mkdir(join(folder, name));
     await promisify(execFile)(process.execPath, [BUILD, join(folder, 'dist')]);
+    await symlink(join(folder, 'dist/tollkeeper.js'), join(folder, 'bin/tollkeeper'));
     const { PATH, HOME } = process.env;
-    environment = { PATH, HOME, XDG_CONFIG_HOME: join(folder, 'configuration') };
+    environment = {
+      ...{ HOME, XDG_CONFIG_HOME: join(folder, 'configuration') },
+      PATH: [join(folder, 'bin'), dirname(process.execPath), PATH].join(':'),
+    };
   });
   afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
 

@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { cp, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import { type ApiClient, logIn } from '../src/api.client.ts';
 import { useCommandLine } from '../src/command.line.ts';
+import { guardBlocked, spendSettled } from '../src/events.ts';
+import { outputOf } from '../src/example.shell.ts';
+import { blocksOf } from '../src/readme.blocks.ts';
 import { type ReportingProxy, startReportingProxy } from '../src/reporting.proxy.ts';
 import { rememberSecret } from '../src/secrets.ts';
 import { useStandalone } from '../src/standalone.stage.ts';
+import { postEvents, reportEvents } from '../src/workspace.ts';
 
 const WORKSPACES = 50;
 const BUDGETS = 20;
@@ -73,7 +77,7 @@ interface ShownPlan {
 }
 
 describe('the command line', () => {
-  const { deployment } = useStandalone();
+  const { deployment, receiver } = useStandalone();
   const cli = useCommandLine();
   let owner: ApiClient;
   let proxy: ReportingProxy;
@@ -223,6 +227,19 @@ describe('the command line', () => {
     expect(items.map((workspace) => workspace.slug)).not.toContain(slug);
   });
 
+  it('names the field that Tollkeeper refuses, and still makes the other workspaces', async () => {
+    const slugs = ['a', 'b'].map((name) => `file-${name}-${randomBytes(4).toString('hex')}`);
+    const budget = '{ name: A, each: "EACH", period: { kind: day }, limit_usd: 5 }';
+    const [bad = '', good = ''] = slugs.map(
+      (slug) => `version: 1\nworkspace: { slug: ${slug} }\nbudgets: [${budget}]\n`,
+    );
+    const text = `${bad.replace('EACH', 'nonsense')}---\n${good.replace('EACH', 'model')}`;
+    const { code, stdout, stderr } = await withFile(['apply'], text);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining('Made 3 changes.') });
+    expect(stderr).toMatch(new RegExp(`^${slugs[0]}: create budgets "A" failed\\.\n(.*\n)*  each: `, 'm'));
+    expect((await withFile(['diff'], good.replace('EACH', 'model'))).code).toBe(0);
+  });
+
   it(`makes ${WORKSPACES} workspaces whole although it is killed on the way, and then asks little to see that they are`, async () => {
     const slugs = Array.from({ length: WORKSPACES }, (_, at) => `fleet-${at}-${randomBytes(3).toString('hex')}`);
     const names = Array.from({ length: BUDGETS }, (_, at) => `Budget ${String(at).padStart(2, '0')}`);
@@ -251,6 +268,118 @@ describe('the command line', () => {
       const { items } = await owner.expect<{ items: { name: string }[] }>({ path });
       expect(items.map(({ name }) => name).toSorted()).toEqual(names);
     }
+  });
+
+  it('shows people tables of what is there, and programs the answers of the API', async () => {
+    const slug = `read-${randomBytes(4).toString('hex')}`;
+    const rule = 'name: Any block, severity: high, rule_kind: first_occurrence, window_seconds: 60';
+    const text = `version: 1
+workspace: { slug: ${slug}, daily_budget_usd: 10 }
+agents: [{ agent_id: reader, display_name: Reader, daily_budget_usd: 2 }]
+budgets: [{ name: Per model, each: model, period: { kind: day }, limit_usd: 1 }]
+channels: [{ name: Hook, channel_type: webhook, config: { url: "${receiver().url}" } }]
+rules: [{ ${rule}, event_types: [guard.blocked], channels: [Hook] }]
+`;
+    expect(await withFile(['apply'], text)).toMatchObject({ code: 0 });
+    const of = (...args: string[]) => cli.outputOf([...args, '-w', slug]);
+    const json = async <T>(...args: string[]) => JSON.parse(await of(...args, '-o', 'json')) as T;
+    const key = (await of('keys', 'create', 'reading', '--role', 'developer')).trim();
+    rememberSecret(key);
+
+    const before = proxy.exchanges.length;
+    const tail = cli.start(['events', 'tail', '--count', '3', '-o', 'json', '-w', slug]);
+    let tailed = '';
+    tail.stdout?.on('data', (chunk: Buffer) => (tailed += chunk));
+    const tailEnds = once(tail, 'exit');
+    // It shows what happens after its first four reads.
+    await eventually(() => expect(proxy.exchanges.length - before).toBeGreaterThanOrEqual(4));
+    await reportEvents(deployment(), key, [
+      spendSettled({ agentId: 'reader', amountMicros: 1_500_000 }),
+      guardBlocked('run-1', 'reader'),
+    ]);
+    const alerts = await eventually(async () => {
+      const { items } = await json<{ items: { id: string; status: string }[] }>('alerts', 'list');
+      expect(items.map(({ status }) => status)).toEqual(['firing']);
+      return items;
+    });
+    await tailEnds;
+    const types = tailed
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { type: string }).type);
+    expect(types.toSorted()).toEqual(['alert', 'blocked', 'settled']);
+
+    expect(await of('spend')).toMatch(/^\$1\.50 for 1 settled calls$/m);
+    expect(await of('spend', '--by', 'model')).toMatch(/^test-model +\$1\.50 +100% +1$/m);
+    expect(await of('top')).toMatch(/^reader +Reader +\$1\.50 +100% +1 +1 +\d{4}-/m);
+    expect(await of('blocked', '--zone', 'Asia/Tokyo')).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +guard +reader +/m);
+    expect(await of('agents')).toMatch(/^reader +Reader +–$/m);
+    expect(await of('rules')).toMatch(/Any block +high +first_occurrence +active +\d{4}-/);
+    expect(await of('keys', 'list')).toMatch(/reading +developer/);
+    expect(await of('members', 'list')).toContain(deployment().owner.email);
+    expect(await of('audit', '--limit', '100')).toMatch(/key\.create +reading/);
+    const link = await of('members', 'invite', 'cleo@example.com', '--role', 'member');
+    rememberSecret(new URL(link.trim()).hash.slice(1));
+
+    await of('budgets', 'set', 'Per model', '--limit', '3');
+    await of('budgets', 'set', 'agent:reader', '--limit', '1.25');
+    await of('budgets', 'set', 'workspace', '--remove-limit');
+    const { items } = await json<{ items: { id: string; limit_micros: number }[] }>('budgets', 'get');
+    expect(items.map(({ id, limit_micros }) => [id.replace(/_(?!agent).*/, ''), limit_micros])).toEqual([
+      ['bud', 3_000_000],
+      ['bud_agent.reader', 1_250_000],
+    ]);
+    await eventually(async () =>
+      expect(await of('limits')).toMatch(/^Agent reader .* \$1\.50 +\$0\.00 +\$1\.25 +120% /m),
+    );
+    expect(await of('budgets', 'get', 'Per model')).toMatch(/Per model +\$3\.00 +day +model +deny +active/);
+    expect(await cli.run(['budgets', 'set', 'Nothing', '--limit', '1', '-w', slug])).toMatchObject({ code: 1 });
+
+    expect(await of('channels', 'test', 'Hook')).toMatch(/^The destination of Hook answered 2\d\d\.$/m);
+    const id = alerts[0]?.id ?? '';
+    expect(await of('alerts', 'ack', id)).toBe(`${id} is acknowledged.\n`);
+    expect(await of('alerts', 'resolve', id)).toBe(`${id} is resolved.\n`);
+    const keys = await json<{ items: { id: string; name: string; revoked_at: string | null }[] }>('keys', 'list');
+    const created = keys.items.find(({ name }) => name === 'reading');
+    await of('keys', 'revoke', created?.id ?? '');
+    await eventually(async () => expect((await postEvents(deployment(), key, [])).status).toBe(401));
+  });
+
+  it('completes commands, options and their values in bash', async () => {
+    const complete = async (...words: string[]) => {
+      const line = words.map((word) => `'${word}'`).join(' ');
+      const script = `source <(tollkeeper completion bash); COMP_WORDS=(tollkeeper ${line}); COMP_CWORD=${words.length}; _tollkeeper; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      return (await outputOf(script, cli.folder(), cli.environment())).trim().split('\n');
+    };
+    expect(await complete('al')).toEqual(['alerts']);
+    expect(await complete('keys', 're')).toEqual(['revoke']);
+    expect(await complete('apply', '--pr')).toEqual(['--prune']);
+    expect(await complete('keys', 'create', 'name', '--role', '')).toEqual(['read_only', 'developer', 'admin']);
+  });
+
+  it('keeps workspaces in git as examples/gitops says, on the line and in the workflow', async () => {
+    const folder = join(cli.folder(), 'gitops');
+    await cp(join(import.meta.dirname, '../../examples/gitops'), folder, { recursive: true });
+    const { baseUrl, owner: person } = deployment();
+    const env = {
+      ...cli.environment(),
+      XDG_CONFIG_HOME: join(folder, 'configuration'),
+      ...{ TOLLKEEPER_URL: baseUrl, TOLLKEEPER_EMAIL: person.email, TOLLKEEPER_PASSWORD: person.password },
+    };
+    const blocks = blocksOf(await readFile(join(folder, 'README.md'), 'utf8'), 'sh');
+    const printed = await outputOf(blocks.join('\n'), folder, env);
+    expect(printed).toContain('budgets Per user\n      limit_usd: 50 → 5\n');
+    expect(printed.match(/^Made \d+ changes?\.$|^Nothing to change\.$|^No difference\.$/gm)).toEqual([
+      'Made 8 changes.',
+      'Nothing to change.',
+      'Made 1 change.',
+      'No difference.',
+    ]);
+
+    const workflow = await readFile(join(folder, '.github/workflows/tollkeeper.yml'), 'utf8');
+    const steps = [...workflow.matchAll(/run: (.*\btollkeeper .*)$/gm)].map(([, command]) => command);
+    expect(steps).toHaveLength(5);
+    await outputOf(steps.join('\n'), folder, { ...env, OPS_WEBHOOK_URL: 'https://chat.example.com/hooks/secret' });
   });
 
   it('never prints a secret, and none is in the log', () => {

@@ -35,13 +35,18 @@ export function reportOf(error: unknown): FailureReport {
 }
 
 function exitCodeOf(error: TollkeeperError): ExitCode {
-  if (error instanceof TollkeeperUnavailable || error.code === 'invalid_answer') return EXIT.unreachable;
+  if (isUnreachable(error) || error.code === 'invalid_answer') return EXIT.unreachable;
   return error.status === 401 ? EXIT.notLoggedIn : EXIT.failed;
+}
+
+/** A destination of notifications may be unreachable for Tollkeeper, which is then reachable itself. */
+function isUnreachable(error: TollkeeperError): boolean {
+  return error instanceof TollkeeperUnavailable && !error.code.startsWith('destination_');
 }
 
 function wayOut(error: TollkeeperError): string {
   if (error.code === 'invalid_answer') return '';
-  if (error instanceof TollkeeperUnavailable) return ' Run `tollkeeper doctor` to see what is wrong.';
+  if (isUnreachable(error)) return ' Run `tollkeeper doctor` to see what is wrong.';
   if (error.status === 401) return ' Log in with `tollkeeper login`.';
   return error.status === 403 ? ' `tollkeeper whoami` shows your role.' : '';
 }

@@ -1,5 +1,5 @@
-import { expect, it } from '@jest/globals';
-import { type Column, dollars, table, timeIn } from './output.ts';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Column, dollars, paint, table, timeIn } from './output.ts';
 
 it('a table is aligned, and text of others can neither start a line nor reach the terminal', () => {
   const rows = [
@@ -22,4 +22,24 @@ it('amounts have two decimals, and small ones as many as they need', () => {
 
 it('times are those of the zone', () => {
   expect(timeIn('Asia/Tokyo')('2026-11-30T15:04:05.000Z')).toBe('2026-12-01 00:04:05');
+});
+
+describe('colours', () => {
+  const { isTTY } = process.stdout;
+  const { NO_COLOR } = process.env;
+  beforeEach(() => void delete process.env['NO_COLOR']);
+  afterEach(() => {
+    process.stdout.isTTY = isTTY;
+    if (NO_COLOR !== undefined) process.env['NO_COLOR'] = NO_COLOR;
+  });
+
+  it('are only for terminals, and not with NO_COLOR', () => {
+    process.stdout.isTTY = true;
+    expect(paint('red', 'x')).toBe('\u001b[31mx\u001b[39m');
+    process.env['NO_COLOR'] = '1';
+    expect(paint('red', 'x')).toBe('x');
+    delete process.env['NO_COLOR'];
+    process.stdout.isTTY = false;
+    expect(paint('red', 'x')).toBe('x');
+  });
 });

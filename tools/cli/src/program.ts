@@ -1,8 +1,12 @@
 import { Command, CommanderError, Option } from 'commander';
 import { addAccountCommands } from './commands/account.commands.ts';
 import { timeZone } from './commands/command.ts';
+import { addCompletionCommands } from './commands/completion.command.ts';
 import { addDoctorCommand } from './commands/doctor.command.ts';
+import { addEventsCommand } from './commands/events.command.ts';
 import { addFileCommands } from './commands/file.commands.ts';
+import { addSpendCommands } from './commands/spend.commands.ts';
+import { addWorkspaceCommands } from './commands/workspace.commands.ts';
 import { EXIT, reportOf, textOf } from './failure.ts';
 import { note } from './output.ts';
 
@@ -35,7 +39,11 @@ function createProgram(): Command {
     .exitOverride();
   addAccountCommands(program);
   addFileCommands(program);
+  addSpendCommands(program);
+  addWorkspaceCommands(program);
+  addEventsCommand(program);
   addDoctorCommand(program);
+  addCompletionCommands(program);
   return program;
 }
 

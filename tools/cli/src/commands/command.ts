@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Globals } from '../connection.ts';
+import { type Column, print, printJson, table } from '../output.ts';
 
 /** The options of every command, from wherever they stand on the line. */
 export function globalsOf(command: Command): Globals {
@@ -51,9 +52,19 @@ export function amount(text: string): number {
   throw new InvalidArgumentError('It must be US dollars, such as 2000 or 0.25.');
 }
 
-export function oneOf(...values: string[]): (text: string) => string {
-  return (text) => {
-    if (values.includes(text)) return text;
-    throw new InvalidArgumentError(`It must be one of ${values.join(', ')}.`);
-  };
+/** An option with one of these values, which completion offers. */
+export function choice(flags: string, description: string, values: readonly string[]): Option {
+  return new Option(flags, description).choices(values);
+}
+
+/** The answer of the API for programs, and its rows as a table for people. */
+export function listed<Row>(
+  { output }: Globals,
+  answer: unknown,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  none: string,
+): void {
+  if (output === 'json') printJson(answer);
+  else print(table(rows, columns, none));
 }

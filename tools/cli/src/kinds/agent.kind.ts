@@ -1,3 +1,4 @@
+import { fieldsThatDiffer } from '../files/diff.ts';
 import { type AgentEntry, toMicros, toUsd } from '../files/document.ts';
 import { allPages, idOf, type Kind, type WorkspaceContext } from './kind.ts';
 
@@ -32,7 +33,10 @@ export const agentKind: Kind<AgentEntry> = {
   },
   async update(workspace, { value }, { agent_id, display_name = agent_id, labels, daily_budget_usd }) {
     const before = value as AgentValue;
-    await workspace.api.call('PATCH /api/v1/agents/{agent_id}', { path: { agent_id }, body: { display_name, labels } });
+    const body = { display_name, labels };
+    if (fieldsThatDiffer(body, before).length > 0) {
+      await workspace.api.call('PATCH /api/v1/agents/{agent_id}', { path: { agent_id }, body });
+    }
     if (daily_budget_usd !== before.daily_budget_usd) await setDailyBudget(workspace, agent_id, daily_budget_usd);
   },
   remove: (workspace, { key }) => setDailyBudget(workspace, key, null),

@@ -27,7 +27,7 @@ export const workspaceKind: Kind<WorkspaceEntry> = {
   },
   async update(workspace, live, { slug: _, daily_budget_usd, ...body }) {
     const before = live.value as { daily_budget_usd?: number | null };
-    await workspace.api.call('PATCH /api/v1/workspace', { body });
+    if (Object.keys(body).length > 0) await workspace.api.call('PATCH /api/v1/workspace', { body });
     if (daily_budget_usd !== undefined && daily_budget_usd !== before.daily_budget_usd) {
       await setDailyBudget(workspace, daily_budget_usd);
     }
