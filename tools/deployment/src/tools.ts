@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { defaultCacheDirectory } from '@tollkeeper/managed-process';
@@ -24,6 +25,14 @@ const COMPOSE_SPEC: GoProgram = {
   module: 'github.com/compose-spec/compose-go/v2/cmd@v2.16.2',
 };
 
+const HELM: GoProgram = { program: 'helm', name: 'helm', module: 'helm.sh/helm/v3/cmd/helm@v3.22.0' };
+
+const ACTIONLINT: GoProgram = {
+  program: 'actionlint',
+  name: 'actionlint',
+  module: 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.7',
+};
+
 interface GoProgram {
   name: string;
   /** The executable of the module. */
@@ -42,6 +51,13 @@ export async function kustomize(args: string[]): Promise<ToolResult> {
   return execute(await findGoProgram(KUSTOMIZE), args);
 }
 
+/** `helm template` and the like. It reads no settings of the user, and no repositories. */
+export async function helm(args: string[], env: NodeJS.ProcessEnv = {}): Promise<ToolResult> {
+  const nowhere = join(tmpdir(), 'tollkeeper-helm-without-settings');
+  const own = { HELM_CONFIG_HOME: nowhere, HELM_DATA_HOME: nowhere, HELM_CACHE_HOME: nowhere };
+  return execute(await findGoProgram(HELM), args, { ...own, ...env });
+}
+
 /** Loads a Compose file as `docker compose` does, without substituting variables. */
 export async function composeSpec(args: string[]): Promise<ToolResult> {
   return execute(await findGoProgram(COMPOSE_SPEC), args);
@@ -51,6 +67,11 @@ export async function composeSpec(args: string[]): Promise<ToolResult> {
 export async function kubernetesValidate(args: string[]): Promise<ToolResult> {
   const packages = await findPythonPackages();
   return execute('python3', ['-m', 'kubernetes_validate', ...args], { PYTHONPATH: packages });
+}
+
+/** Lints workflows of GitHub Actions, without the linters of scripts that a machine may have. */
+export async function actionlint(files: string[]): Promise<ToolResult> {
+  return execute(await findGoProgram(ACTIONLINT), ['-no-color', '-shellcheck=', '-pyflakes=', ...files]);
 }
 
 /** Lints a Dockerfile. */
@@ -110,7 +131,7 @@ function isThere(path: string): Promise<boolean> {
 }
 
 const GO_MISSING =
-  'The manifests are built with kustomize, which is installed with Go, but `go` (1.24 or later) does not run. Install ' +
+  'Kustomize, Helm and others are built with Go, but `go` (1.24 or later) does not run. Install ' +
   'it (https://go.dev/doc/install, or `brew install go`) and start again.';
 const PIP_MISSING =
   'The manifests are checked with kubernetes-validate from PyPI, but `python3 -m pip` does not run. Install Python 3 with ' +

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GATEWAY_EVENTS_TOPIC, GATEWAY_EVENTS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
 import { LOOKUP_INTERVAL_MS } from '@tollkeeper/grpc';
@@ -12,10 +11,8 @@ import { portNumber, selects } from '../src/manifest.ts';
 import { tableOf } from '../src/page.ts';
 import { OPTIONAL_SECRETS, renderOverlay, type Rendered, ROOT, SAMPLE_SECRETS } from '../src/render.ts';
 import { isService, readSettings, SERVICE_CONFIGS, takes } from '../src/services.ts';
-import { kubernetesValidate } from '../src/tools.ts';
+import { KUBERNETES_VERSIONS, validate } from '../src/validate.ts';
 
-/** The oldest and the newest minor version for which manifests are checked. */
-const KUBERNETES_VERSIONS = ['1.29', '1.34'];
 /** How long CoreDNS caches an answer, as set up by kubeadm and most distributions. */
 const DNS_CACHED_MS = 30_000;
 /** The services that process every event; identity needs only the few events of new agents. */
@@ -66,18 +63,6 @@ function deployments(manifests: Manifest[]): { service: ServiceName; deployment:
 function settings(service: ServiceName, deployment: Workload, manifests: Manifest[], secrets: Record<string, Labels>) {
   const environment = environmentOf(deployment.spec.template.spec, manifests, secrets);
   return { environment, config: readSettings(service, environment) };
-}
-
-async function validate(yaml: string, version: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'tollkeeper-validate-'));
-  try {
-    const file = join(folder, 'manifests.yaml');
-    await writeFile(file, yaml);
-    const { exitCode, stdout, stderr } = await kubernetesValidate(['--strict', '--quiet', '-k', version, file]);
-    return exitCode === 0 ? '' : `${stdout}${stderr}`;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }
 
 describe('each overlay', () => {

@@ -48,6 +48,12 @@ export function addToPlaces(texts: Texts, service: NewService): void {
     before(`  - name: tollkeeper-notifier\n`, `  - name: tollkeeper-${name}\n    count: 2\n`),
   );
 
+  edit('charts/tollkeeper/files/services.yaml', (text) => text + chartEntry(service));
+  edit(
+    'charts/tollkeeper/values.yaml',
+    before(`  notifier:\n`, `  ${name}:\n    image: { repository: tollkeeper/${name}, tag: 0.1.0 }\n`),
+  );
+
   edit(
     'monitoring/prometheus/alerts.yaml',
     before(
@@ -176,6 +182,18 @@ function networkPolicy({ name, calls }: NewService): string {
       `              - { key: app.kubernetes.io/name, operator: In, values: [${calls.toSorted().join(', ')}] }`,
     calls.length > 0 && `      ports:`,
     calls.length > 0 && `        - port: grpc`,
+    '',
+  );
+}
+
+function chartEntry({ name, http, grpc, mongodb, calls }: NewService): string {
+  const serves = [http && 'http', grpc && 'grpc'].filter((each) => each !== false);
+  return lines(
+    `${name}:`,
+    `  serves: [${serves.join(', ')}]`,
+    calls.length > 0 && `  calls: { grpc: [${calls.join(', ')}] }`,
+    mongodb && `  mongodb: true`,
+    `  secrets: [CALLER_TOKEN_SECRET]`,
     '',
   );
 }
