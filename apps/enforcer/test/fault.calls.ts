@@ -20,6 +20,7 @@ interface AnswerBody {
   reservation: { id: string; expires_at: string };
   state: string;
   settled_micros: number;
+  results: { outcome: string }[];
 }
 
 export interface LimitNumbers {
@@ -42,7 +43,7 @@ interface Settled {
 /** The ways from a gateway to the enforcer: each call and event is repeated until it is answered. */
 export interface FaultCalls {
   /** Asks any replica. `isFirst`: the first attempt was answered, so nothing had been done before. */
-  post(workspace: FaultWorkspace, below: string, body: object | null): Promise<Answer>;
+  post(workspace: FaultWorkspace, path: string, body: object | null): Promise<Answer>;
   /** Appends settled spend to the log, as ingest does, sometimes twice. */
   report(workspace: FaultWorkspace, call: FaultCall, settled: Settled): Promise<void>;
   close(): void;
@@ -92,18 +93,17 @@ export function createFaultCalls(
   }
 
   return {
-    async post(workspace, below, body) {
+    async post(workspace, path, body) {
       record.made += 1;
       workspace.callsLeft -= 1;
       const askedAt = Date.now();
       for (let attempt = 0; ; attempt += 1) {
-        const path = `/api/v1/reservations${below}`;
-        const answer = await send(pick(replicas).port, workspace.apiKey, path, body).catch(() => null);
+        const answer = await send(pick(replicas).port, workspace.apiKey, `/api/v1${path}`, body).catch(() => null);
         if (answer !== null && answer.status !== 503) return { ...answer, isFirst: attempt === 0, askedAt };
         record.count(answer === null ? 'no answer' : '503');
         const last = record.kills.at(-1);
         if (last !== undefined) last.repeated += 1;
-        if (Date.now() - askedAt > PATIENCE_MS) throw new Error(`no answer to ${below} for too long`);
+        if (Date.now() - askedAt > PATIENCE_MS) throw new Error(`no answer to ${path} for too long`);
         await delay(REPEAT_MS);
       }
     },

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import type { TenantId } from '@tollkeeper/kernel';
-import { CALLER_TOKEN_SECRET } from '@tollkeeper/testing/peers';
 import { type budgetsOfRun, grantableOf, hasLimit, isMadeLater, nameOf } from './fault.budgets.ts';
+import { readAsOwner } from './fault.owner.ts';
 
 /** Maximum time until the remaining events are posted. */
 const PATIENCE_MS = 180_000;
@@ -55,16 +54,14 @@ export async function compareLimits(
   budgets: ReturnType<typeof budgetsOfRun>,
   { tenantId, expected }: { tenantId: TenantId; expected: ReadonlyMap<string, Expected> },
 ) {
-  const caller = { userId: 'user_1', tenantId, role: 'owner' as const };
   const overOf = (row: LimitBody): number => Math.max(0, row.spent_micros - grantableOf(budgets, row));
   let found: string[] = [];
   let sum: Sums = { limits: 0, over: 0, spent: 0, terms: 0 };
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
-    const token = await signCallerToken(CALLER_TOKEN_SECRET, 'enforcer', caller);
-    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/limits`, { headers: { [CALLER_HEADER]: token } });
-    if (answer.ok) {
-      const { items } = (await answer.json()) as { items: LimitBody[] };
+    const limits = await readAsOwner<{ items: LimitBody[] }>(port, tenantId, '/limits');
+    if (limits !== null) {
+      const { items } = limits;
       found = items.flatMap((row) => problemsOf(row, overOf(row), expected.get(nameOf(row))));
       const own = items.map((row) => ({ terms: termsOf(row), over: overOf(row), spent: Number(row.spent_micros) }));
       sum = {

@@ -75,7 +75,7 @@ export function createFaultGateways({ calls, workspaces, record, chance }: Fault
       ...said,
       ...(planKey !== null && { plan_key: planKey }),
     };
-    const { status, body, isFirst, askedAt } = await calls.post(workspace, '', asked);
+    const { status, body, isFirst, askedAt } = await calls.post(workspace, '/reservations', asked);
     if (status === 200 && body.decision === 'denied') {
       count('denied');
       if (body.denial.scope === 'budget') count(`denied by ${body.denial.scope_id}`);
@@ -107,7 +107,7 @@ export function createFaultGateways({ calls, workspaces, record, chance }: Fault
       expected.open += 1;
     });
     if (random() < 0.05) {
-      const again = await calls.post(workspace, '', asked);
+      const again = await calls.post(workspace, '/reservations', asked);
       count('repeated');
       if (again.status !== 201 || again.body.reservation.id !== id) problem(`repeated: ${JSON.stringify(again)}`);
     }
@@ -135,7 +135,7 @@ export function createFaultGateways({ calls, workspaces, record, chance }: Fault
     if (way >= 0.1) {
       const times = random() < 0.05 ? 2 : 1;
       for (let i = 0; i < times; i += 1) {
-        const { status, body } = await calls.post(workspace, `/${id}:settle`, settlement);
+        const { status, body } = await calls.post(workspace, `/reservations/${id}:settle`, settlement);
         count(isLate ? 'settled late' : 'settled');
         if (status !== 200 || body.settled_micros !== cost) problem(`settle: ${status} ${JSON.stringify(body)}`);
       }
@@ -143,7 +143,7 @@ export function createFaultGateways({ calls, workspaces, record, chance }: Fault
   }
 
   async function release(workspace: FaultWorkspace, { id, amount, call }: Open): Promise<void> {
-    const { status, body } = await calls.post(workspace, `/${id}:release`, null);
+    const { status, body } = await calls.post(workspace, `/reservations/${id}:release`, null);
     count('released');
     if (status !== 200 || body.state !== 'released') problem(`release: ${status} ${JSON.stringify(body)}`);
     expect(workspace, call, (expected) => {
@@ -154,7 +154,9 @@ export function createFaultGateways({ calls, workspaces, record, chance }: Fault
   }
 
   async function extend(workspace: FaultWorkspace, { id }: Open): Promise<void> {
-    const { status, body } = await calls.post(workspace, `/${id}:extend`, { ttl_seconds: LONG_TTL_SECONDS });
+    const { status, body } = await calls.post(workspace, `/reservations/${id}:extend`, {
+      ttl_seconds: LONG_TTL_SECONDS,
+    });
     count('extended');
     if (status !== 200 || body.state !== 'held') problem(`extend: ${status} ${JSON.stringify(body)}`);
   }

@@ -1,20 +1,19 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { createFaultCalls } from './fault.calls.ts';
 import { compareLimits, type Sums } from './fault.expectations.ts';
 import { createFaultGateways } from './fault.gateway.ts';
-import { type Chance, createChance, createFaultRecord, type FaultRecord } from './fault.record.ts';
-import { killPrimary, type LogKind, type Stage, startStage } from './fault.stage.ts';
+import { killInTurn, primaryTarget, replicaTarget } from './fault.kills.ts';
+import { createChance, createFaultRecord, type FaultRecord } from './fault.record.ts';
+import type { Stage } from './fault.stage.ts';
 import { type Kill, tablesOf } from './fault.tables.ts';
 import { createFaultWorkspaces, type FaultWorkspaces } from './fault.workspaces.ts';
 
 const GATEWAYS = 64;
 
-export interface FaultRunOptions {
+interface FaultRunOptions {
   calls: number;
   /** Number of kills of replicas and of the primary of MongoDB, evenly distributed over the run. */
   kills: { replica: number; primary: number };
   seed: number;
-  log: LogKind;
   onProgress?: (line: string) => void;
 }
 
@@ -23,7 +22,7 @@ export interface FaultReport {
   problems: string[];
   /** Number of answers by kind. */
   answers: ReadonlyMap<string, number>;
-  kills: readonly Kill[];
+  kills: readonly Pick<Kill, 'what'>[];
   seconds: number;
   /** For docs/faults.md. */
   tables: string;
@@ -33,17 +32,8 @@ export interface FaultReport {
  * Gateways request reservations from three replicas of the enforcer while replicas and the primary of their MongoDB are
  * killed. Each repeats a call until it has an answer. So the final state of each limit is known to the micro.
  */
-export async function runFaults({ onProgress = () => {}, ...options }: FaultRunOptions): Promise<FaultReport> {
-  const stage = await startStage(options.log);
-  try {
-    return await drive(stage, { ...options, onProgress });
-  } finally {
-    await stage.stop();
-  }
-}
-
-async function drive(stage: Stage, options: Required<FaultRunOptions>): Promise<FaultReport> {
-  const { onProgress } = options;
+export async function runFaults(stage: Stage, options: FaultRunOptions): Promise<FaultReport> {
+  const { onProgress = () => {} } = options;
   const chance = createChance(options.seed);
   const record = createFaultRecord();
   const { problems, answers, kills, startedAt } = record;
@@ -51,6 +41,10 @@ async function drive(stage: Stage, options: Required<FaultRunOptions>): Promise<
   const calls = createFaultCalls(stage, record, chance, GATEWAYS);
   const runGateway = createFaultGateways({ calls, workspaces, record, chance });
 
+  const onKill = (what: string) => {
+    kills.push({ what, atCall: record.made, atMs: Date.now() - startedAt, repeated: 0, grantedAfterMs: null });
+    onProgress(`${record.made} calls: kill -9 of ${what}`);
+  };
   const ticker = setInterval(
     () => onProgress(`${record.made} calls, ${Math.round((Date.now() - startedAt) / 1000)} s`),
     10_000,
@@ -58,7 +52,11 @@ async function drive(stage: Stage, options: Required<FaultRunOptions>): Promise<
   let seconds: number;
   try {
     const gateways = Array.from({ length: GATEWAYS }, () => runGateway(options.calls));
-    await Promise.all([killInTurn(stage, options, record, chance), ...gateways]);
+    const targets = [
+      replicaTarget(stage, options.kills.replica, chance.pick),
+      primaryTarget(stage, options.kills.primary),
+    ];
+    await Promise.all([killInTurn(targets, options.calls, () => record.made, onKill), ...gateways]);
     seconds = (Date.now() - startedAt) / 1000;
   } finally {
     clearInterval(ticker);
@@ -70,35 +68,6 @@ async function drive(stage: Stage, options: Required<FaultRunOptions>): Promise<
   const sums = await compareAll(stage, workspaces, record);
   if (problems.length > 0) for (const replica of stage.replicas) problems.push(...(await replica.state()));
   return { problems, answers, kills, seconds, tables: tablesOf(record.made, seconds, answers, kills, sums) };
-}
-
-async function killInTurn(
-  { mongo, replicas }: Stage,
-  { calls, kills: { replica, primary }, onProgress }: Required<FaultRunOptions>,
-  record: FaultRecord,
-  { pick }: Chance,
-): Promise<void> {
-  const turns = [
-    ...Array.from({ length: replica }, (_, i) => ({ what: 'replica', at: (i + 0.5) / replica })),
-    ...Array.from({ length: primary }, (_, i) => ({ what: 'primary', at: (i + 0.75) / primary })),
-  ];
-  turns.sort((a, b) => a.at - b.at);
-  for (const { what, at } of turns) {
-    while (record.made < at * 0.9 * calls) await delay(20);
-    const onKill = (name: string) => {
-      const atMs = Date.now() - record.startedAt;
-      record.kills.push({ what: name, atCall: record.made, atMs, repeated: 0, grantedAfterMs: null });
-      onProgress(`${record.made} calls: kill -9 of ${name}`);
-    };
-    if (what === 'replica') {
-      const one = pick(replicas);
-      onKill('a replica of the enforcer');
-      await one.kill('SIGKILL');
-      await one.restart();
-    } else {
-      await killPrimary(mongo, () => onKill('the MongoDB primary'));
-    }
-  }
 }
 
 async function compareAll(

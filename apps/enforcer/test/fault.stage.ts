@@ -5,7 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC, GATEWAY_EVENTS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
+import {
+  decodeGatewayEvent,
+  GATEWAY_EVENTS_TOPIC,
+  GATEWAY_EVENTS_TOPIC_OPTIONS,
+  type GatewayEventRecord,
+} from '@tollkeeper/contracts';
 import { type EmbeddedMongo, startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
 import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
 import { startKafka } from '@tollkeeper/embedded-kafka';
@@ -28,7 +33,7 @@ const PATIENCE_MS = 180_000;
 export type Stage = Awaited<ReturnType<typeof startStage>>;
 
 /** Where the event log is: in MongoDB with the journal, or in Kafka as in production with replicas. */
-export type LogKind = 'mongo' | 'kafka';
+type LogKind = 'mongo' | 'kafka';
 
 /** Three replicas of the service on three members of MongoDB, with its peers in this process. */
 export async function startStage(logKind: LogKind) {
@@ -67,6 +72,8 @@ export async function startStage(logKind: LogKind) {
   const replicas = await Promise.all(Array.from({ length: REPLICAS }, () => startReplica(env)));
   return {
     ...{ mongo, budgets, identity, issued, eventLog, replicas },
+    readEvents: dashboard.readEvents,
+    caughtUp: dashboard.caughtUp,
     async stop() {
       await Promise.all(replicas.map((replica) => replica.kill('SIGTERM')));
       await dashboard.stop();
@@ -82,26 +89,32 @@ export async function startStage(logKind: LogKind) {
 /** A stand-in for the dashboard that reads the log. Like the dashboard, it answers only once it has read all of it. */
 async function startDashboard(eventLog: EventLog, logger: Logger) {
   const read = new Map<number, number>();
-  const dashboard = createDashboardStandIn(logger, {
-    page: SETTLEMENTS_OF_PAGE,
-    async caughtUp(tenantId) {
-      const { partition, offset } = await consumer.endOf(tenantId);
-      await until(async () => (read.get(partition) ?? 0) >= offset);
-    },
-  });
+  const readers = new Map<string, (record: GatewayEventRecord) => void>();
+  const dashboard = createDashboardStandIn(logger, { page: SETTLEMENTS_OF_PAGE, caughtUp });
   const consumer = eventLog.consumer({
     ...{ group: 'dashboard-of-faults', topic: GATEWAY_EVENTS_TOPIC, maxRecords: 500 },
     handler: {
       position: async (_topic, partition) => read.get(partition) ?? null,
       async handle({ partition, records, nextOffset }) {
-        for (const { value } of records) dashboard.add(decodeGatewayEvent(value));
+        for (const { value } of records) {
+          const record = decodeGatewayEvent(value);
+          (readers.get(record.tenantId) ?? dashboard.add)(record);
+        }
         read.set(partition, nextOffset);
       },
     },
   });
+  async function caughtUp(tenantId: string): Promise<void> {
+    const { partition, offset } = await consumer.endOf(tenantId);
+    await until(async () => (read.get(partition) ?? 0) >= offset);
+  }
   await Promise.all([dashboard.start(), consumer.start()]);
   return {
     address: dashboard.address,
+    /** Resolves once all events of the workspace are read that are in the log now. */
+    caughtUp,
+    /** Reads the events of a workspace instead of the dashboard, which keeps all of them in memory. */
+    readEvents: (tenantId: string, reader: (record: GatewayEventRecord) => void) => void readers.set(tenantId, reader),
     async stop() {
       await consumer.stop();
       await dashboard.stop();

@@ -88,7 +88,7 @@ export function createFaultWorkspaces(
 }
 
 /** A time zone where it is between 6 and 7 a.m.: the limits of a run must be those of one day. */
-function zoneInTheMorning(now: number): string {
+export function zoneInTheMorning(now: number): string {
   const ahead = ((6 - new Date(now).getUTCHours() + 36) % 24) - 12;
   // These zones have POSIX signs, which are reversed.
   return `Etc/GMT${ahead < 0 ? '+' : '-'}${Math.abs(ahead)}`;
