@@ -12,7 +12,16 @@ import type { TargetOf } from './target.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples');
 /** Installed packages, and what an earlier try of a person left. */
-const INSTALLED = new Set(['.venv', 'bin', 'cookies', 'envoy.local.yaml', 'home', 'node_modules', 'package-lock.json']);
+const INSTALLED = new Set([
+  '.venv',
+  'bin',
+  'cookies',
+  'envoy.local.yaml',
+  'home',
+  'local',
+  'node_modules',
+  'package-lock.json',
+]);
 /** The examples use ports from 14000 on, and no other number there looks like one. */
 const PORT = /\b14\d{3}\b/g;
 

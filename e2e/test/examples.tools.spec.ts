@@ -8,19 +8,25 @@ const HERE = [
   'vercel-ai-sdk',
   'openai-agents-sdk',
   'litellm',
+  'litellm-guardrail',
   'codex',
   'claude-code',
   'envoy',
   'envoy-budgets',
+  'nginx',
+  'portkey',
 ];
 /** It reports no calls, and `command-line.int.spec.ts` runs it. */
 const OF_COMMAND_LINE = ['gitops'];
 /** Its installation takes minutes, so `npm run test:collector` runs it. */
 const BY_HAND = ['otel-collector'];
+/** It has no commands. A suite of tools/deployment checks its settings. */
+const SETTINGS = ['istio'];
 
 describe('examples/', () => {
   it('has no folder that no suite runs', async () => {
-    expect((await exampleFolders()).toSorted()).toEqual([...HERE, ...OF_COMMAND_LINE, ...BY_HAND].toSorted());
+    const all = [...HERE, ...OF_COMMAND_LINE, ...BY_HAND, ...SETTINGS];
+    expect((await exampleFolders()).toSorted()).toEqual(all.toSorted());
   });
 
   describeExamples(useSearchedStandalone(), HERE);

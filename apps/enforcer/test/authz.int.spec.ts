@@ -177,6 +177,18 @@ describe('external authorization for nginx and Traefik', () => {
     expect(denied.headers['x-tollkeeper-denial']).toContain('The workspace has spent $0.00 and holds $0.05');
   });
 
+  it('has the sentence of a denial in a header, as it can be put into a string of JSON', async () => {
+    const workspace = stack.newWorkspace();
+    const named = { id: 'bud_day', name: 'Zoë’s "small\\ one" 🙂', period: { kind: 'day' }, limitMicros: 100 };
+    budgets.setBudgets(workspace.tenantId, named);
+    const headers = { authorization: `Bearer ${workspace.apiKey}`, 'x-tollkeeper-agent': 'planner' };
+    const { status, body, headers: answered } = await get(headers, '?denied_status=403');
+    expect([status, answered['x-tollkeeper-denial']]).toEqual([403, expect.stringMatching(/^[ -~]+$/)]);
+    const { message } = (body as { error: Body }).error;
+    expect(message).toContain(`Budget "${named.name}" has spent`);
+    expect(JSON.parse(`"${answered['x-tollkeeper-denial']}"`)).toBe(message);
+  });
+
   it('takes any method, path below, content type and query, as Envoy and Traefik pass those of the request', async () => {
     const workspace = limitedTo(10_000_000);
     const headers = { 'x-api-key': workspace.apiKey, 'x-tollkeeper-agent': 'planner' };

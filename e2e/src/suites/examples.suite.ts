@@ -8,7 +8,15 @@ import type { SearchedStage } from '../searched.stage.ts';
 const WATCH_MS = 2_000;
 
 /** The examples whose senders report prompts. Those of the others do not leave the machine of the sender. */
-const REPORT_PROMPTS = ['curl', 'vercel-ai-sdk', 'openai-agents-sdk', 'litellm', 'otel-collector'];
+const REPORT_PROMPTS = [
+  'curl',
+  'vercel-ai-sdk',
+  'openai-agents-sdk',
+  'litellm',
+  'litellm-guardrail',
+  'portkey',
+  'otel-collector',
+];
 
 /** Runs the examples in these folders as their READMEs say. */
 export function describeExamples(stage: SearchedStage, folders: readonly string[]): void {

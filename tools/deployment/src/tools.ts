@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -32,6 +32,9 @@ const ACTIONLINT: GoProgram = {
   name: 'actionlint',
   module: 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.7',
 };
+
+const ISTIO_API = 'istio.io/api@v1.32.0';
+const ISTIO_DEFINITIONS = 'customresourcedefinitions.gen.yaml';
 
 interface GoProgram {
   name: string;
@@ -79,6 +82,17 @@ export async function hadolint(args: string[]): Promise<ToolResult> {
   return execute(join(await findPythonPackages(), 'bin', 'hadolint'), args);
 }
 
+/** The definitions of Istio's resources, as Kubernetes checks them, in YAML. */
+export async function istioDefinitions(): Promise<string> {
+  const directory = await findInCache('istio-api', ISTIO_API, async (staging) => {
+    const { Dir } = JSON.parse(await install('go', ['mod', 'download', '-json', ISTIO_API], {}, GO_MISSING)) as {
+      Dir: string;
+    };
+    await copyFile(join(Dir, 'kubernetes', ISTIO_DEFINITIONS), join(staging, ISTIO_DEFINITIONS));
+  });
+  return readFile(join(directory, ISTIO_DEFINITIONS), 'utf8');
+}
+
 /** Go checks downloads against its public checksum database. */
 async function findGoProgram({ name, program, module }: GoProgram): Promise<string> {
   const directory = await findInCache(`go-${name}`, module, async (staging) => {
@@ -93,9 +107,9 @@ async function findPythonPackages(): Promise<string> {
   });
   // Some of the packages are built for one version of Python.
   const content = `${python}${await readFile(REQUIREMENTS, 'utf8')}`;
-  return findInCache('python', content, (staging) => {
+  return findInCache('python', content, async (staging) => {
     const options = ['--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary=:all:'];
-    return install(
+    await install(
       'python3',
       ['-m', 'pip', 'install', ...options, '--target', staging, '-r', REQUIREMENTS],
       {},
@@ -131,21 +145,22 @@ function isThere(path: string): Promise<boolean> {
 }
 
 const GO_MISSING =
-  'Kustomize, Helm and others are built with Go, but `go` (1.24 or later) does not run. Install ' +
+  'Kustomize, Helm and others are installed with Go, but `go` (1.24 or later) does not run. Install ' +
   'it (https://go.dev/doc/install, or `brew install go`) and start again.';
 const PIP_MISSING =
   'The manifests are checked with kubernetes-validate from PyPI, but `python3 -m pip` does not run. Install Python 3 with ' +
   'pip (Debian and Ubuntu: `apt-get install python3-pip`) and start again.';
 
-async function install(program: string, args: string[], env: NodeJS.ProcessEnv, missing: string): Promise<void> {
-  await run(program, args, { env: { ...process.env, ...env }, timeout: INSTALL_TIMEOUT_MS }).catch(
-    (error: Error & { code?: unknown; stderr?: string }) => {
-      const absent = error.code === 'ENOENT' || /No module named pip/.test(error.stderr ?? '');
-      throw new Error(absent ? missing : `${program} ${args.join(' ')} failed: ${error.stderr || error.message}`, {
-        cause: error,
-      });
-    },
-  );
+/** What it prints. */
+async function install(program: string, args: string[], env: NodeJS.ProcessEnv, missing: string): Promise<string> {
+  const options = { env: { ...process.env, ...env }, timeout: INSTALL_TIMEOUT_MS };
+  const { stdout } = await run(program, args, options).catch((error: Error & { code?: unknown; stderr?: string }) => {
+    const absent = error.code === 'ENOENT' || /No module named pip/.test(error.stderr ?? '');
+    throw new Error(absent ? missing : `${program} ${args.join(' ')} failed: ${error.stderr || error.message}`, {
+      cause: error,
+    });
+  });
+  return stdout;
 }
 
 async function execute(program: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<ToolResult> {

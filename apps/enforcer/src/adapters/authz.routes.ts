@@ -73,10 +73,16 @@ export function createAuthzRoutes({ access, clock, ...deps }: AuthzRouteDeps): R
         return {
           status: denied_status === '403' ? 403 : 429,
           // nginx can show a header of this answer, but not its body.
-          headers: { ...denial.headers, 'x-tollkeeper-denial': decision.denial.message.replaceAll(/[^ -~]/g, '?') },
+          headers: { ...denial.headers, 'x-tollkeeper-denial': insideJson(decision.denial.message) },
           body: JSON.parse(denial.body) as z.output<typeof denied>,
         };
       },
     }),
   ];
+}
+
+/** The text as it is between the quotes of a string in JSON, in ASCII, so that it can be in a header. */
+function insideJson(text: string): string {
+  const escaped = JSON.stringify(text).slice(1, -1);
+  return escaped.replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

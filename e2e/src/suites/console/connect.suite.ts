@@ -24,8 +24,15 @@ const SENDERS = [
   'Claude Code',
   'Codex',
   'Envoy access log',
+  'Envoy budgets',
+  'Envoy ext_authz',
+  'nginx',
+  'LiteLLM guardrail',
+  'Portkey',
   'curl',
 ];
+/** Portkey settles its calls itself, without reports. */
+const REPORTING = SENDERS.filter((name) => name !== 'Portkey');
 
 const AGENT_SPAN = {
   resourceSpans: [
@@ -117,30 +124,33 @@ export function describeConsoleConnect(stage: Stage, console: ReturnType<typeof 
       const { page, expectFit } = await console.begin(look);
       await page.goto(`/w/${workspace.slug}/connect`);
       await createKey(page);
-      for (const [index, name] of SENDERS.entries()) {
+      for (const [index, name] of REPORTING.entries()) {
         await tab(page, name).click();
         await page.getByText(`Sends one call as ${name} reports it`).waitFor();
         await page.getByRole('button', { name: 'Send a trial call' }).press('Enter');
         await eventually(async () => expect(await reportsOf(workspace)).toHaveLength(index + 1));
       }
+      await tab(page, 'Portkey').click();
+      await page.getByText('Portkey settles its calls by the hook after them').waitFor();
+      expect(await page.getByRole('button', { name: 'Send a trial call' }).count()).toBe(0);
       await page.getByText('First call from agent trial').waitFor();
       const list = page.getByRole('list', { name: 'Reports' });
       await eventually(async () =>
-        expect(await list.getByText('counts', { exact: true }).count()).toBe(SENDERS.length),
+        expect(await list.getByText('counts', { exact: true }).count()).toBe(REPORTING.length),
       );
       await expectFit();
 
       const reports = await reportsOf(workspace);
       const calls = reports.flatMap(({ first_calls }) => first_calls);
       expect(calls.map(({ outcome, agent_id }) => [outcome, agent_id])).toEqual(
-        SENDERS.map(() => ['settled', 'trial']),
+        REPORTING.map(() => ['settled', 'trial']),
       );
       const micros = calls.reduce((sum, { amount_micros }) => sum + (amount_micros ?? NaN), 0);
       expect(calls.every(({ amount_micros }) => amount_micros! > 0 && amount_micros! <= 100)).toBe(true);
       await eventually(async () => {
         const path = workspace.path('/dashboard/overview?range=today');
         const { spend } = await console.owner().expect<Api.Overview>({ path });
-        expect(spend).toMatchObject({ total_micros: micros, unique_settlements: SENDERS.length });
+        expect(spend).toMatchObject({ total_micros: micros, unique_settlements: REPORTING.length });
       });
     });
   });

@@ -1,28 +1,22 @@
-import { logReport, spanReport, TRIAL, TRIAL_AGENT } from '../pages/connect/trial.ts';
-import { conventional, otel, python, type Sender } from './sender.ts';
+import { logReport, spanReport, TRIAL } from '../pages/connect/trial.ts';
+import { BUDGET_GATEWAYS } from './budget.gateways.ts';
+import {
+  CONFIG_YAML,
+  conventional,
+  ENVIRONMENT,
+  envoyAccessLog,
+  envoyTrial,
+  litellmCallback,
+  litellmTrial,
+  otel,
+  python,
+  type Sender,
+} from './sender.ts';
 
-const ENVIRONMENT = 'Environment';
-const CONFIG_YAML = 'config.yaml';
 const SAMPLED = 'Turn sampling off: Tollkeeper counts what it gets, and never scales it up.';
 const ASK_FOR_USAGE = 'For streamed answers, ask the provider for usage (stream_options: include_usage).';
 const ONE_PLACE =
   'Report each call at one place, the gateway or the agent. These reports have no response id, so both would count.';
-
-/** What Envoy's access log has of a call, and where it finds it. */
-const ENVOY_ATTRIBUTES = [
-  ['gen_ai.operation.name', 'chat'],
-  ['gen_ai.agent.name', '%REQ(X-AGENT)%'],
-  ['gen_ai.conversation.id', '%REQ(X-RUN)%'],
-  ['gen_ai.request.model', '%DYNAMIC_METADATA(tollkeeper:model)%'],
-  ['gen_ai.response.model', '%DYNAMIC_METADATA(tollkeeper:response_model)%'],
-  ['gen_ai.response.id', '%DYNAMIC_METADATA(tollkeeper:response_id)%'],
-  ['gen_ai.usage.input_tokens', '%DYNAMIC_METADATA(tollkeeper:input_tokens)%'],
-  ['gen_ai.usage.output_tokens', '%DYNAMIC_METADATA(tollkeeper:output_tokens)%'],
-  ['gen_ai.usage.cache_read.input_tokens', '%DYNAMIC_METADATA(tollkeeper:cached_tokens)%'],
-  ['tollkeeper.call_id', '%REQ(X-REQUEST-ID)%'],
-  ['http.response.status_code', '%RESPONSE_CODE%'],
-  ['envoy.response_flags', '%RESPONSE_FLAGS%'],
-] as const;
 
 /** The senders in the order of their tabs. A new one is a row here. */
 export const SENDERS: readonly Sender[] = [
@@ -30,22 +24,7 @@ export const SENDERS: readonly Sender[] = [
     id: 'litellm',
     name: 'LiteLLM callback',
     settings: ({ url, key }) => [
-      {
-        place: CONFIG_YAML,
-        text: [
-          'litellm_settings:',
-          "  callbacks: ['tollkeeper']",
-          'callback_settings:',
-          '  tollkeeper:',
-          '    callback_type: generic_api',
-          `    endpoint: ${url}/api/v1/intake/litellm`,
-          '    headers: { x-api-key: os.environ/TOLLKEEPER_KEY }',
-          '    event_types: [llm_api_success, llm_api_failure]',
-          '    log_format: ndjson',
-          '    max_retries: 8',
-          '    retry_delay: 1',
-        ].join('\n'),
-      },
+      { place: CONFIG_YAML, text: litellmCallback(url) },
       { place: ENVIRONMENT, text: `TOLLKEEPER_KEY=${key}` },
     ],
     notes: [
@@ -53,20 +32,7 @@ export const SENDERS: readonly Sender[] = [
       'Keep max_retries: without it, LiteLLM drops a batch that it could not send.',
     ],
     withoutCalls: 'Keep llm_api_success in event_types.',
-    trial: ({ responseId, callId }) => ({
-      path: '/api/v1/intake/litellm',
-      body: {
-        id: responseId,
-        litellm_call_id: callId,
-        status: 'success',
-        custom_llm_provider: TRIAL.provider,
-        model: `${TRIAL.provider}/${TRIAL.model}`,
-        response_cost: TRIAL.usd,
-        prompt_tokens: TRIAL.input,
-        completion_tokens: TRIAL.output,
-        endTime: Date.now() / 1_000,
-      },
-    }),
+    trial: litellmTrial,
   },
   {
     id: 'litellm-otel',
@@ -315,46 +281,15 @@ export const SENDERS: readonly Sender[] = [
   {
     id: 'envoy',
     name: 'Envoy access log',
-    settings: ({ url, key }) => [
-      {
-        place: 'http_connection_manager',
-        text: [
-          'access_log:',
-          '- name: envoy.access_loggers.open_telemetry',
-          '  typed_config:',
-          "    '@type': type.googleapis.com/envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig",
-          '    log_name: tollkeeper',
-          '    http_service:',
-          `      http_uri: { uri: '${url}/v1/logs', cluster: tollkeeper_http, timeout: 10s }`,
-          `      request_headers_to_add: [{ header: { key: authorization, value: 'Bearer ${key}' } }]`,
-          '    attributes:',
-          '      values:',
-          ...ENVOY_ATTRIBUTES.map(([name, value]) => `      - { key: ${name}, value: { string_value: '${value}' } }`),
-        ].join('\n'),
-      },
-    ],
+    settings: (access) => [envoyAccessLog(access)],
     notes: [
       'Envoy 1.40 and later. The filters json_to_metadata and sse_to_metadata write model and usage to the metadata namespace tollkeeper.',
-      'The cluster tollkeeper_http has the address of Tollkeeper.',
+      'The cluster tollkeeper has the address of Tollkeeper.',
     ],
     withoutCalls: 'Keep the attribute gen_ai.operation.name: it says that a request is a call of a model.',
-    trial: (call) =>
-      logReport(call, {
-        scope: '',
-        attributes: {
-          'gen_ai.operation.name': 'chat',
-          'gen_ai.agent.name': TRIAL_AGENT,
-          'gen_ai.response.model': TRIAL.model,
-          'gen_ai.response.id': call.responseId,
-          // Envoy writes all values as text.
-          'gen_ai.usage.input_tokens': String(TRIAL.input),
-          'gen_ai.usage.output_tokens': String(TRIAL.output),
-          'tollkeeper.call_id': call.callId,
-          'http.response.status_code': '200',
-          'envoy.response_flags': '-',
-        },
-      }),
+    trial: envoyTrial,
   },
+  ...BUDGET_GATEWAYS,
   {
     id: 'curl',
     name: 'curl',

@@ -10,7 +10,7 @@ import { Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import css from './connect.module.css';
-import { newTrialCall, sendTrial, TRIAL_AGENT } from './trial.ts';
+import { newTrialCall, sendTrial, TRIAL_AGENT, type TrialReport } from './trial.ts';
 
 const OPERATION = 'GET /api/v1/intake-reports';
 
@@ -22,7 +22,6 @@ interface ArrivalsProps {
 
 /** Waits for the first call, and shows what was understood of the last reports. */
 export function Arrivals({ sender, created }: ArrivalsProps) {
-  const mayCreate = useMay('owner');
   const reports = useRead(OPERATION, {}, { live: 'soon' });
   const shown = reports.data?.items.filter(({ key_id }) => created === null || key_id === created.id) ?? [];
   return (
@@ -31,11 +30,7 @@ export function Arrivals({ sender, created }: ArrivalsProps) {
         <p role="status">
           <FirstCall reports={shown} />
         </p>
-        {created === null ? (
-          mayCreate && <p>{words.trial.needsKey}</p>
-        ) : (
-          <Trial sender={sender} apiKey={created.api_key} />
-        )}
+        <Trial sender={sender} apiKey={created?.api_key} />
         <Loaded query={reports} height={120}>
           {() =>
             shown.length === 0 ? (
@@ -69,12 +64,16 @@ function FirstCall({ reports }: { reports: readonly Api.IntakeReport[] }) {
   return reports.length === 0 ? words.arrivals.waiting : words.arrivals.withoutCalls;
 }
 
-function Trial({ sender, apiKey }: { sender: Sender; apiKey: string }) {
+function Trial({ sender, apiKey }: { sender: Sender; apiKey: string | undefined }) {
+  const mayCreate = useMay('owner');
   const refetch = useRefetch();
+  const { trial } = sender;
+  if (trial === null) return <p>{sender.withoutCalls}</p>;
+  if (apiKey === undefined) return mayCreate && <p>{words.trial.needsKey}</p>;
 
-  async function send(): Promise<void> {
+  async function send(report: TrialReport, key: string): Promise<void> {
     try {
-      const status = await sendTrial(sender.trial(newTrialCall()), apiKey);
+      const status = await sendTrial(report, key);
       toast(status === 200 ? words.trial.sent : words.trial.failed(status));
       await refetch([OPERATION]);
     } catch {
@@ -84,7 +83,7 @@ function Trial({ sender, apiKey }: { sender: Sender; apiKey: string }) {
 
   return (
     <div className={css['trial']}>
-      <Button onClick={send}>{words.trial.send}</Button>
+      <Button onClick={() => send(trial(newTrialCall()), apiKey)}>{words.trial.send}</Button>
       <p>{words.trial.about(sender.name, TRIAL_AGENT)}</p>
     </div>
   );
