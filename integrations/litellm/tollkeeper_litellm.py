@@ -1,7 +1,7 @@
 """Makes the budgets of Tollkeeper hold at a LiteLLM proxy. README.md says how to set it up.
 
 Before a call it reserves what the call may cost at most. After the call it settles what the call has cost, or
-releases the reservation. A call that Tollkeeper denies never reaches a model.
+releases the reservation. With leases, it does so in memory. A call that Tollkeeper denies never reaches a model.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ import math
 import os
 import random
 import re
+import sys
 import time
 import unicodedata
 import uuid
@@ -26,6 +27,10 @@ import litellm
 from fastapi import HTTPException
 from litellm.integrations.custom_logger import CustomLogger
 
+# LiteLLM loads this file by its path, which may be in a folder that Python does not look in.
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+from tollkeeper_leases import MAX_MICROS, Lease, Leases, Unavailable, ask  # noqa: E402
+
 log = logging.getLogger("tollkeeper_litellm")
 
 # Where a request carries its Call. No request can bring one along: JSON has no such objects.
@@ -39,7 +44,6 @@ MAX_WAITING_EVENTS = 10_000
 EVENTS_PER_REQUEST = 500
 MAX_EVENT_AGE_SECONDS = 3600
 MAX_PAUSE_SECONDS = 30
-MAX_MICROS = 2**53 - 1
 PLAN_KEY = r"[a-z0-9][a-z0-9_-]{0,63}"
 LABEL = r"[a-z][a-z0-9_.-]{0,31}"
 MAX_LABELS = 10
@@ -105,14 +109,23 @@ class Call:
     labels: dict
     # Its model and its provider, as far as they are known before.
     names: dict
-    # None when it was let through while Tollkeeper was away.
+    # None of both when it was let through while Tollkeeper was unavailable.
+    lease: Optional[Lease] = None
     reservation_id: Optional[str] = None
+    # Whether a reservation was asked for.
+    is_asked: bool = False
     # Whether what it cost is said, or that it cost nothing.
     is_over: bool = False
 
+    def __deepcopy__(self, _):
+        # LiteLLM copies requests, but a call is held and settled once.
+        return self
 
-class Unavailable(Exception):
-    """Tollkeeper gave no decision."""
+    def owner(self):
+        """Whose spend it is."""
+        optional = {"plan_key": self.plan_key, "labels": self.labels or None}
+        owner = {"agent_id": self.agent_id, "run_id": self.run_id, **self.names}
+        return {**owner, **{name: value for name, value in optional.items() if value is not None}}
 
 
 class Tollkeeper(CustomLogger):
@@ -130,6 +143,9 @@ class Tollkeeper(CustomLogger):
         self.run_field = setting("RUN_FIELD", "run_id")
         self.plan_field = setting("PLAN_FIELD", "plan_key")
         self.label_fields = label_fields()
+        lease_seconds = int(number("LEASE_TTL_SECONDS", "0", 0, 600))
+        if 0 < lease_seconds < 10:
+            raise RuntimeError("TOLLKEEPER_LEASE_TTL_SECONDS must be a number from 10 to 600, or 0 for no leases")
         self.http = httpx.AsyncClient(
             base_url=f"{setting('URL').rstrip('/')}/api/v1",
             headers={"Authorization": f"Bearer {setting('KEY').strip()}"},
@@ -141,6 +157,14 @@ class Tollkeeper(CustomLogger):
         # The event loop holds tasks weakly.
         self.tasks = set()
         self.releases = 0
+        self.leases = lease_seconds and Leases(
+            self.http,
+            spawn=self.in_background,
+            report=self.report,
+            ttl_seconds=lease_seconds,
+            hold_seconds=self.ttl_seconds,
+            timeout_seconds=self.timeout_seconds,
+        )
 
     async def async_pre_call_hook(self, user_api_key_dict, cache, data, call_type):
         # Files, batches and the like name no model, and cost nothing by themselves.
@@ -149,18 +173,18 @@ class Tollkeeper(CustomLogger):
         # Counting tokens takes the processor, which other calls need meanwhile.
         call = await asyncio.to_thread(self.new_call, user_api_key_dict, data, call_type)
         try:
-            call.reservation_id = await self.reserve(call)
+            await self.reserve(call)
         except Unavailable as error:
             log.warning("no decision about a call of %s: %s", call.agent_id, error)
             call.is_over = self.on_unavailable == "deny"
-            self.free(self.find_hold(call))
+            self.abandon(call)
             if call.is_over:
                 message = "The budgets cannot be checked now, so the call was not made. Try again soon."
                 raise refusal(503, message, "service_unavailable", {"Retry-After": "1"}) from None
         except asyncio.CancelledError:
             # The client went away before there was a decision.
             call.is_over = True
-            self.free(self.find_hold(call))
+            self.abandon(call)
             raise
         name = "litellm_metadata" if isinstance(data.get("litellm_metadata"), dict) else "metadata"
         if not isinstance(data.get(name), dict):
@@ -254,46 +278,54 @@ class Tollkeeper(CustomLogger):
         return to_micros(usd)
 
     async def reserve(self, call):
-        """The id of the reservation. Raises the refusal for the client, or Unavailable."""
+        """Has the call held, in a lease or by a reservation. Raises the refusal for the client, or Unavailable."""
+        if self.leases and self.leases.take(call):
+            return
         try:
-            answer = await asyncio.wait_for(self.ask(call), self.timeout_seconds)
-            status, content = answer.status_code, answer.json()
-            if status == 201 and content["reservation"]["state"] == "held":
-                return content["reservation"]["id"]
-            if status == 201:
-                raise Unavailable("the reservation is over")
-            if status == 200:
-                denial = content["denial"]
+            denial = await asyncio.wait_for(self.decide(call), self.timeout_seconds)
+            if denial is not None:
                 headers = {**NO_RETRY, "Retry-After": str(seconds_until(denial["resets_at"]))}
                 raise refusal(429, denial["message"], "budget_exceeded", headers)
-            message, code = content["error"], content.get("code")
-            problems = [f" {item['path']}: {item['message']}." for item in content.get("details", [])]
         except (httpx.HTTPError, asyncio.TimeoutError, ValueError, KeyError, TypeError) as error:
             raise Unavailable(type(error).__name__) from None
+
+    async def decide(self, call):
+        """A denial; None once the call is held. Raises any other refusal for the client, or Unavailable."""
+        if self.leases:
+            denial = await self.leases.ask(call)
+            if denial is not None or call.lease is not None:
+                return denial
+        call.is_asked = True
+        answer = await ask(self.http, "/reservations", self.request_of(call))
+        status, content = answer.status_code, answer.json()
+        if status == 200:
+            return content["denial"]
+        if status == 201:
+            if content["reservation"]["state"] != "held":
+                raise Unavailable("the reservation is over")
+            call.reservation_id = content["reservation"]["id"]
+            return None
+        message, code = content["error"], content.get("code")
         if status == 429:
             raise refusal(429, message, "rate_limit_exceeded", {"Retry-After": answer.headers.get("Retry-After", "1")})
         if status == 400 or code == "label_pinned":
             # Such as a plan that is unknown.
+            problems = [f" {item['path']}: {item['message']}." for item in content.get("details", [])]
             raise refusal(400, message + "".join(problems), "invalid_request_error", {})
         if status in (401, 403):
             log.error("Tollkeeper refuses TOLLKEEPER_KEY: status %s", status)
             raise refusal(503, "This proxy may not ask for budgets.", "service_unavailable", NO_RETRY)
         raise Unavailable(f"status {status}")
 
-    async def ask(self, call):
-        """Asks again after 503, which means that Tollkeeper is busy or restarting. The same id is held once."""
-        while True:
-            answer = await self.http.post("/reservations", json=self.request_of(call))
-            if answer.status_code != 503:
-                return answer
-            await asyncio.sleep(random.uniform(0.5, 1))
-
     def request_of(self, call):
         body = {"request_id": call.id, "amount_micros": call.amount_micros, "ttl_seconds": self.ttl_seconds}
-        return {**body, **whose(call)}
+        return {**body, **call.owner()}
 
     async def settle(self, call, spend):
         call.is_over = True
+        if call.lease is not None:
+            self.leases.settle(call, spend)
+            return
         is_settled = False
         try:
             if call.reservation_id is not None:
@@ -307,8 +339,17 @@ class Tollkeeper(CustomLogger):
 
     def release(self, call):
         call.is_over = True
-        if call.reservation_id is not None:
+        if call.lease is not None:
+            self.leases.release(call)
+        elif call.reservation_id is not None:
             self.free(self.post_release(call.reservation_id))
+
+    def abandon(self, call):
+        """Of a call without a decision, nothing is to be held in the end."""
+        if call.lease is not None:
+            self.leases.release(call)
+        elif call.is_asked:
+            self.free(self.find_hold(call))
 
     async def post_release(self, reservation_id):
         await self.try_for_a_minute(f"/reservations/{reservation_id}:release", None)
@@ -352,7 +393,7 @@ class Tollkeeper(CustomLogger):
     def report(self, call, spend):
         event = {"specversion": "1.0", "id": spend["settlement_id"], "source": "litellm", "type": "spend.settled"}
         event["time"] = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
-        event["data"] = {**whose(call), **spend}
+        event["data"] = {**call.owner(), **spend}
         # Nobody has looked at the plan of a call that went through unasked, and a bad one would have all of it refused.
         if not re.fullmatch(PLAN_KEY, call.plan_key or ""):
             event["data"].pop("plan_key", None)
@@ -428,12 +469,6 @@ def values_of(name, sources):
         value = source.get(name) if isinstance(source, dict) else None
         if value not in (None, ""):
             yield value
-
-
-def whose(call):
-    optional = {"plan_key": call.plan_key, "labels": call.labels or None}
-    owner = {"agent_id": call.agent_id, "run_id": call.run_id, **call.names}
-    return {**owner, **{name: value for name, value in optional.items() if value is not None}}
 
 
 def spend_of(call, details, amount_micros):

@@ -3,19 +3,23 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort, killWithOwner } from '@tollkeeper/managed-process';
-import { eventually } from '@tollkeeper/testing';
+import { eventually } from '@tollkeeper/testing/eventually';
 import { pythonWithLitellm } from './litellm.install.ts';
 
-const PLUGIN = join(import.meta.dirname, '..', 'tollkeeper_litellm.py');
+const PLUGIN = join(import.meta.dirname, '..');
+const FILES = ['tollkeeper_litellm.py', 'tollkeeper_leases.py', 'tollkeeper_settlements.py'];
 const AUTHENTICATION = join(import.meta.dirname, 'fixtures', 'agent_auth.py');
 
 export interface LitellmProxy {
   url: string;
+  pid: number;
   /** All that the proxy wrote. */
   logs(): string;
+  /** Sends the signal. Resolves once the process is gone. */
+  end(signal: NodeJS.Signals): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -34,7 +38,7 @@ export interface LitellmOptions {
 export async function startLitellm({ upstreamUrl, env, settings }: LitellmOptions): Promise<LitellmProxy> {
   const python = await pythonWithLitellm();
   const directory = await mkdtemp(join(tmpdir(), 'tollkeeper-litellm-'));
-  await copyFile(PLUGIN, join(directory, 'tollkeeper_litellm.py'));
+  for (const file of FILES) await copyFile(join(PLUGIN, file), join(directory, file));
   await copyFile(AUTHENTICATION, join(directory, 'agent_auth.py'));
   // YAML takes JSON as it is.
   await writeFile(join(directory, 'config.yaml'), JSON.stringify({ ...configuration(upstreamUrl), ...settings }));
@@ -47,7 +51,8 @@ export async function startLitellm({ upstreamUrl, env, settings }: LitellmOption
       ...['--config', join(directory, 'config.yaml'), '--host', '127.0.0.1', '--port', String(port)],
     ],
     {
-      cwd: directory,
+      // It finds the plugin beside its configuration, wherever it is started.
+      cwd: tmpdir(),
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         PATH: process.env['PATH'],
@@ -66,12 +71,14 @@ export async function startLitellm({ upstreamUrl, env, settings }: LitellmOption
   child.stdout.on('data', (chunk: Buffer) => (logs += chunk));
   child.stderr.on('data', (chunk: Buffer) => (logs += chunk));
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  const end = async (signal: NodeJS.Signals) => {
+    if (hasEnded()) return;
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  };
   const stop = async () => {
-    if (!hasEnded()) {
-      const exited = once(child, 'exit');
-      child.kill('SIGKILL');
-      await exited;
-    }
+    await end('SIGKILL');
     unwatch();
     await rm(directory, { recursive: true, force: true });
   };
@@ -86,7 +93,7 @@ export async function startLitellm({ upstreamUrl, env, settings }: LitellmOption
     await stop();
     throw new Error(`The LiteLLM proxy does not start:\n${logs.slice(-4000)}`, { cause: error });
   }
-  return { url, logs: () => logs, stop };
+  return { url, pid: child.pid ?? 0, logs: () => logs, end, stop };
 }
 
 const TRY_LABELS = `
@@ -105,7 +112,7 @@ print(json.dumps(refusals))
 /** Why the plugin refuses each of these values of TOLLKEEPER_LABELS, in their order; null where it takes one. */
 export async function refusalsOfLabels(values: string[]): Promise<(string | null)[]> {
   const env = {
-    ...{ PATH: process.env['PATH'], PYTHONPATH: dirname(PLUGIN), PYTHONDONTWRITEBYTECODE: '1' },
+    ...{ PATH: process.env['PATH'], PYTHONPATH: PLUGIN, PYTHONDONTWRITEBYTECODE: '1' },
     ...{ LITELLM_LOCAL_MODEL_COST_MAP: 'True', TOLLKEEPER_URL: 'http://127.0.0.1:1', TOLLKEEPER_KEY: 'unused' },
   };
   const { stdout } = await promisify(execFile)(await pythonWithLitellm(), ['-c', TRY_LABELS, JSON.stringify(values)], {

@@ -61,6 +61,8 @@ export async function startUpstream(): Promise<Upstream> {
       else finish();
     });
   });
+  // LiteLLM keeps connections, and fails a call on one that ends as it is used again.
+  server.keepAliveTimeout = 600_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

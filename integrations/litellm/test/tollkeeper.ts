@@ -1,4 +1,4 @@
-import { eventually } from '@tollkeeper/testing';
+import { eventually } from '@tollkeeper/testing/eventually';
 import { freePort, halt } from '@tollkeeper/managed-process';
 import {
   newDataDirectory,
@@ -19,6 +19,14 @@ export interface Reservation {
   model: string | null;
   provider: string | null;
   labels: Record<string, string>;
+}
+
+interface Lease {
+  id: string;
+  amount_micros: number;
+  settled_micros: number;
+  left_micros: number;
+  state: string;
 }
 
 interface Limit {
@@ -51,6 +59,7 @@ export interface Tollkeeper {
   limitOf(agentId: string): Promise<Limit>;
   /** Of an agent, newest first. */
   reservationsOf(agentId: string): Promise<Reservation[]>;
+  leasesOf(agentId: string): Promise<Lease[]>;
   /** Of an agent on this day, newest first, as the dashboard has them. */
   settlementsOf(agentId: string): Promise<Settlement[]>;
   /** Denied calls of an agent, as the dashboard has them: those that repeat within a second are one item. */
@@ -118,6 +127,7 @@ export async function startTollkeeper(): Promise<Tollkeeper> {
       return limit;
     },
     reservationsOf: (agentId) => read(`/limits/reservations?agent_id=${agentId}`),
+    leasesOf: (agentId) => read(`/limits/leases?agent_id=${agentId}`),
     async settlementsOf(agentId) {
       const path = `/dashboard/top-agents/details?range=today&agent_id=${agentId}`;
       return (await call<{ recent: Settlement[] }>(path)).recent;
