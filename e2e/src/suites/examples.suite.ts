@@ -43,10 +43,13 @@ export function describeExamples(stage: SearchedStage, folders: readonly string[
       );
       expect(senders).toEqual(folders.filter((folder) => REPORT_PROMPTS.includes(folder)));
       for (const { path, answer } of examples.exchanges()) stage.add(`answer to ${path}`, answer);
-      const { items } = await stage.owner().expect<{ items: { agent_id: string }[] }>({
-        path: `/w/${slug()}/api/v1/agents`,
+      // Agents that only had their calls denied are in none of the packed documents.
+      const { items } = await stage.owner().expect<{ items: { agent_id: string; total_micros: number }[] }>({
+        path: `/w/${slug()}/api/v1/dashboard/top-agents?range=today&limit=100`,
       });
-      for (const { agent_id } of items) {
+      const spenders = items.filter(({ total_micros: spent }) => spent > 0);
+      expect(spenders.length).toBeGreaterThanOrEqual(folders.length);
+      for (const { agent_id } of spenders) {
         const places = (await stage.find(agent_id, [slug()])).map(({ place }) => place);
         expect(places).toContain('tollkeeper_dashboard.chunks, packed');
       }
