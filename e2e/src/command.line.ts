@@ -8,13 +8,13 @@ import { afterAll, beforeAll } from '@jest/globals';
 
 const BUILD = join(import.meta.dirname, '..', '..', 'tools', 'cli', 'src', 'build.ts');
 
-export interface Ended {
+interface Ended {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-export interface RunOptions {
+interface RunOptions {
   stdin?: string;
   env?: NodeJS.ProcessEnv;
 }

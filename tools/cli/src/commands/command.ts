@@ -3,7 +3,7 @@ import type { Globals } from '../connection.ts';
 import { type Column, print, printJson, table } from '../output.ts';
 
 /** The options of every command, from wherever they stand on the line. */
-export function globalsOf(command: Command): Globals {
+function globalsOf(command: Command): Globals {
   const { workspace, output, zone } = command.optsWithGlobals<{
     workspace?: string;
     output: Globals['output'];
