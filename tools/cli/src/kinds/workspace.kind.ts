@@ -20,8 +20,8 @@ export const workspaceKind: Kind<WorkspaceEntry> = {
     const body = { slug, name, ...(timezone !== undefined && { timezone }) };
     const { id } = await workspace.personal.call('POST /api/v1/workspaces', { body });
     workspace.id = id;
-    await setDailyBudget(workspace, entry.daily_budget_usd ?? null);
-    const { tracked_labels } = entry;
+    const { tracked_labels, daily_budget_usd = null } = entry;
+    if (daily_budget_usd !== null) await setDailyBudget(workspace, daily_budget_usd);
     if (tracked_labels !== undefined) await workspace.api.call('PATCH /api/v1/workspace', { body: { tracked_labels } });
     return id;
   },
