@@ -5,6 +5,7 @@ import { COST, HELD, newAgent, type OpenAiError, streaming } from './litellm.sta
 import { PROMPTS, startUpstream, type Upstream, USAGE } from './openai.upstream.ts';
 import { startTollkeeper, type Tollkeeper } from './tollkeeper.ts';
 
+const AT_A_TIME = 64;
 /** Room for one call, and not for two. */
 const ONE_CALL = HELD + 200;
 
@@ -22,6 +23,8 @@ async function startLeasing(ttlSeconds: number): Promise<LitellmProxy> {
   };
   const proxy = await startLitellm({ upstreamUrl: upstream.url, env });
   stops.push(proxy.stop);
+  // LiteLLM loads much of its code at its first call, which takes longer than a decision may.
+  await eventually(async () => expect((await call(newAgent(), { proxy })).status).toBe(200));
   return proxy;
 }
 
@@ -30,7 +33,7 @@ beforeAll(async () => {
   stops.push(upstream.stop);
   tollkeeper = await startTollkeeper();
   stops.push(tollkeeper.remove);
-  leasing = await startLeasing(600);
+  leasing = await startLeasing(60);
 });
 afterAll(async () => {
   for (const stop of stops.reverse()) await stop();
@@ -139,6 +142,18 @@ describe('with leases', () => {
     await eventually(async () => expect(await spentOf(agent)).toBe(COST));
   });
 
+  // LiteLLM copies a request to fall back to another model.
+  it('a call that falls back to another model is settled once, and its lease has room for further ones', async () => {
+    const agent = newAgent();
+    await tollkeeper.setBudget(agent, 1_000_000);
+    for (let spent = 1; spent <= 2; spent += 1) {
+      const response = await call(agent, { body: { model: 'falling' } });
+      expect(await response.text()).toContain('one two three');
+      await eventually(async () => expect((await tollkeeper.settlementsOf(agent)).length).toBe(spent));
+    }
+    expect(await tollkeeper.leasesOf(agent)).toHaveLength(1);
+  });
+
   it('calls go on from their lease while Tollkeeper is unavailable, and without one are denied with 503', async () => {
     const [known, unknown] = [newAgent(), newAgent()];
     await tollkeeper.setBudget(known, 1_000_000);
@@ -170,5 +185,48 @@ describe('with leases', () => {
       expect(await tollkeeper.limitOf(agent)).toMatchObject({ spent_micros: COST, held_micros: 0 }),
     );
     expect(await tollkeeper.leasesOf(agent)).toMatchObject([{ id: lease?.id, state: 'expired' }]);
+  });
+
+  it('calls of 64 clients at a time cost exactly what is counted, also when Tollkeeper restarts meanwhile', async () => {
+    const agent = newAgent();
+    const budget = 120 * COST;
+    await tollkeeper.setBudget(agent, budget);
+    const restarted = Promise.withResolvers<void>();
+    let allowed = 0;
+    /** The type of the error with which its calls end. */
+    const client = async (): Promise<string> => {
+      for (;;) {
+        const response = await call(agent);
+        const text = await response.text();
+        if (response.status === 200) allowed += 1;
+        else if (response.status === 503) await restarted.promise;
+        else return response.status === 429 ? (JSON.parse(text) as OpenAiError).error.type : text;
+      }
+    };
+    const clients = Promise.all(Array.from({ length: AT_A_TIME }, client));
+    await eventually(() => expect(allowed).toBeGreaterThan(AT_A_TIME));
+    await tollkeeper.end('SIGKILL');
+    await tollkeeper.start();
+    restarted.resolve();
+    expect(new Set(await clients)).toEqual(new Set(['budget_exceeded']));
+    await eventually(async () =>
+      expect(await tollkeeper.limitOf(agent)).toMatchObject({
+        ...{ spent_micros: allowed * COST, overspend_micros: NO_OVERSPEND },
+      }),
+    );
+    expect(allowed * COST).toBeLessThanOrEqual(budget);
+    // A lease whose answer came too late ends with its time.
+    await eventually(async () => expect((await tollkeeper.limitOf(agent)).held_micros).toBe(0));
+    expect(await spentOf(agent)).toBe(allowed * COST);
+  });
+
+  it('a proxy that stops has settled its calls and returned its leases', async () => {
+    const agent = newAgent();
+    await tollkeeper.setBudget(agent, 1_000_000);
+    expect((await call(agent)).status).toBe(200);
+    await eventually(async () => expect(await tollkeeper.settlementsOf(agent)).toHaveLength(1));
+    await leasing.end('SIGTERM');
+    expect(await tollkeeper.leasesOf(agent)).toMatchObject([{ state: 'returned', settled_micros: COST }]);
+    expect(await tollkeeper.limitOf(agent)).toMatchObject({ spent_micros: COST, held_micros: 0 });
   });
 });
