@@ -47,6 +47,7 @@ export const ONE_REPLICA_BATCHES = 'gRPC in batches, 1 replica';
 export const THREE_REPLICAS_BATCHES = 'gRPC in batches, 3 replicas';
 export const EIGHT_BUDGETS = 'gRPC, 1 replica, 8 budgets';
 export const MANY_BUDGETS = 'gRPC, 1 replica, 8 of 200 budgets, each for 10,000 users';
+export const RATE_LIMIT = "Envoy's rate limit service, 1 replica";
 /** Five budgets for each team, besides the three daily ones. */
 const TEAM_BUDGETS = [
   { name: EIGHT_BUDGETS, each: null, budgets: { limits: 8, teams: 1, users: 1 } },
@@ -95,6 +96,7 @@ export async function startEnforcerStack(workspaceCount: number): Promise<Enforc
     const [one, onePid] = [[first.grpcAddress], pids.slice(0, 1)];
     const byCall = { kind: 'grpc', addresses: one, budgets: DAILY_BUDGETS } as const;
     await add(ONE_REPLICA, { ...byCall, apiKeys: [apiKey] }, onePid);
+    await add(RATE_LIMIT, { kind: 'rate-limit', addresses: one, apiKey }, onePid);
     for (const { name, each, budgets } of TEAM_BUDGETS) {
       const { apiKey: ofTeams } = await makeTeamBudgets(send, `teams-${budgets.teams}`, each, budgets);
       await add(name, { ...byCall, apiKeys: [ofTeams], budgets }, onePid);

@@ -9,6 +9,7 @@ import {
   MANY_BUDGETS,
   ONE_REPLICA,
   ONE_REPLICA_BATCHES,
+  RATE_LIMIT,
   REDIS_ALWAYS,
   startEnforcerStack,
   THREE_REPLICAS,
@@ -129,6 +130,7 @@ function reportRates(measured: Map<string, Round[]>): void {
   const goals = [
     ['one replica over gRPC: at least 10,000 decisions/s', `${whole(rateOf(base))}/s`, `${whole(rateOf(batches))}/s`],
     ['one replica over gRPC: not below Redis with `always`', percent(base, always), percent(batches, always)],
+    ["Envoy's rate limit service: at least 90 % of gRPC", percent(measured.get(RATE_LIMIT), base), 'not measured'],
     ['eight budgets: at least 90 % of the rate with three', percent(measured.get(EIGHT_BUDGETS), base), 'not measured'],
     [
       'eight of 200 budgets for each of 10,000 users: at most 1.5 times the time of eight',

@@ -5,13 +5,14 @@ import { createEdgeDecider } from './edge.decider.ts';
 import { createEngineDecider } from './engine.decider.ts';
 import { createGrpcBatchesDecider } from './grpc-batches.decider.ts';
 import { createGrpcDecider } from './grpc.decider.ts';
+import { createRateLimitDecider } from './rate-limit.decider.ts';
 import { createRedisDecider } from './redis.decider.ts';
 import { createTransactionDecider } from './transaction.decider.ts';
 
 /** The kind of a decider, and its address. */
 export type DeciderSettings =
   | { kind: 'grpc'; addresses: string[]; apiKeys: string[]; budgets: BudgetsOfCall }
-  | { kind: 'grpc-batches'; addresses: string[]; apiKey: string }
+  | { kind: 'grpc-batches' | 'rate-limit'; addresses: string[]; apiKey: string }
   | { kind: 'edge'; baseUrl: string; apiKey: string }
   | { kind: 'engine'; env: Record<string, string>; tenantId: string }
   | { kind: 'document' | 'transaction'; uri: string }
@@ -23,6 +24,8 @@ export async function createDecider(settings: DeciderSettings): Promise<Decider>
       return createGrpcDecider(settings);
     case 'grpc-batches':
       return createGrpcBatchesDecider(settings);
+    case 'rate-limit':
+      return createRateLimitDecider(settings);
     case 'edge':
       return createEdgeDecider(settings);
     case 'engine':
