@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { BookedSums, LimitName } from './fault.book.ts';
-import { listAsOwner, readAsOwner } from './fault.owner.ts';
-import type { LimitOfView, OpenLease } from './fault.raised.limits.ts';
+import { type LimitOfView, listAsOwner, type OpenLease, readAsOwner } from './fault.owner.ts';
 import type { Stage } from './fault.stage.ts';
 
 interface OpenReservation {

@@ -1,6 +1,24 @@
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import type { TenantId } from '@tollkeeper/kernel';
 import { CALLER_TOKEN_SECRET } from '@tollkeeper/testing/peers';
+import type { LimitName } from './fault.book.ts';
+
+export interface LimitOfView {
+  scope: LimitName;
+  limit_micros: number;
+  spent_micros: number;
+  held_micros: number;
+  open_reservations: number;
+  open_leases: number;
+  overspend_micros: { above_hold: number; late: number; unreserved: number };
+}
+
+export interface OpenLease {
+  id: string;
+  agent_id: string;
+  plan_key: string | null;
+  left_micros: number;
+}
 
 /** Reads a path of a replica as an owner of the workspace. Null if it could not be read. */
 export async function readAsOwner<Body>(port: number, tenantId: TenantId, path: string): Promise<Body | null> {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { LimitName } from './fault.book.ts';
-import { listAsOwner, readAsOwner } from './fault.owner.ts';
+import { type LimitOfView, listAsOwner, type OpenLease, readAsOwner } from './fault.owner.ts';
 import type { Chance } from './fault.record.ts';
 import type { Stage } from './fault.stage.ts';
 
@@ -17,23 +17,6 @@ interface RaisedLimitsDeps {
   mostOfCall: number;
   onOpenLeases: (leases: readonly OpenLease[]) => void;
   problem: (text: string) => void;
-}
-
-export interface LimitOfView {
-  scope: LimitName;
-  limit_micros: number;
-  spent_micros: number;
-  held_micros: number;
-  open_reservations: number;
-  open_leases: number;
-  overspend_micros: { above_hold: number; late: number; unreserved: number };
-}
-
-export interface OpenLease {
-  id: string;
-  agent_id: string;
-  plan_key: string | null;
-  left_micros: number;
 }
 
 const EVERY_MS = 250;

@@ -2,7 +2,7 @@ import { markdownTable } from '@tollkeeper/testing/markdown-table';
 import type { LimitName } from './fault.book.ts';
 import type { Sums } from './fault.expectations.ts';
 import type { MadeCall } from './fault.journal.ts';
-import type { LimitOfView } from './fault.raised.limits.ts';
+import type { LimitOfView } from './fault.owner.ts';
 
 export interface Kill {
   what: string;
