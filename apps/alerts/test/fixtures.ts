@@ -49,12 +49,23 @@ export function openEvaluator(
 /** What a store returns for windows that were saved whole: one of those that share entries brings these. */
 export function storedCopies(changed: Iterable<SavedWindow>): SavedWindow[] {
   const copies = Array.from(changed, (window) => structuredClone(window));
-  const sums = copies.flatMap(({ condition }) => (condition.kind === 'spend_gte' ? [condition.sum] : []));
+  const sums = copies.flatMap(({ condition }) => ('sum' in condition ? [condition.sum] : []));
   for (const shared of Map.groupBy(sums, ({ sharedAs }) => sharedAs ?? {}).values()) {
     const entries = shared.map((sum) => sum.entries).find(({ length }) => length > 0) ?? new Float64Array();
     for (const sum of shared) [sum.entries, sum.stored] = [entries, sum.size];
   }
   return copies;
+}
+
+/** What a store returns for a window that is saved after the stored ones. */
+export function keepWindow(stored: ReadonlyMap<string, SavedWindow>, kept: SavedWindow): SavedWindow {
+  if (!('steps' in kept.condition)) return kept;
+  const before = stored.get(kept.ruleId)?.condition;
+  const { steps } = kept.condition;
+  const chunksBefore = before !== undefined && 'steps' in before ? before.steps.chunks : [];
+  const byChunk = new Map([...chunksBefore, ...steps.chunks].map((each) => [each.chunk, each]));
+  steps.chunks = [...byChunk.values()].filter(({ chunk }) => chunk >= steps.from && chunk < steps.until);
+  return kept;
 }
 
 /** The stored state of a sum: the last whole save and all later ones. */

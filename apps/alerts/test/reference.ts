@@ -83,9 +83,21 @@ function minuteOf({ time }: { time: number }): number {
 }
 
 /** Whether the condition can stay true with further events. */
-const STAYS_TRUE: Record<RuleKind, boolean> = { event_count_gte: true, first_occurrence: false, spend_gte: true };
+const STAYS_TRUE: Record<RuleKind, boolean> = {
+  event_count_gte: true,
+  first_occurrence: false,
+  spend_gte: true,
+  deviation_gte: true,
+};
 /** Whether the kind counts settled amounts, and so ignores events that settled nothing. */
-const IS_ABOUT_SPEND: Record<RuleKind, boolean> = { event_count_gte: false, first_occurrence: false, spend_gte: true };
+const IS_ABOUT_SPEND: Record<RuleKind, boolean> = {
+  event_count_gte: false,
+  first_occurrence: false,
+  spend_gte: true,
+  deviation_gte: true,
+};
+
+const ELSEWHERE = new Error('deviation.property.spec.ts has the reference of this kind');
 
 const IS_IN_SCOPE: Record<ScopeType, (rule: Rule, event: CountableEvent) => boolean> = {
   workspace: () => true,
@@ -115,6 +127,8 @@ function becomesTrue(rule: Rule, others: CountableEvent[], event: CountableEvent
       const since = event.time - rule.windowSeconds * 1000;
       return !others.some(({ time }) => time > since && time <= event.time);
     }
+    case 'deviation_gte':
+      throw ELSEWHERE;
   }
 }
 
@@ -142,6 +156,8 @@ function newestThatReach(condition: RuleCondition, events: CountableEvent[]): Co
         if (settled(newestFirst.slice(0, count)) >= condition.thresholdMicros) return newestFirst.slice(0, count);
       }
       return null;
+    case 'deviation_gte':
+      throw ELSEWHERE;
   }
 }
 
@@ -152,6 +168,7 @@ function eventsOf({ kind }: RuleCondition, event: CountableEvent, all: Countable
     case 'spend_gte':
       return all;
     case 'first_occurrence':
+    case 'deviation_gte':
       return [event];
   }
 }
@@ -162,6 +179,7 @@ function eventCountOf(condition: RuleCondition, counted: CountableEvent[]): numb
       return countedOf(counted, condition.threshold);
     case 'first_occurrence':
     case 'spend_gte':
+    case 'deviation_gte':
       return counted.length;
   }
 }

@@ -54,3 +54,20 @@ it('a rule keeps its labels when it is edited, and loses those that are taken ou
 it('labels that are not written as name=value are a problem of their field', () => {
   expect(problemsOf({ ...toForm(ofLabels({})), labels: 'team growth' })).toEqual({ labels: expect.any(String) });
 });
+
+it('a deviation rule keeps its thresholds and its window when it is edited, and gives both up for another kind', () => {
+  const config = { times: 5, min_micros: 2_500_000, window_seconds: 3600 };
+  const plain = ofLabels({});
+  const rule: Api.AlertRule = {
+    ...{ ...plain, rule_kind: 'deviation_gte' },
+    rule_config: { ...plain.rule_config, threshold: 0, ...config },
+  };
+  const form = toForm(rule);
+  expect(problemsOf(form)).toEqual({});
+  expect(toRule(form, WORKSPACE).rule_config).toMatchObject({ ...config, threshold: 0, threshold_micros: 0 });
+  expect(problemsOf({ ...form, times: '1.5', amount: '0' })).toEqual({
+    ...{ times: expect.any(String), amount: expect.any(String) },
+  });
+  const spend = toRule({ ...form, kind: 'spend_gte', windowMinutes: '10' }, WORKSPACE).rule_config;
+  expect(spend).toMatchObject({ window_seconds: 600, threshold_micros: 2_500_000, times: 0, min_micros: 0 });
+});

@@ -192,6 +192,22 @@ describe('a call that a budget blocked', () => {
   });
 });
 
+const DEVIATION: Api.Alert['deviation'] = {
+  ...{ agent_id: 'research', hour: '2026-11-24T12:00:00.000Z', spent_micros: 12_000_000, weeks: 4 },
+  ...{ median_micros: 2_500_000, times: 3, min_micros: 1_000_000 },
+};
+
+it('the line of a deviation names the agent, what it spent and what is usual', () => {
+  const deviation = DEVIATION;
+  expect(alert({ rule_kind: 'deviation_gte', deviation })).toBe(
+    'Web research spent $12.00 within the hour (usually $2.50, median of 4 weeks; threshold 3×)',
+  );
+  const others = { ...deviation, agent_id: null, weeks: 1 };
+  expect(alert({ rule_kind: 'deviation_gte', deviation: others, labels: { team: 'red' } })).toBe(
+    'Further agents spent $12.00 within the hour, with team=red (usually $2.50, median of 1 week; threshold 3×)',
+  );
+});
+
 describe('the line of an evaluation', () => {
   it.each([
     [{ rule_kind: 'event_count_gte', event_count: 3, threshold: 10, spend: null }, '3 of 10 events'],
@@ -200,6 +216,8 @@ describe('the line of an evaluation', () => {
       { rule_kind: 'spend_gte', event_count: 2, spend: { settled_micros: 5_000_000, threshold_micros: 4_000_000 } },
       '$5.00 of $4.00',
     ],
+    [{ rule_kind: 'deviation_gte', deviation: DEVIATION }, '$12.00 of $7.50'],
+    [{ rule_kind: 'deviation_gte', deviation: { ...DEVIATION, median_micros: 0, weeks: 0 } }, '$12.00 of $1.00'],
     [{ rule_kind: 'newer', event_count: 2, threshold: 0, spend: null }, '2 events'],
   ])('compares with the threshold of the kind: %j', (evaluation, line) => {
     expect(evaluationLine(evaluation as Api.AlertRuleEvaluation)).toBe(line);
@@ -222,6 +240,10 @@ describe('the sentence of a rule', () => {
     );
     expect(rule('spend_gte', { threshold_micros: 10_000_000, window_seconds: 3_600 }, ['spend.settled'])).toBe(
       '$10.00 or more spent within 1 hour, all agents',
+    );
+    const deviation = { times: 3, min_micros: 1_000_000, window_seconds: 3_600 };
+    expect(rule('deviation_gte', deviation, ['spend.settled'])).toBe(
+      '$1.00 or more spent in an hour, and 3 times the median of the same hour in the last 4 weeks, each agent',
     );
     expect(rule('event_count_gte', { threshold: 1 }, ['budget.blocked'], { team: 'growth', env: 'prod-*' })).toBe(
       '1 call blocked by a budget within 10 minutes, any agent, with env=prod-*, team=growth',

@@ -103,6 +103,10 @@ describe('the body for a chat', () => {
   const first = { rule_kind: 'first_occurrence', threshold: 0, event_count: 1, window: day } as const;
   const spending = { rule_kind: 'spend_gte', threshold: 0, event_count: 1 } as const;
   const budget = { percent: 80, spent_micros: 1_214_900, daily_budget_usd_micros: 1_500_000 };
+  const deviation = {
+    ...{ agent_id: 'research', hour: '2026-11-21T09:00:00.000Z', spent_micros: 12_000_000, weeks: 4 },
+    ...{ median_micros: 2_500_000, times: 3, min_micros: 1_000_000 },
+  };
   const ofAgent = { scope: 'agent', scope_id: 'research', ...budget } as const;
   const ofPlan = { scope: 'plan', scope_id: 'pro', ...budget } as const;
   const ofWorkspace = { scope: 'workspace', scope_id: 'ws_1', ...budget } as const;
@@ -131,6 +135,17 @@ describe('the body for a chat', () => {
     [
       '$1,000,000,000.00 spent within 10 minutes, any agent (threshold $0.000001)',
       { ...spending, spend: { threshold_micros: 1, settled_micros: 1_000_000_000_000_000 } },
+    ],
+    [
+      'Agent research has spent $12.00 since 09:00 UTC (usual in this hour: $2.50, median of 4 weeks; threshold 3 ' +
+        'times that, and $1.00). See its calls; lower its budget or revoke its key if they should stop',
+      { rule_kind: 'deviation_gte', deviation },
+    ],
+    [
+      'Further agents have spent $12.00 since 09:00 UTC, with `team=red` (usual in this hour: $2.50, median of 1 ' +
+        'week; threshold 3 times that, and $1.00). See their calls; lower their budgets or revoke their keys if they should ' +
+        'stop',
+      { rule_kind: 'deviation_gte', labels: { team: 'red' }, deviation: { ...deviation, agent_id: null, weeks: 1 } },
     ],
     ['3 calls blocked by a budget, team red', { rule_kind: 'newer', scope_type: 'team', scope_id: 'red' }],
     [

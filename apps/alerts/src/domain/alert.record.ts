@@ -2,7 +2,7 @@ import { type AlertRecord, isWithoutLabels } from '@tollkeeper/contracts';
 import type { Alert } from './alert.ts';
 import { thresholdsOf } from './rule-kinds.ts';
 
-type SpendFacts = Pick<Alert, 'condition' | 'settledMicros'>;
+type SpendFacts = Pick<Alert, 'condition' | 'settledMicros' | 'deviation'>;
 
 /** The alert in its wire form, without deliveries. */
 export function toAlertRecord(alert: Alert): AlertRecord {
@@ -23,6 +23,7 @@ export function toAlertRecord(alert: Alert): AlertRecord {
     event_count: alert.eventCount,
     spend: toSpend(alert),
     budget: alert.budget,
+    ...toDeviation(alert),
     sample_event_ids: alert.sampleEventIds,
     first_event_at: toTimestamp(alert.firstEventAt),
     last_event_at: toTimestamp(alert.lastEventAt),
@@ -35,8 +36,17 @@ export function toAlertRecord(alert: Alert): AlertRecord {
 
 /** The spend that met a `spend_gte` condition; null for other kinds. */
 export function toSpend({ condition, settledMicros }: SpendFacts): AlertRecord['spend'] {
-  if (settledMicros === null) return null;
-  return { threshold_micros: thresholdsOf(condition).thresholdMicros, settled_micros: settledMicros };
+  if (settledMicros === null || condition.kind !== 'spend_gte') return null;
+  return { threshold_micros: condition.thresholdMicros, settled_micros: settledMicros };
+}
+
+/** The field of a `deviation_gte`; nothing for other kinds. */
+export function toDeviation({ condition, deviation }: SpendFacts): Pick<AlertRecord, 'deviation'> {
+  if (deviation === undefined) return {};
+  const { times = 0, minMicros = 0 } = thresholdsOf(condition);
+  const { agentId, hour, spentMicros, medianMicros, weeks } = deviation;
+  const measured = { spent_micros: spentMicros, median_micros: medianMicros, weeks };
+  return { deviation: { agent_id: agentId, hour: toTimestamp(hour), ...measured, times, min_micros: minMicros } };
 }
 
 /** Formats as RFC 3339 UTC with milliseconds. */

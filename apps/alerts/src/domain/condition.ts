@@ -1,6 +1,7 @@
 import type { RuleKind } from '@tollkeeper/contracts';
 import type { CountableEvent } from './event.ts';
 import type { Span } from './coverage.ts';
+import type { SavedDeviation } from './deviation.condition.ts';
 import type { SavedSum } from './saved-sum.ts';
 
 /**
@@ -11,6 +12,7 @@ export interface Condition {
   /**
    * Takes the event into account. `unchanged`: already counted, or too old to matter. `became_true`: the condition is
    * met with the event and would not be without it. `still_true`: it is met either way. `not_met`: it is not met.
+   * `unknown`: from this event on, it would be met if enough were known of the past. Returned once, as `became_true` is.
    */
   take(event: CountableEvent): Verdict;
   /** The events that met the condition, `event` being the one that completed it. */
@@ -29,7 +31,7 @@ export interface Condition {
   close(): void;
 }
 
-export type Verdict = 'unchanged' | 'not_met' | 'became_true' | 'still_true';
+export type Verdict = 'unchanged' | 'not_met' | 'became_true' | 'still_true' | 'unknown';
 
 /** The events behind a decision; times are epoch milliseconds. */
 export interface Evidence {
@@ -42,12 +44,28 @@ export interface Evidence {
   sampleEventIds: string[];
   firstEventAt: number;
   lastEventAt: number;
+  /** Only of `deviation_gte`. */
+  deviation?: DeviationFacts;
+}
+
+/** The spend of an agent in an hour, and its usual spend in that hour. */
+export interface DeviationFacts {
+  /** Null for all agents together that have no sums of their own. */
+  agentId: string | null;
+  /** Start of the hour, epoch milliseconds. */
+  hour: number;
+  spentMicros: number;
+  /** Median of the same hour in earlier weeks, rounded down to whole micros. */
+  medianMicros: number;
+  /** Number of these weeks. */
+  weeks: number;
 }
 
 interface SavedFields {
   event_count_gte: { sum: SavedSum };
   first_occurrence: { spans: Span[] };
   spend_gte: { sum: SavedSum };
+  deviation_gte: SavedDeviation;
 }
 
 /** A condition as it is stored, by the kind of rule. */

@@ -1,4 +1,5 @@
 import type { TenantId } from '@tollkeeper/kernel';
+import type { DeviationFacts } from './condition.ts';
 import type { Outcome, Reason } from './evaluator.ts';
 import type { RuleCondition } from './rule-kinds.ts';
 
@@ -19,6 +20,8 @@ export interface Evaluation {
   eventCount: number;
   /** Null if the condition is not about spend. */
   settledMicros: number | null;
+  /** Only of `deviation_gte`. */
+  deviation?: DeviationFacts;
   cooldownUntil: number | null;
   /** Clock time of the decision. */
   evaluatedAt: number;

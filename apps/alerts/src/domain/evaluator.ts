@@ -58,6 +58,7 @@ export function openWindow(rule: Rule, history: RuleHistory, sums: SharedSums, s
  * - A rule makes at most 60 alerts in a minute of event time. Further ones are suppressed.
  * - Within a minute of event time, all suppressions for the same reason are one decision. Each further event repeats
  *   the decision with a higher count, and the decision then names that event.
+ * - A condition that knows too little of the past suppresses the rule as `learning`.
  * - An event that was already counted, or is too old to count, decides nothing.
  */
 export function evaluate(rule: Rule, window: RuleWindow, event: CountableEvent): Decision | null {
@@ -65,6 +66,11 @@ export function evaluate(rule: Rule, window: RuleWindow, event: CountableEvent):
   if (verdict === 'unchanged' || verdict === 'not_met') return null;
 
   const { history } = window;
+  if (verdict === 'unknown') {
+    const evidence = window.condition.evidence(event);
+    const suppression = { outcome: 'suppressed', reason: 'learning', ...history.suppress(event, 'learning') } as const;
+    return { ...suppression, rule, event, evidence, metUntil: evidence.windowEnd, cooldownUntil: null };
+  }
   const cooldownUntil = cooldownEnd(rule, history);
   if (verdict === 'still_true' && cooldownUntil === null) return null;
   const inCooldown = cooldownUntil !== null && event.time < cooldownUntil;

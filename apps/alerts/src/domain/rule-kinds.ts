@@ -1,8 +1,11 @@
 import type { RuleKind } from '@tollkeeper/contracts';
 import type { Condition, SavedCondition } from './condition.ts';
+import { DEVIATION_LAYOUT, DeviationCondition, type DeviationFields } from './deviation.condition.ts';
 import { MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
 import { FirstOccurrenceCondition, SPAN_BYTES } from './first-occurrence.condition.ts';
+import { RECENT_BYTES } from './recent.settlements.ts';
 import { BYTES_PER_ENTRY } from './saved-sum.ts';
+import { bytesOfSteps, mostBytes } from './step-sums.ts';
 import { type EventSource, MAX_SPEND_ENTRIES, SumCondition, type SumWindow } from './sum.condition.ts';
 
 /** The parameters of a rule's condition besides the kind, in the form of the API. */
@@ -11,12 +14,16 @@ export interface Thresholds {
   threshold: number;
   /** USD micros; 0 for kinds that are not about spend. */
   thresholdMicros: number;
+  /** Only of `deviation_gte`: the multiple of the median, and the least spend in USD micros. */
+  times?: number | undefined;
+  minMicros?: number | undefined;
 }
 
 interface ConditionFields {
   event_count_gte: { threshold: number };
   first_occurrence: unknown;
   spend_gte: { thresholdMicros: number };
+  deviation_gte: DeviationFields;
 }
 
 /** The condition that must be met for a rule to fire; a {@link Condition} evaluates it. */
@@ -64,6 +71,14 @@ const KINDS: { [K in RuleKind]: Kind<K> } = {
     cost: ({ thresholdMicros }) => BYTES_PER_ENTRY.amount * Math.min(thresholdMicros, MAX_SPEND_ENTRIES),
     savedBytes: ({ sum }) => sum.entries.byteLength,
     cheaper: 'Set rule_kind to event_count_gte with a low rule_config.threshold',
+  },
+  deviation_gte: {
+    of: ({ times = 0, minMicros = 0 }) => ({ kind: 'deviation_gte', times, minMicros }),
+    describe: ({ times, minMicros }) => ({ threshold: 0, thresholdMicros: 0, times, minMicros }),
+    open: (fields, window, saved) => new DeviationCondition(fields, window, saved),
+    cost: () => RECENT_BYTES + mostBytes(DEVIATION_LAYOUT),
+    savedBytes: ({ sum, steps }) => sum.entries.byteLength + bytesOfSteps(steps),
+    cheaper: 'Set rule_kind to spend_gte with a low rule_config.threshold_micros',
   },
 };
 

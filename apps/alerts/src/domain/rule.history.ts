@@ -3,8 +3,11 @@ import { type CountableEvent, MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from '.
 /** Maximum number of alerts that a rule makes in a minute of event time. */
 export const MAX_ALERTS_PER_MINUTE = 60;
 
-/** Why a rule did not fire although its condition was met: it fired recently, or too often within the minute. */
-export type SuppressionReason = 'cooldown' | 'rate_limited';
+/**
+ * Why a rule did not fire although its condition was met: it fired recently, or too often within the minute. Or too
+ * little is known of the past.
+ */
+export type SuppressionReason = 'cooldown' | 'rate_limited' | 'learning';
 
 /** The position of a decision among those of its rule. */
 export interface DecisionPlace {
@@ -22,6 +25,8 @@ interface DecidedMinute {
   /** All suppressions of the minute for one reason are one decision; null before the first. */
   cooldown: DecisionPlace | null;
   rate_limited: DecisionPlace | null;
+  /** Absent if an earlier release stored the minute. */
+  learning?: DecisionPlace | null;
 }
 
 /** The stored form of {@link RuleHistory}. */
@@ -64,7 +69,7 @@ export class RuleHistory {
 
   suppress(event: CountableEvent, reason: SuppressionReason): DecisionPlace {
     const minute = this.#minuteOf(event);
-    const known = minute[reason];
+    const known = minute[reason] ?? null;
     return (minute[reason] = known === null ? this.#nextPlace() : { ...known, count: known.count + 1 });
   }
 

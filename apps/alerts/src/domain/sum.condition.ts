@@ -148,7 +148,12 @@ export class SumCondition implements Condition {
   }
 
   save(): SavedCondition {
-    return { kind: this.#kind, sum: this.#view?.save() ?? emptySum(this.#of.form) };
+    return { kind: this.#kind, sum: this.saveSum() };
+  }
+
+  /** The sum alone, as {@link save} returns it. */
+  saveSum(): SavedSum {
+    return this.#view?.save() ?? emptySum(this.#of.form);
   }
 
   saved(): void {

@@ -1,7 +1,7 @@
 import { alertSchema, moment, RULE_KINDS } from '@tollkeeper/contracts';
 import { defineRoute, mergePatch, mergePatchBodies, parseMerged, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
-import { toSpend, toTimestamp, toTimestampOrNull } from '../domain/alert.record.ts';
+import { toDeviation, toSpend, toTimestamp, toTimestampOrNull } from '../domain/alert.record.ts';
 import type { Evaluation } from '../domain/evaluation.ts';
 import type { RuleDraft } from '../domain/rule.ts';
 import { thresholdsOf } from '../domain/rule-kinds.ts';
@@ -15,10 +15,12 @@ const TAG = 'Alert rules';
 const evaluation = z
   .object({
     outcome: z.enum(['fired', 'suppressed']),
-    reason: z.enum(['condition_became_true', 'condition_still_true_after_cooldown', 'cooldown', 'rate_limited']).meta({
-      description:
-        'Why the rule fired or was suppressed. `cooldown`: its last alert is too recent. `rate_limited`: it created 60 alerts in the minute of `event_time`',
-    }),
+    reason: z
+      .enum(['condition_became_true', 'condition_still_true_after_cooldown', 'cooldown', 'rate_limited', 'learning'])
+      .meta({
+        description:
+          'Why the rule fired or was suppressed. `cooldown`: its last alert is too recent. `rate_limited`: it created 60 alerts in the minute of `event_time`. `learning`: too little is known of the past, see `deviation.weeks`',
+      }),
     count: z.int().meta({
       description:
         'Number of events; 1 if the rule fired. All events suppressed for the same reason in one minute of event time are one decision',
@@ -31,6 +33,7 @@ const evaluation = z
     event_count: z.int(),
     threshold: z.int(),
     spend: alertSchema.shape.spend,
+    deviation: alertSchema.shape.deviation,
     cooldown_until: moment.nullable().meta({ description: 'End of the suppressing cooldown, in event time' }),
     evaluated_at: moment,
   })
@@ -68,9 +71,10 @@ function routesOfAll(rules: RuleUseCases): Route[] {
       description:
         'The rule counts events that are accepted after its creation. A workspace has at most 1000 rules. The ' +
         'windows of its enabled rules take at most 80 MB of memory (16 bytes for each event of a threshold, at most ' +
-        '128000 for a `spend_gte`), and their channels add up to at most 5000. A rule makes at most 60 alerts in a ' +
+        '128000 for a `spend_gte` and 410000 for a `deviation_gte`), and their channels add up to at most 5000. A rule makes at most 60 alerts in a ' +
         'minute of event time. The other events of that minute are one suppressed decision, `rate_limited`, with ' +
-        'their number.',
+        'their number. A `deviation_gte` compares an hour of an agent with the same hour of the last four weeks, and ' +
+        'needs one of them first.',
       access: 'admin',
       body: ruleBody,
       responses: { 201: { description: 'The new rule', schema: ruleRecord } },
@@ -167,6 +171,7 @@ function toEvaluationBody(decision: Evaluation): z.output<typeof evaluation> {
     event_count: decision.eventCount,
     threshold: thresholdsOf(decision.condition).threshold,
     spend: toSpend(decision),
+    ...toDeviation(decision),
     cooldown_until: toTimestampOrNull(decision.cooldownUntil),
     evaluated_at: toTimestamp(decision.evaluatedAt),
   };

@@ -22,17 +22,18 @@ import { conditionOf, thresholdsOf } from '../domain/rule-kinds.ts';
 /** Thirty days. */
 const MAX_SECONDS = 2_592_000;
 const MAX_THRESHOLD = 100_000;
+const MAX_TIMES = 1000;
+const HOUR_SECONDS = 3600;
 const MAX_EVENT_TYPES = 50;
 const MAX_PERCENTS = 3;
 /** The only type of events with a percentage. */
 const OF_PERCENTS = 'budget.threshold_reached';
 
 const description = z.string().max(1000, 'must be at most 1000 characters');
-const windowSeconds = z
-  .int()
-  .min(1, 'must be above 0')
-  .max(MAX_SECONDS)
-  .meta({ description: 'Length of the window in seconds', example: 300 });
+const windowSeconds = z.int().min(1, 'must be above 0').max(MAX_SECONDS).meta({
+  description: 'Length of the window in seconds. For `deviation_gte`, whose window is an hour: 3600 or absent',
+  example: 300,
+});
 const threshold = z.int().min(0, { error: 'must not be negative', abort: true }).max(MAX_THRESHOLD).meta({
   description: 'For `event_count_gte`: how many events fire the rule. For other kinds: 0 or absent',
   example: 10,
@@ -41,9 +42,24 @@ const thresholdMicros = micros.max(MAX_COUNTED_MICROS).meta({
   description: 'For `spend_gte`: how many settled USD micros fire the rule. For other kinds: 0 or absent',
   example: 50_000_000,
 });
+const times = z
+  .int()
+  .min(0, { error: 'must not be negative', abort: true })
+  .max(MAX_TIMES)
+  .meta({
+    description:
+      'For `deviation_gte`: at which multiple of the median of the same hour of the last four weeks the rule fires. For ' +
+      'other kinds: 0 or absent',
+    example: 3,
+  });
+const minMicros = micros.max(MAX_COUNTED_MICROS).meta({
+  description:
+    'For `deviation_gte`: below this many USD micros in an hour, the rule does not fire. For other kinds: 0 or absent',
+  example: 1_000_000,
+});
 const eventTypes = z.array(eventType).max(MAX_EVENT_TYPES, `must have at most ${MAX_EVENT_TYPES} types`).meta({
   description:
-    'Types of events that the rule counts; empty or absent means all types. For `spend_gte`: only `spend.settled`',
+    'Types of events that the rule counts; empty or absent means all types. For `spend_gte` and `deviation_gte`: only `spend.settled`',
 });
 const percents = z
   .array(budgetPercent)
@@ -87,40 +103,56 @@ const optional = {
   channel_config_ids: channelIds,
 };
 
-type ThresholdField = 'threshold' | 'threshold_micros';
+type ThresholdField = 'threshold' | 'threshold_micros' | 'times' | 'min_micros';
 
 interface KindConfig {
-  /** The threshold that must be above 0; all others must be 0. */
-  threshold: ThresholdField | null;
+  /** The thresholds that must be above 0; all others must be 0. */
+  thresholds: readonly ThresholdField[];
   /** The only type of events that the kind counts; null when the rule names the types. */
   eventType: string | null;
+  /** The only window of the kind; null when the rule names it. */
+  windowSeconds: number | null;
 }
 
 const CONFIGS: Record<RuleKind, KindConfig> = {
-  event_count_gte: { threshold: 'threshold', eventType: null },
-  first_occurrence: { threshold: null, eventType: null },
-  spend_gte: { threshold: 'threshold_micros', eventType: 'spend.settled' },
+  event_count_gte: { thresholds: ['threshold'], eventType: null, windowSeconds: null },
+  first_occurrence: { thresholds: [], eventType: null, windowSeconds: null },
+  spend_gte: { thresholds: ['threshold_micros'], eventType: 'spend.settled', windowSeconds: null },
+  deviation_gte: { thresholds: ['times', 'min_micros'], eventType: 'spend.settled', windowSeconds: HOUR_SECONDS },
 };
 const THRESHOLDS: Record<ThresholdField, { max: number; of: string }> = {
   threshold: { max: MAX_THRESHOLD, of: 'events' },
   threshold_micros: { max: MAX_COUNTED_MICROS, of: 'spend' },
+  times: { max: MAX_TIMES, of: 'a multiple' },
+  min_micros: { max: MAX_COUNTED_MICROS, of: 'spend in an hour' },
 };
 
 type KindAndConfig = z.output<typeof kindAndThresholds> & z.output<typeof kindAndTypes>;
+type KindAndWindow = z.output<typeof kindAndWindow>;
 type TypesAndLabels = z.output<typeof typesAndLabels>;
 type TypesAndPercents = z.output<typeof typesAndPercents>;
 
 function checkThresholds({ rule_kind: kind, rule_config: config }: KindAndConfig, { issues }: z.RefinementCtx): void {
-  const { threshold: needed } = CONFIGS[kind];
   for (const field of Object.keys(THRESHOLDS) as ThresholdField[]) {
-    if ((field === needed) === config[field] > 0) continue;
+    const isNeeded = CONFIGS[kind].thresholds.includes(field);
+    if (isNeeded === config[field] > 0) continue;
     const { max, of } = THRESHOLDS[field];
-    const message =
-      field === needed
-        ? `is required for ${kind}: a whole number from 1 to ${max}`
-        : `must be omitted or 0 for ${kind}, which has no threshold of ${of}`;
+    const message = isNeeded
+      ? `is required for ${kind}: a whole number from 1 to ${max}`
+      : `must be omitted or 0 for ${kind}, which has no threshold of ${of}`;
     issues.push({ code: 'custom', input: config[field], path: ['rule_config', field], message });
   }
+}
+
+function checkWindow({ rule_kind: kind, rule_config: config }: KindAndWindow, { issues }: z.RefinementCtx): void {
+  const { windowSeconds: only } = CONFIGS[kind];
+  const { window_seconds: given } = config;
+  if (only === null ? given !== undefined : (given ?? only) === only) return;
+  const message =
+    only === null
+      ? `is required for ${kind}: a whole number from 1 to ${MAX_SECONDS}`
+      : `must be omitted or ${only} for ${kind}, which has no other window`;
+  issues.push({ code: 'custom', input: given, path: ['rule_config', 'window_seconds'], message });
 }
 
 function checkTypes({ rule_kind: kind, rule_config: config }: KindAndConfig, { issues }: z.RefinementCtx): void {
@@ -149,7 +181,11 @@ function checkLabels({ rule_config: config }: TypesAndLabels, { issues }: z.Refi
 // all problems.
 const kindAndThresholds = z.object({
   rule_kind: required.rule_kind,
-  rule_config: z.object({ threshold, threshold_micros: thresholdMicros }),
+  rule_config: z.object({ threshold, threshold_micros: thresholdMicros, times, min_micros: minMicros }),
+});
+const kindAndWindow = z.object({
+  rule_kind: required.rule_kind,
+  rule_config: z.object({ window_seconds: windowSeconds.optional() }),
 });
 const kindAndTypes = z.object({
   rule_kind: required.rule_kind,
@@ -169,9 +205,11 @@ export const ruleBody = z
     description: description.default(''),
     enabled: z.boolean().default(true),
     rule_config: z.strictObject({
-      window_seconds: windowSeconds,
+      window_seconds: windowSeconds.optional(),
       threshold: threshold.default(0),
       threshold_micros: thresholdMicros.default(0),
+      times: times.default(0),
+      min_micros: minMicros.default(0),
       filters: z
         .strictObject({
           event_types: eventTypes.default([]),
@@ -184,6 +222,7 @@ export const ruleBody = z
     channel_config_ids: channelIds.default([]),
   })
   .superRefine(checkThresholds, { when: ({ value }) => kindAndThresholds.safeParse(value).success })
+  .superRefine(checkWindow, { when: ({ value }) => kindAndWindow.safeParse(value).success })
   .superRefine(checkTypes, { when: ({ value }) => kindAndTypes.safeParse(value).success })
   .superRefine(checkPercents, { when: ({ value }) => typesAndPercents.safeParse(value).success })
   .superRefine(checkLabels, { when: ({ value }) => typesAndLabels.safeParse(value).success })
@@ -199,6 +238,8 @@ export const rulePatch = z
           window_seconds: windowSeconds,
           threshold,
           threshold_micros: thresholdMicros,
+          times,
+          min_micros: minMicros,
           filters: z.strictObject(
             patchShape({
               event_types: eventTypes,
@@ -231,6 +272,13 @@ export const ruleRecord = z
       threshold_micros: micros.meta({
         description: 'For `spend_gte`: how many settled USD micros fire the rule. For other kinds: 0',
       }),
+      times: z.int().optional().meta({
+        description: 'For `deviation_gte`: at which multiple of the median the rule fires. For other kinds: absent',
+      }),
+      min_micros: micros.optional().meta({
+        description:
+          'For `deviation_gte`: below this many USD micros in an hour, the rule does not fire. For other kinds: absent',
+      }),
       filters: z.object({
         event_types: z.array(z.string()),
         percents: z.array(z.int()),
@@ -246,7 +294,7 @@ export const ruleRecord = z
   .meta({ id: 'AlertRule' });
 
 export function toDraft(body: z.output<typeof ruleBody>): RuleDraft {
-  const { eventType } = CONFIGS[body.rule_kind];
+  const { eventType, windowSeconds: only } = CONFIGS[body.rule_kind];
   return {
     name: body.name,
     description: body.description,
@@ -257,8 +305,10 @@ export function toDraft(body: z.output<typeof ruleBody>): RuleDraft {
     condition: conditionOf(body.rule_kind, {
       threshold: body.rule_config.threshold,
       thresholdMicros: body.rule_config.threshold_micros,
+      times: body.rule_config.times,
+      minMicros: body.rule_config.min_micros,
     }),
-    windowSeconds: body.rule_config.window_seconds,
+    windowSeconds: only ?? body.rule_config.window_seconds!,
     eventTypes: eventType === null ? body.rule_config.filters.event_types : [eventType],
     percents: body.rule_config.filters.percents,
     labels: body.rule_config.filters.labels,
@@ -269,7 +319,7 @@ export function toDraft(body: z.output<typeof ruleBody>): RuleDraft {
 
 /** The editable part of a rule. */
 export function fromDraft(rule: RuleDraft): z.output<typeof ruleBody> {
-  const { threshold, thresholdMicros } = thresholdsOf(rule.condition);
+  const { threshold, thresholdMicros, times = 0, minMicros = 0 } = thresholdsOf(rule.condition);
   return {
     name: rule.name,
     description: rule.description,
@@ -282,6 +332,8 @@ export function fromDraft(rule: RuleDraft): z.output<typeof ruleBody> {
       window_seconds: rule.windowSeconds,
       threshold,
       threshold_micros: thresholdMicros,
+      times,
+      min_micros: minMicros,
       filters: { event_types: rule.eventTypes, percents: rule.percents, labels: rule.labels },
     },
     cooldown_seconds: rule.cooldownSeconds,
@@ -290,10 +342,18 @@ export function fromDraft(rule: RuleDraft): z.output<typeof ruleBody> {
 }
 
 export function toRuleRecord(rule: Rule): z.output<typeof ruleRecord> {
+  const { rule_config, ...draft } = fromDraft(rule);
+  const { times, min_micros, ...config } = rule_config;
   return {
     id: rule.id,
     tenant_id: rule.tenantId,
-    ...fromDraft(rule),
+    ...draft,
+    rule_config: {
+      ...config,
+      window_seconds: rule.windowSeconds,
+      ...(times > 0 && { times }),
+      ...(min_micros > 0 && { min_micros }),
+    },
     created_at: rule.createdAt.toISOString(),
     updated_at: rule.updatedAt.toISOString(),
     last_fired_at: rule.lastFiredAt?.toISOString() ?? null,

@@ -50,6 +50,7 @@ function alertSchema(retentionSeconds: number): Schema<StoredAlert> {
       labels: Schema.Types.Mixed,
       settledMicros: { type: Number, default: null },
       budget: { type: Schema.Types.Mixed, default: null },
+      deviation: Schema.Types.Mixed,
       channelIds: texts,
       windowStart: number,
       windowEnd: number,

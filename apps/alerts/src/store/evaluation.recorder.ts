@@ -229,6 +229,7 @@ function toEvaluation(decision: Decision, evaluatedAt: number): Evaluation {
     windowEnd: evidence.windowEnd,
     eventCount: evidence.eventCount,
     settledMicros: evidence.settledMicros,
+    ...(evidence.deviation && { deviation: evidence.deviation }),
     condition: rule.condition,
     cooldownUntil,
     evaluatedAt,

@@ -1,46 +1,23 @@
-import type { RuleKind } from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { driverCollection } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, mongo, Schema } from 'mongoose';
-import type { SavedCondition } from '../domain/condition.ts';
-import type { Span } from '../domain/coverage.ts';
 import type { SavedWindow } from '../domain/partition.evaluator.ts';
-import type { SavedHistory } from '../domain/rule.history.ts';
-import { BYTES_PER_ENTRY, type EntryForm, FIELDS, isWhole, joinParts, type SavedSum } from '../domain/saved-sum.ts';
+import { BYTES_PER_ENTRY, FIELDS, isWhole } from '../domain/saved-sum.ts';
 import { HELD_BYTES_PER_WINDOW } from '../domain/workspace.windows.ts';
 import type { RuleReference } from './rule.store.ts';
-
-interface StoredWindow {
-  /** Id of the rule. */
-  _id: string;
-  tenantId: string;
-  partition: number;
-  revision: number;
-  lastFiredAt: Date | null;
-  metUntil: Date | null;
-  kind: RuleKind;
-  /** The form of the entries and parts; only of sums. */
-  form?: EntryForm;
-  /** Only of sums: the sum consists of the newest `size` of the stored entries. */
-  size?: number;
-  /** Only of sums: see `SavedSum`. */
-  stagger?: number;
-  shareAt?: number;
-  /**
-   * The entries at the last whole save. Float64 in little endian, the byte order of every platform that Node supports.
-   */
-  entries?: mongo.Binary;
-  /** Additions of later saves, in the same form. */
-  parts?: mongo.Binary[];
-  /** Instead of `entries` and `parts`, if the entries are many or shared: the number of entries stored in pieces. */
-  stored?: number;
-  /** Id of the pieces, if several windows share them; otherwise they have the id of the rule. */
-  sharedAs?: string;
-  sampleIds: string[];
-  spans: Span[];
-  decisions: SavedHistory['decisions'];
-  minutes: SavedHistory['minutes'];
-}
+import { stepPieceId, toBinary, toStepPiece } from './step.pieces.ts';
+import {
+  fromCondition,
+  PIECE_ENTRIES,
+  pieceId,
+  pieceIds,
+  type ReadPieces,
+  stepsOf,
+  type StoredPiece,
+  type StoredWindow,
+  sumOf,
+  toCondition,
+} from './stored.condition.ts';
 
 const windowSchema = new Schema<StoredWindow>(
   {
@@ -56,21 +33,6 @@ windowSchema.index({ partition: 1, tenantId: 1, _id: 1 });
 const LAST_FIRES = { _id: 1, lastFiredAt: 1 } as const;
 windowSchema.index(LAST_FIRES);
 
-/**
- * Entries that are stored apart from their window, {@link PIECE_ENTRIES} in each piece but the last. So a save that
- * adds a few entries writes little, however many there are. Pieces beyond the window's `stored` are leftovers until new
- * ones replace them.
- */
-interface StoredPiece {
-  /** Id of the rule or of the shared sum, and number of the piece. */
-  _id: string;
-  tenantId: string;
-  /** The additions of each save. */
-  parts: mongo.Binary[];
-  /** Only if windows share it. MongoDB deletes it then, because no rule owns it. */
-  expiresAt?: Date;
-}
-
 const pieceSchema = new Schema<StoredPiece>(
   { _id: { type: String, required: true }, tenantId: { type: String, required: true } },
   { collection: 'window_pieces', versionKey: false },
@@ -82,9 +44,6 @@ pieceSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
  */
 const KEEP_SHARED_DAYS = 60;
 const DAY_MS = 86_400_000;
-/** About 16 kB. MongoDB writes pages of 32 kB. */
-const PIECE_ENTRIES: Record<EntryForm, number> = { unit: 1024, count: 683, amount: 512 };
-
 /** How long the condition of a saved window is known to be met. */
 export interface WindowProgress {
   revision: number;
@@ -124,12 +83,13 @@ const bytesOfForm = {
 
 /** Stored entries may repeat, but repetitions take no memory. A window without a size has none. */
 const ENTRIES_BYTES = { $ifNull: [{ $multiply: ['$size', bytesOfForm] }, { $bsonSize: '$$ROOT' }] };
+const STEPS_BYTES = { $ifNull: ['$steps.bytes', 0] };
 /** Windows that share entries take their memory once. */
 const SUM_OF_SIZES = [
   {
     $group: {
       _id: { $ifNull: ['$sharedAs', '$_id'] },
-      windows: { $sum: HELD_BYTES_PER_WINDOW },
+      windows: { $sum: { $add: [HELD_BYTES_PER_WINDOW, STEPS_BYTES] } },
       entries: { $max: ENTRIES_BYTES },
     },
   },
@@ -145,16 +105,8 @@ export function createWindowStore(connection: Connection): WindowStore {
   /** Windows whose entries are stored apart. */
   async function* withPieces(some: readonly StoredWindow[]): AsyncIterable<SavedWindow> {
     const found = await pieces.find({ _id: { $in: [...new Set(some.flatMap(pieceIds))] } }).toArray();
-    const parts = new Map(found.map((piece) => [piece._id, piece.parts]));
-    const conditions = new Map<string, SavedCondition>();
-    for (const stored of some) {
-      // Windows of one save that share entries have the same condition, which may be large.
-      const key = `${stored.sharedAs ?? stored._id} ${stored.size} ${stored.stored}`;
-      const ofWindow = pieceIds(stored).flatMap((id) => parts.get(id) ?? []);
-      const condition = conditions.get(key) ?? toCondition(stored, ofWindow);
-      conditions.set(key, condition);
-      yield toWindow(stored, condition);
-    }
+    const read: ReadPieces = { byId: new Map(found.map((piece) => [piece._id, piece])), sums: new Map() };
+    for (const stored of some) yield toWindow(stored, read);
   }
 
   return {
@@ -163,13 +115,9 @@ export function createWindowStore(connection: Connection): WindowStore {
       let some: StoredWindow[] = [];
       let count = 0;
       for await (const stored of found) {
-        if (stored.stored === undefined) {
-          yield toWindow(stored, toCondition(stored, []));
-          continue;
-        }
         some.push(stored);
         count += pieceIds(stored).length;
-        if (count < PIECES_AT_A_TIME) continue;
+        if (count < PIECES_AT_A_TIME && some.length < READ_AT_A_TIME) continue;
         yield* withPieces(some);
         [some, count] = [[], 0];
       }
@@ -244,7 +192,16 @@ function toWrite(window: SavedWindow, partition: number): mongo.AnyBulkWriteOper
 }
 
 /** The writes to the pieces of a window. A piece that begins with this save replaces any leftover piece. */
-function toPieceWrites({ tenantId, ruleId, condition }: SavedWindow): mongo.AnyBulkWriteOperation<StoredPiece>[] {
+function toPieceWrites(window: SavedWindow): mongo.AnyBulkWriteOperation<StoredPiece>[] {
+  const { tenantId, ruleId, condition } = window;
+  const about = { tenantId, expiresAt: expiryOfShared() };
+  const ofSteps = (stepsOf(condition)?.chunks ?? []).map((chunk) =>
+    replace(stepPieceId(ruleId, chunk.chunk), { ...about, ...toStepPiece(chunk) }),
+  );
+  return [...toEntryWrites(window), ...ofSteps];
+}
+
+function toEntryWrites({ tenantId, ruleId, condition }: SavedWindow): mongo.AnyBulkWriteOperation<StoredPiece>[] {
   const sum = sumOf(condition);
   if (sum === null || !sum.apart) return [];
   const { form, entries, stored, sharedAs } = sum;
@@ -269,17 +226,6 @@ function toPieceWrites({ tenantId, ruleId, condition }: SavedWindow): mongo.AnyB
 /** Changes once a day, so that most saves leave the index as it is. */
 function expiryOfShared(): Date {
   return new Date((Math.ceil(Date.now() / DAY_MS) + KEEP_SHARED_DAYS) * DAY_MS);
-}
-
-/** The ids of the pieces that belong to the window. */
-function pieceIds({ _id, form, stored = 0, sharedAs = _id }: StoredWindow): string[] {
-  const count = form === undefined ? 0 : Math.ceil(stored / PIECE_ENTRIES[form]);
-  return Array.from({ length: count }, (_, piece) => pieceId(sharedAs, piece));
-}
-
-/** `owner`: id of the rule or of the shared sum. */
-function pieceId(owner: string, piece: number): string {
-  return `${owner}/${piece}`;
 }
 
 function replace<T>(_id: string, replacement: T) {
@@ -307,54 +253,7 @@ function fromWindow(window: SavedWindow, partition: number): Omit<StoredWindow, 
   };
 }
 
-/** The sum of a window whose kind has one, else null. */
-function sumOf(condition: SavedCondition): SavedSum | null {
-  switch (condition.kind) {
-    case 'first_occurrence':
-      return null;
-    case 'event_count_gte':
-    case 'spend_gte':
-      return condition.sum;
-  }
-}
-
-function fromCondition(condition: SavedCondition): Pick<StoredWindow, 'sampleIds' | 'spans'> {
-  switch (condition.kind) {
-    case 'first_occurrence':
-      return { sampleIds: [], spans: condition.spans };
-    case 'event_count_gte':
-    case 'spend_gte':
-      return { sampleIds: condition.sum.sampleIds, spans: [] };
-  }
-}
-
-function toCondition(window: StoredWindow, apart: readonly mongo.Binary[]): SavedCondition {
-  const { kind, spans } = window;
-  switch (kind) {
-    case 'first_occurrence':
-      return { kind, spans };
-    case 'event_count_gte':
-    case 'spend_gte':
-      return { kind, sum: toSum(window, apart) };
-  }
-}
-
-function toSum(window: StoredWindow, apart: readonly mongo.Binary[]): SavedSum {
-  const { sampleIds, entries, parts = [], sharedAs = null } = window;
-  const [stagger, shareAt] = [window.stagger!, window.shareAt!];
-  const [form, size] = [window.form!, window.size!];
-  const isApart = window.stored !== undefined;
-  const saved = (isApart ? apart : [...(entries ? [entries] : []), ...parts]).map(fromBinary);
-  const joined = joinParts(form, saved, size);
-  const found = saved.reduce((total, { length }) => total + length, 0) / FIELDS[form];
-  // Later parts can be appended unless earlier entries are missing.
-  const isComplete = joined.size === size && (isApart ? found === window.stored : entries !== undefined);
-  // `stored: 0` makes the next save a whole one.
-  const stored = isComplete ? { stored: found, apart: isApart } : { stored: 0, apart: false };
-  return { ...joined, sampleIds, ...stored, sharedAs, stagger, shareAt };
-}
-
-function toWindow(stored: StoredWindow, condition: SavedCondition): SavedWindow {
+function toWindow(stored: StoredWindow, read: ReadPieces): SavedWindow {
   const { tenantId, revision, metUntil, lastFiredAt, decisions, minutes } = stored;
   return {
     tenantId: provenTenantId(tenantId),
@@ -362,15 +261,6 @@ function toWindow(stored: StoredWindow, condition: SavedCondition): SavedWindow 
     revision,
     metUntil: metUntil?.getTime() ?? null,
     history: { lastFiredAt: lastFiredAt?.getTime() ?? null, decisions, minutes },
-    condition,
+    condition: toCondition(stored, read),
   };
-}
-
-function toBinary(numbers: Float64Array): mongo.Binary {
-  return new mongo.Binary(new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength));
-}
-
-/** Copies, since the bytes of a document may not be aligned to 8. */
-function fromBinary(binary: mongo.Binary): Float64Array {
-  return new Float64Array(Uint8Array.from(binary.value()).buffer);
 }

@@ -2126,14 +2126,14 @@ export type AlertRuleInput = {
      * Id of the workspace, or of the agent
      */
     scope_id: string;
-    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte';
+    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte';
     description?: string;
     enabled?: boolean;
     rule_config: {
         /**
-         * Length of the window in seconds
+         * Length of the window in seconds. For `deviation_gte`, whose window is an hour: 3600 or absent
          */
-        window_seconds: number;
+        window_seconds?: number;
         /**
          * For `event_count_gte`: how many events fire the rule. For other kinds: 0 or absent
          */
@@ -2142,9 +2142,17 @@ export type AlertRuleInput = {
          * For `spend_gte`: how many settled USD micros fire the rule. For other kinds: 0 or absent
          */
         threshold_micros?: number;
+        /**
+         * For `deviation_gte`: at which multiple of the median of the same hour of the last four weeks the rule fires. For other kinds: 0 or absent
+         */
+        times?: number;
+        /**
+         * For `deviation_gte`: below this many USD micros in an hour, the rule does not fire. For other kinds: 0 or absent
+         */
+        min_micros?: number;
         filters?: {
             /**
-             * Types of events that the rule counts; empty or absent means all types. For `spend_gte`: only `spend.settled`
+             * Types of events that the rule counts; empty or absent means all types. For `spend_gte` and `deviation_gte`: only `spend.settled`
              */
             event_types?: Array<string>;
             /**
@@ -2177,7 +2185,7 @@ export type AlertRulePatch = {
     severity?: 'info' | 'low' | 'medium' | 'high' | 'critical' | null;
     scope_type?: 'tenant' | 'workspace' | 'agent' | null;
     scope_id?: string | null;
-    rule_kind?: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | null;
+    rule_kind?: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte' | null;
     description?: string | null;
     enabled?: boolean | null;
     cooldown_seconds?: number | null;
@@ -2186,6 +2194,8 @@ export type AlertRulePatch = {
         window_seconds?: number | null;
         threshold?: number | null;
         threshold_micros?: number | null;
+        times?: number | null;
+        min_micros?: number | null;
         filters?: {
             event_types?: Array<string> | null;
             percents?: Array<number> | null;
@@ -2231,7 +2241,7 @@ export type AlertRule = {
      */
     scope_type: 'tenant' | 'workspace' | 'agent';
     scope_id: string;
-    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte';
+    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte';
     rule_config: {
         window_seconds: number;
         /**
@@ -2242,6 +2252,14 @@ export type AlertRule = {
          * For `spend_gte`: how many settled USD micros fire the rule. For other kinds: 0
          */
         threshold_micros: number;
+        /**
+         * For `deviation_gte`: at which multiple of the median the rule fires. For other kinds: absent
+         */
+        times?: number;
+        /**
+         * For `deviation_gte`: below this many USD micros in an hour, the rule does not fire. For other kinds: absent
+         */
+        min_micros?: number;
         filters: {
             event_types: Array<string>;
             percents: Array<number>;
@@ -2263,9 +2281,9 @@ export type AlertRule = {
 export type AlertRuleEvaluation = {
     outcome: 'fired' | 'suppressed';
     /**
-     * Why the rule fired or was suppressed. `cooldown`: its last alert is too recent. `rate_limited`: it created 60 alerts in the minute of `event_time`
+     * Why the rule fired or was suppressed. `cooldown`: its last alert is too recent. `rate_limited`: it created 60 alerts in the minute of `event_time`. `learning`: too little is known of the past, see `deviation.weeks`
      */
-    reason: 'condition_became_true' | 'condition_still_true_after_cooldown' | 'cooldown' | 'rate_limited';
+    reason: 'condition_became_true' | 'condition_still_true_after_cooldown' | 'cooldown' | 'rate_limited' | 'learning';
     /**
      * Number of events; 1 if the rule fired. All events suppressed for the same reason in one minute of event time are one decision
      */
@@ -2286,7 +2304,7 @@ export type AlertRuleEvaluation = {
     /**
      * Kind of the rule at the time of the decision
      */
-    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte';
+    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte';
     event_count: number;
     threshold: number;
     /**
@@ -2303,6 +2321,39 @@ export type AlertRuleEvaluation = {
         settled_micros: number;
     } | null;
     /**
+     * For `deviation_gte`; absent for other kinds
+     */
+    deviation?: {
+        /**
+         * The agent; null for all further agents together if the rule has more than 20
+         */
+        agent_id: string | null;
+        /**
+         * Start of the hour, of UTC
+         */
+        hour: string;
+        /**
+         * What the agent had spent in the hour, in USD micros
+         */
+        spent_micros: number;
+        /**
+         * Median of the same hour of the week in earlier weeks, in USD micros
+         */
+        median_micros: number;
+        /**
+         * Number of earlier weeks that the median is of, at most 4
+         */
+        weeks: number;
+        /**
+         * The multiple of the median at which the rule fires
+         */
+        times: number;
+        /**
+         * The least spend in an hour at which the rule fires, in USD micros
+         */
+        min_micros: number;
+    };
+    /**
      * End of the suppressing cooldown, in event time
      */
     cooldown_until: string | null;
@@ -2314,7 +2365,7 @@ export type Alert = {
     tenant_id: string;
     rule_id: string;
     rule_name: string;
-    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte';
+    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte';
     severity: 'info' | 'low' | 'medium' | 'high' | 'critical';
     status: 'firing' | 'acknowledged' | 'resolved';
     scope_type: 'tenant' | 'workspace' | 'agent';
@@ -2410,6 +2461,39 @@ export type Alert = {
             end: string;
         };
     } | null;
+    /**
+     * For `deviation_gte`; absent for other kinds
+     */
+    deviation?: {
+        /**
+         * The agent; null for all further agents together if the rule has more than 20
+         */
+        agent_id: string | null;
+        /**
+         * Start of the hour, of UTC
+         */
+        hour: string;
+        /**
+         * What the agent had spent in the hour, in USD micros
+         */
+        spent_micros: number;
+        /**
+         * Median of the same hour of the week in earlier weeks, in USD micros
+         */
+        median_micros: number;
+        /**
+         * Number of earlier weeks that the median is of, at most 4
+         */
+        weeks: number;
+        /**
+         * The multiple of the median at which the rule fires
+         */
+        times: number;
+        /**
+         * The least spend in an hour at which the rule fires, in USD micros
+         */
+        min_micros: number;
+    };
     /**
      * Ids of the newest matching events, newest first
      */

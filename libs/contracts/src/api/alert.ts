@@ -10,7 +10,7 @@ export type Severity = (typeof SEVERITIES)[number];
 export const SCOPE_TYPES = ['tenant', 'workspace', 'agent'] as const;
 export type ScopeType = (typeof SCOPE_TYPES)[number];
 
-export const RULE_KINDS = ['event_count_gte', 'first_occurrence', 'spend_gte'] as const;
+export const RULE_KINDS = ['event_count_gte', 'first_occurrence', 'spend_gte', 'deviation_gte'] as const;
 export type RuleKind = (typeof RULE_KINDS)[number];
 
 /** `firing → acknowledged → resolved`, or `firing → resolved`. */
@@ -32,6 +32,20 @@ export type NotificationType = (typeof NOTIFICATION_TYPES)[number];
 /** A threshold of a budget, as a `budget.threshold_reached` event reports it. */
 const reachedBudgetSchema = z.object(budgetThresholdReachedData.shape);
 export type ReachedBudget = z.infer<typeof reachedBudgetSchema>;
+
+/** The spend of an agent in an hour beside its usual spend. */
+const deviationSchema = z.object({
+  agent_id: z
+    .string()
+    .nullable()
+    .meta({ description: 'The agent; null for all further agents together if the rule has more than 20' }),
+  hour: moment.meta({ description: 'Start of the hour, of UTC' }),
+  spent_micros: micros.meta({ description: 'What the agent had spent in the hour, in USD micros' }),
+  median_micros: micros.meta({ description: 'Median of the same hour of the week in earlier weeks, in USD micros' }),
+  weeks: z.int().meta({ description: 'Number of earlier weeks that the median is of, at most 4' }),
+  times: z.int().meta({ description: 'The multiple of the median at which the rule fires' }),
+  min_micros: micros.meta({ description: 'The least spend in an hour at which the rule fires, in USD micros' }),
+});
 
 /**
  * An alert in the history, notifications and deliveries, without `deliveries`. Apart from its status and the fields
@@ -74,6 +88,7 @@ export const alertSchema = z.object({
   budget: reachedBudgetSchema.nullable().meta({
     description: 'The budget threshold that the triggering event reported; null for events of other types',
   }),
+  deviation: deviationSchema.optional().meta({ description: 'For `deviation_gte`; absent for other kinds' }),
   sample_event_ids: z
     .array(z.string())
     .max(10)

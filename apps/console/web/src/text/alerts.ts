@@ -81,6 +81,19 @@ const LINES: Record<Api.Alert['rule_kind'], KindLines> = {
     },
     evaluation: ({ spend }) => `${money(spend!.settled_micros)} of ${money(spend!.threshold_micros)}`,
   },
+  deviation_gte: {
+    alert({ deviation, labels }, nameOf) {
+      const { agent_id, spent_micros, median_micros, weeks, times } = deviation!;
+      const who = agent_id === null ? 'Further agents' : nameOf(agent_id);
+      const usual = `usually ${money(median_micros)}, median of ${counted(weeks, WEEKS)}`;
+      return `${who} spent ${money(spent_micros)} within the hour${withLabels(labels)} (${usual}; threshold ${count(times)}×)`;
+    },
+    evaluation({ deviation }) {
+      const { spent_micros, median_micros, weeks, times, min_micros } = deviation!;
+      const least = weeks === 0 ? min_micros : Math.max(min_micros, times * median_micros);
+      return `${money(spent_micros)} of ${money(least)}`;
+    },
+  },
 };
 
 /** A newer service may have kinds that this page does not know. */
@@ -112,6 +125,7 @@ export function deliveryStatus(status: string): string {
 
 const ATTEMPTS = { one: 'attempt', other: 'attempts' };
 const EVENTS = { one: 'event', other: 'events' };
+const WEEKS = { one: 'week', other: 'weeks' };
 
 export const alerts = {
   title: 'Alerts',
@@ -138,6 +152,9 @@ export const alerts = {
   older: 'Older',
   newest: 'Go to newest',
   detail: 'Alert',
+  seeCalls: 'See the calls',
+  seeAgents: 'See the agents',
+  changeBudget: 'Change the budget',
   acknowledge: 'Acknowledge',
   resolve: 'Resolve',
   acknowledged: 'Alert acknowledged',
@@ -168,6 +185,7 @@ export const alerts = {
     condition_still_true_after_cooldown: 'Fired again: still true after the cooldown.',
     cooldown: 'Not fired: true, but within the cooldown of the last alert.',
     rate_limited: 'Not fired: true, but too many alerts in a short time.',
+    learning: 'Not fired: the agent has no earlier week to compare this hour with yet.',
   },
   noEvaluations: 'The condition of the rule has not been true in the retention period.',
 };

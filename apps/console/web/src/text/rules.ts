@@ -8,11 +8,11 @@ import { inWords } from './lengths.ts';
 type RuleWords = Pick<Api.AlertRule, 'rule_kind' | 'rule_config' | 'scope_type' | 'scope_id'>;
 
 /** The words for whose events a rule counts, and whose spend. */
-const ANY_AGENT = { events: 'any agent', spend: 'all agents' };
+const ANY_AGENT = { events: 'any agent', spend: 'all agents', each: 'each agent' };
 const WHOSE: Record<Api.AlertRule['scope_type'], (id: string) => typeof ANY_AGENT> = {
   workspace: () => ANY_AGENT,
   tenant: () => ANY_AGENT,
-  agent: (id) => ({ events: id, spend: id }),
+  agent: (id) => ({ events: id, spend: id, each: id }),
 };
 
 /** The whole rule in a sentence: "3 calls blocked by a budget within 10 minutes, any agent, with team=growth". */
@@ -29,6 +29,11 @@ export function ruleLine({ rule_kind, rule_config, scope_type, scope_id }: RuleW
       return `First ${firstEventOf(filters.event_types)}${percents} in ${length}, ${whose.events}${labels}`;
     case 'spend_gte':
       return `${money(threshold_micros)} or more spent within ${length}, ${whose.spend}${labels}`;
+    case 'deviation_gte': {
+      const { times = 0, min_micros = 0 } = rule_config;
+      const usual = 'the median of the same hour in the last 4 weeks';
+      return `${money(min_micros)} or more spent in an hour, and ${count(times)} times ${usual}, ${whose.each}${labels}`;
+    }
   }
 }
 
@@ -72,12 +77,17 @@ export const rules = {
       event_count_gte: 'the number of events reaches a threshold',
       first_occurrence: 'an event occurs for the first time in a while',
       spend_gte: 'spend reaches a threshold',
+      deviation_gte: 'an agent spends far more than usual',
     } satisfies Record<Api.AlertRule['rule_kind'], string>,
     events: 'Event types',
     eventsHint: 'Select none to count all.',
     percents: 'Budget thresholds',
     threshold: 'Number of events',
     amount: 'Amount in USD',
+    times: 'Times the usual spend of the hour',
+    timesHint: 'Usual is the median of the same hour of the week in the last 4 weeks. An agent needs a week first.',
+    timesBad: 'Enter a whole number from 1 to 1,000.',
+    leastAmount: 'At least, in USD per hour',
     window: 'Time window',
     windowFirst: 'Quiet time before',
     minutes: 'minutes',

@@ -73,7 +73,22 @@ const SENTENCES: Record<RuleKind, (alert: ShownAlert) => string> = {
     const { settled_micros: settled, threshold_micros: threshold } = alert.spend!;
     return `${usd(settled)} spent within ${windowOf(alert)}, ${whose(alert)} (threshold ${usd(threshold)})`;
   },
+  deviation_gte({ deviation, labels }) {
+    const { agent_id: agent, hour, spent_micros, median_micros, weeks, times, min_micros } = deviation!;
+    const [who, whatToDo] = agent === null ? FURTHER_AGENTS : [`Agent ${shown(agent)} has`, ADVICE];
+    const since = `since ${hour.slice(11, 16)} UTC${withLabels(labels)}`;
+    const usual = `usual in this hour: ${usd(median_micros)}, median of ${weeks} ${nounFor(weeks, WEEKS)}`;
+    const threshold = `${times} times that, and ${usd(min_micros)}`;
+    return `${who} spent ${usd(spent_micros)} ${since} (${usual}; threshold ${threshold}). ${whatToDo}`;
+  },
 };
+
+const WEEKS: Noun = ['week', 'weeks'];
+const ADVICE = 'See its calls; lower its budget or revoke its key if they should stop';
+const FURTHER_AGENTS = [
+  'Further agents have',
+  'See their calls; lower their budgets or revoke their keys if they should stop',
+] as const;
 
 /** Says who did what, how much, and compared with what. A newer alerts service may send an unknown kind. */
 export function alertSentence(alert: ShownAlert): string {

@@ -34,6 +34,7 @@ export function AlertDrawer({ alertId }: { alertId: string }) {
               <Severity severity={data.severity} /> <AlertStatus status={data.status} />
             </div>
             <p>{alertLine(data)}</p>
+            <NextSteps alert={data} />
             <Actions alert={data} />
             <AlertFacts alert={data} />
             <Deliveries deliveries={data.deliveries} />
@@ -42,6 +43,29 @@ export function AlertDrawer({ alertId }: { alertId: string }) {
         )}
       </Loaded>
     </Dialog>
+  );
+}
+
+/** Where to look, and what to change, if an agent spends more than usual. */
+function NextSteps({ alert: { deviation } }: { alert: Api.Alert }) {
+  const { slug } = useWorkspace();
+  if (deviation === undefined) return null;
+  const { agent_id: agentId } = deviation;
+  return (
+    <p className={ui['row']}>
+      {agentId === null ? (
+        <Link to="/w/$slug/agents" params={{ slug }}>
+          {words.seeAgents}
+        </Link>
+      ) : (
+        <Link to="/w/$slug/agents/$agentId" params={{ slug, agentId }}>
+          {words.seeCalls}
+        </Link>
+      )}
+      <Link to="/w/$slug/budgets" params={{ slug }}>
+        {words.changeBudget}
+      </Link>
+    </p>
   );
 }
 

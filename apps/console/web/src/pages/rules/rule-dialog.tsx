@@ -54,14 +54,24 @@ export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onCl
         onChange={(next) => set({ kind: next })}
       />
       {kind.eventTypes === null && <EventFields form={form} set={set} />}
-      {kind.threshold !== null && <ThresholdField field={kind.threshold} {...{ form, set, shown }} />}
-      <TextField
-        label={`${kind.windowLabel} (${words.minutes})`}
-        inputMode="decimal"
-        value={form.windowMinutes}
-        problem={shown.windowMinutes}
-        onChange={({ target }) => set({ windowMinutes: target.value })}
-      />
+      {kind.thresholds.map(({ field, ...input }) => (
+        <TextField
+          key={field}
+          {...input}
+          value={form[field]}
+          problem={shown[field]}
+          onChange={({ target }) => set({ [field]: target.value })}
+        />
+      ))}
+      {'label' in kind.window && (
+        <TextField
+          label={`${kind.window.label} (${words.minutes})`}
+          inputMode="decimal"
+          value={form.windowMinutes}
+          problem={shown.windowMinutes}
+          onChange={({ target }) => set({ windowMinutes: target.value })}
+        />
+      )}
       <AgentField value={form.agentId} onChange={(agentId) => set(ofAgent(agentId))} />
       <LabelsField {...{ form, set, shown }} />
       <ChoiceField
@@ -126,22 +136,6 @@ function EventFields({ form, set }: EventFieldsProps) {
 
 interface CheckedFieldProps extends EventFieldsProps {
   shown: ReturnType<typeof problemsOf>;
-}
-
-interface ThresholdFieldProps extends CheckedFieldProps {
-  field: 'threshold' | 'amount';
-}
-
-function ThresholdField({ field, form, set, shown }: ThresholdFieldProps) {
-  return (
-    <TextField
-      label={words[field]}
-      inputMode={field === 'threshold' ? 'numeric' : 'decimal'}
-      value={form[field]}
-      problem={shown[field]}
-      onChange={({ target }) => set({ [field]: target.value })}
-    />
-  );
 }
 
 function LabelsField({ form, set, shown }: CheckedFieldProps) {

@@ -16,6 +16,7 @@ export const EMPTY: RuleForm = {
   labels: '',
   threshold: '3',
   amount: '',
+  times: '3',
   windowMinutes: '10',
   scopeType: 'workspace',
   agentId: '',
@@ -49,7 +50,8 @@ export function toForm(rule: Api.AlertRule): RuleForm {
     percents: config.filters.percents,
     labels: labelList(config.filters.labels).join('\n'),
     threshold: config.threshold === 0 ? '' : String(config.threshold),
-    amount: config.threshold_micros === 0 ? '' : editableMoney(config.threshold_micros),
+    amount: amountOf(config),
+    times: config.times === undefined ? EMPTY.times : String(config.times),
     windowMinutes: String(config.window_seconds / 60),
     scopeType: rule.scope_type,
     agentId: SCOPES[rule.scope_type].agentId(rule.scope_id),
@@ -57,6 +59,11 @@ export function toForm(rule: Api.AlertRule): RuleForm {
     pauseMinutes: String(rule.cooldown_seconds / 60),
     channelIds: rule.channel_config_ids,
   };
+}
+
+function amountOf({ threshold_micros, min_micros = 0 }: Api.AlertRule['rule_config']): string {
+  const micros = threshold_micros === 0 ? min_micros : threshold_micros;
+  return micros === 0 ? '' : editableMoney(micros);
 }
 
 /** The merge patch that makes the rule `after` of `before`, without the labels of `before` that `after` lacks. */
@@ -72,10 +79,11 @@ export function patchOf(before: Api.AlertRule, after: ReturnType<typeof toRule>)
 export function problemsOf(form: RuleForm): Partial<Record<keyof RuleForm, string>> {
   const words = text.rules.form;
   const { problem: labels } = readLabels(form.labels);
+  const kind = RULE_KINDS[form.kind];
   return {
-    ...RULE_KINDS[form.kind].problems(form),
+    ...kind.problems(form),
     ...(labels !== undefined ? { labels } : {}),
-    ...(secondsOf(form.windowMinutes) < 1 ? { windowMinutes: words.minutesBad } : {}),
+    ...('label' in kind.window && secondsOf(form.windowMinutes) < 1 ? { windowMinutes: words.minutesBad } : {}),
     ...(secondsOf(form.pauseMinutes) < 0 ? { pauseMinutes: words.pauseBad } : {}),
   };
 }
@@ -99,9 +107,11 @@ export function toRule(form: RuleForm, workspaceId: string): Omit<Required<Api.A
     scope_id: SCOPES[form.scopeType].scopeId(form, workspaceId),
     rule_kind: form.kind,
     rule_config: {
-      window_seconds: secondsOf(form.windowMinutes),
+      window_seconds: 'label' in kind.window ? secondsOf(form.windowMinutes) : kind.window.seconds,
       threshold: 0,
       threshold_micros: 0,
+      times: 0,
+      min_micros: 0,
       ...kind.config(form),
       filters: {
         event_types: eventTypes,

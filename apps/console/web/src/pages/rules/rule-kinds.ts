@@ -3,6 +3,7 @@ import { parseMoney } from '../../format/money.ts';
 import { text } from '../../text/index.ts';
 
 const MAX_EVENTS = 100_000;
+const MAX_TIMES = 1000;
 const words = text.rules.form;
 
 export type RuleKind = Api.AlertRule['rule_kind'];
@@ -18,6 +19,7 @@ export interface RuleForm {
   labels: string;
   threshold: string;
   amount: string;
+  times: string;
   windowMinutes: string;
   scopeType: Api.AlertRule['scope_type'];
   /** Empty for any agent. */
@@ -29,45 +31,72 @@ export interface RuleForm {
 
 type Problems = Partial<Record<keyof RuleForm, string>>;
 
+/** A field with a threshold. */
+export interface ThresholdField {
+  field: 'threshold' | 'amount' | 'times';
+  label: string;
+  hint?: string;
+  inputMode: 'numeric' | 'decimal';
+}
+
 /** The form of a kind of rule. */
 interface FormOfKind {
-  /** The field with the threshold. */
-  threshold: 'threshold' | 'amount' | null;
-  windowLabel: string;
+  thresholds: readonly ThresholdField[];
+  /** A length in seconds if the kind has only this window. */
+  window: { label: string } | { seconds: number };
   /** The only events that such a rule counts; null if the form asks for them. */
   eventTypes: readonly string[] | null;
   problems(form: RuleForm): Problems;
-  /** The threshold of a form without problems. */
-  config(form: RuleForm): Partial<Pick<Api.AlertRuleInput['rule_config'], 'threshold' | 'threshold_micros'>>;
+  /** The thresholds of a form without problems. */
+  config(form: RuleForm): Omit<Api.AlertRuleInput['rule_config'], 'window_seconds' | 'filters'>;
 }
 
 export const RULE_KINDS: Record<RuleKind, FormOfKind> = {
   event_count_gte: {
-    threshold: 'threshold',
-    windowLabel: words.window,
+    thresholds: [{ field: 'threshold', label: words.threshold, inputMode: 'numeric' }],
+    window: { label: words.window },
     eventTypes: null,
-    problems({ threshold }) {
-      const events = Number(threshold);
-      const isGood = Number.isInteger(events) && events >= 1 && events <= MAX_EVENTS;
-      return isGood ? {} : { threshold: words.thresholdBad };
-    },
+    problems: ({ threshold }) => (isWhole(threshold, MAX_EVENTS) ? {} : { threshold: words.thresholdBad }),
     config: ({ threshold }) => ({ threshold: Number(threshold) }),
   },
   first_occurrence: {
-    threshold: null,
-    windowLabel: words.windowFirst,
+    thresholds: [],
+    window: { label: words.windowFirst },
     eventTypes: null,
     problems: () => ({}),
     config: () => ({}),
   },
   spend_gte: {
-    threshold: 'amount',
-    windowLabel: words.window,
+    thresholds: [{ field: 'amount', label: words.amount, inputMode: 'decimal' }],
+    window: { label: words.window },
     eventTypes: ['spend.settled'],
-    problems: ({ amount }) => ((parseMoney(amount) ?? 0) > 0 ? {} : { amount: words.amountBad }),
+    problems: amountProblems,
     config: ({ amount }) => ({ threshold_micros: parseMoney(amount) ?? 0 }),
   },
+  deviation_gte: {
+    thresholds: [
+      { field: 'times', label: words.times, hint: words.timesHint, inputMode: 'numeric' },
+      { field: 'amount', label: words.leastAmount, inputMode: 'decimal' },
+    ],
+    window: { seconds: 3600 },
+    eventTypes: ['spend.settled'],
+    problems: (form) => ({
+      ...amountProblems(form),
+      ...(isWhole(form.times, MAX_TIMES) ? {} : { times: words.timesBad }),
+    }),
+    config: ({ amount, times }) => ({ times: Number(times), min_micros: parseMoney(amount) ?? 0 }),
+  },
 };
+
+function amountProblems({ amount }: RuleForm): Problems {
+  return (parseMoney(amount) ?? 0) > 0 ? {} : { amount: words.amountBad };
+}
+
+/** Whether a whole number from 1 to `max` is typed. */
+function isWhole(typed: string, max: number): boolean {
+  const value = Number(typed);
+  return Number.isInteger(value) && value >= 1 && value <= max;
+}
 
 /** In the order of the form. */
 export const KINDS = Object.keys(RULE_KINDS) as RuleKind[];
