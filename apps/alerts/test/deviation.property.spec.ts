@@ -25,9 +25,13 @@ const agentArbitrary = fc.oneof(
 );
 const eventArbitrary = fc.record({
   agentId: agentArbitrary,
-  settledMicros: fc.constantFrom(0, 1, 2, 3, 5, 8, 13, 40, 100),
+  settledMicros: fc.constantFrom(0, 1, 2, 3, 5, 8, 13, 40, 40, 100, 100),
   /** Mostly the same hour in further weeks, so that there is something to compare with. */
-  passedMs: fc.constantFrom(0, 1000, 1000, 1000, 1000, 20 * 60_000, HOUR, DAY, 7 * DAY - HOUR, 7 * DAY, 7 * DAY, 28 * DAY),
+  passedMs: fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom(0, 1000, 1000, 60_000) },
+    { weight: 6, arbitrary: fc.constant(7 * DAY) },
+    { weight: 1, arbitrary: fc.constantFrom(20 * 60_000, HOUR, DAY, 7 * DAY - HOUR, 28 * DAY) },
+  ),
   behindMs: fc.constantFrom(0, 0, 0, 1000, 299_500, 300_000, 300_500, -300_000),
   duplicateOf: fc.option(fc.integer({ min: 1, max: 10 }), { freq: 6 }),
   /** Whether everything is stored after the event, and whether memory is lost then or before. */
@@ -39,7 +43,7 @@ const scenarioArbitrary = fc.record({
     fc.record({
       times: fc.constantFrom(1, 2, 3, 10),
       minMicros: fc.constantFrom(1, 3, 10),
-      cooldownSeconds: fc.constantFrom(0, 1, 1, 600, 7200),
+      cooldownSeconds: fc.constantFrom(0, 1, 1, 1, 600),
       scopeType: fc.constantFrom('workspace' as const, 'workspace' as const, 'agent' as const),
     }),
     { minLength: 1, maxLength: 3 },
@@ -203,7 +207,7 @@ describe(`a deviation rule, in ${CASES} histories of weeks with duplicates, late
   it(`decides what brute force decides: seed ${SEED}`, () => {
     const reasons = expectDecisions(SEED);
     for (const reason of ['condition_became_true', 'condition_still_true_after_cooldown', 'cooldown', 'learning']) {
-      expect([reason, (reasons.get(reason) ?? 0) > CASES / 20]).toEqual([reason, true]);
+      expect(reasons.get(reason)).toBeGreaterThan(CASES / 50);
     }
   });
 
