@@ -1,19 +1,22 @@
 import { createAuditTrail } from '@tollkeeper/audit-trail';
-import { identityService, NOTIFICATIONS_TOPIC_OPTIONS, notifierService } from '@tollkeeper/contracts';
+import { budgetsService, identityService, NOTIFICATIONS_TOPIC_OPTIONS, notifierService } from '@tollkeeper/contracts';
 import { type ConsumerGroup, createConsumerGroup, createOutbox, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { assembleService, type Component, createLoop, inBackground, type ServesHttp } from '@tollkeeper/runtime';
 import { createServiceBase, type DataServiceDeps, type ServiceBase } from '@tollkeeper/service';
+import { createBudgetReader } from './clients/budgets.client.ts';
 import { createAgentDirectory } from './clients/identity.client.ts';
 import { createChannelDirectory } from './clients/notifier.client.ts';
 import type { AlertsConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
 import { createNotifierReportsConsumer } from './consumers/notifier-reports.consumer.ts';
+import type { BudgetReader } from './domain/budget.terms.ts';
 import { createAlertUseCases } from './domain/alert.use-cases.ts';
 import { createRuleBook } from './domain/rule-book.ts';
 import { createRuleUseCases } from './domain/rule.use-cases.ts';
 import { createAlertResolver } from './evaluation/alert.resolver.ts';
+import { createBudgetBook } from './evaluation/budget.book.ts';
 import { createEvaluationMetrics } from './evaluation/evaluation.metrics.ts';
 import { createFireTraces } from './evaluation/fire.traces.ts';
 import { createRuleWatcher } from './evaluation/rule.watcher.ts';
@@ -23,6 +26,9 @@ import { createRuleRoutes } from './http/rule.routes.ts';
 import { createSystemRoutes } from './http/system.routes.ts';
 import { registerQueueMetrics } from './queue.metrics.ts';
 import { createAlertStores, type AlertStores } from './store/alert.stores.ts';
+
+/** Milliseconds between two looks at the budgets that rules are about. */
+const BUDGETS_INTERVAL_MS = 2000;
 
 export type AlertsDeps = DataServiceDeps<AlertsConfig>;
 
@@ -51,18 +57,21 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
     offsets: group.offsets,
     retentionSeconds: config.HISTORY_RETENTION_SECONDS,
   });
-  const evaluation = createEvaluation({ ...base, stores, group, onQueued: dispatcher.wake });
   const reports = createNotifierReportsConsumer({ ...stores, group });
   registerQueueMetrics({ ...base, notifications: stores.notifications });
 
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, base);
   const notifier = createGrpcClient(notifierService, config.NOTIFIER_GRPC, base);
+  const budgets = createGrpcClient(budgetsService, config.BUDGETS_GRPC, base);
+  const readBudgets = createBudgetReader({ budgets, identity });
+  const evaluation = createEvaluation({ ...base, stores, group, readBudgets, onQueued: dispatcher.wake });
   const channels = createChannelDirectory(notifier);
   const rules = createRuleUseCases({
     store: stores.rules,
     evaluations: stores.evaluations,
     agents: createAgentDirectory(identity),
     channels,
+    readBudgets,
     clock,
   });
   const alerts = createAlertUseCases({ store: stores.alerts, clock, onResolved: dispatcher.wake });
@@ -70,7 +79,7 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
     ...base,
     routes: [
       ...createSystemRoutes({
-        evaluator: evaluation.loop,
+        evaluator: evaluation.loops[0],
         dispatcher,
         countUndelivered: stores.notifications.countUndelivered,
         countEnabledRules: stores.rules.countEnabled,
@@ -82,10 +91,10 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
     ],
   });
   // Not required to be ready: alerts are decided and dispatched without its peers.
-  const peers = [identity, notifier];
+  const peers = [identity, notifier, budgets];
   // Rules and history work without the log.
   const consumers = [evaluation.consumer, reports].map((consumer) => inBackground(consumer, logger));
-  const work = [dispatcher, trail.outbox, ...consumers, evaluation.loop];
+  const work = [dispatcher, trail.outbox, ...consumers, ...evaluation.loops];
   const parts = [mongo, ...peers, ...work];
   return Object.assign(assembleService({ ...base, parts, http }), {
     lag: evaluation.consumer.lag,
@@ -97,16 +106,19 @@ function createEvaluation(
   base: ServiceBase<AlertsConfig> & {
     stores: AlertStores;
     group: ConsumerGroup;
+    readBudgets: BudgetReader;
     onQueued: () => void;
   },
 ) {
-  const { config, clock, stores, group, onQueued } = base;
+  const { config, clock, stores, group, readBudgets, onQueued } = base;
   const book = createRuleBook();
   const metrics = createEvaluationMetrics({ ...base, book });
   const memory = createWindowMemory({ ...base, budgetBytes: config.WINDOW_MEMORY_BYTES });
   const watcher = createRuleWatcher({ book, changes: stores.changes, rules: stores.rules });
+  const budgets = createBudgetBook({ ...base, book, read: readBudgets });
   const consumer = createGatewayEventsConsumer({
     ...base,
+    budgets,
     group,
     recorder: stores.recorder,
     book,
@@ -127,5 +139,11 @@ function createEvaluation(
     },
     intervalMs: config.EVALUATION_INTERVAL_MS,
   });
-  return { consumer, loop };
+  const refresh = createLoop({
+    ...base,
+    name: 'budgets',
+    work: budgets.refresh,
+    intervalMs: BUDGETS_INTERVAL_MS,
+  });
+  return { consumer, loops: [loop, refresh] as const };
 }

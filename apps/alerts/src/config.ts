@@ -7,6 +7,7 @@ export const alertsConfig = serviceConfig.extend({
   ...httpServiceFields,
   ...mongodbFields('tollkeeper_alerts'),
   IDENTITY_GRPC: hostPortField().describe('host:port of the identity service'),
+  BUDGETS_GRPC: hostPortField().describe('host:port of the budgets service'),
   NOTIFIER_GRPC: hostPortField().describe('host:port of the notifier'),
   EVALUATION_INTERVAL_MS: integerField({ min: 10, max: 1000 })
     .prefault('1000')

@@ -78,6 +78,7 @@ export function useAlerts(
       MONGODB_DATABASE: database,
       CALLER_TOKEN_SECRET,
       IDENTITY_GRPC: peers.address,
+      BUDGETS_GRPC: peers.address,
       NOTIFIER_GRPC: peers.address,
       EVALUATION_INTERVAL_MS: '50',
       DISPATCH_INTERVAL_MS: '50',

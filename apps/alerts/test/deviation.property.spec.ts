@@ -109,7 +109,7 @@ function decideByBruteForce(rules: readonly Rule[], arrivals: readonly Countable
       }
       const cooldown = rule.cooldownSeconds * 1000;
       const still = decision.reason === 'condition_still_true_after_cooldown';
-      if (event.time < lastFire + cooldown) {
+      if (cooldown > 0 && event.time < lastFire + cooldown) {
         if (!still) decided.push({ ...decision, reason: 'cooldown' });
       } else if (!still || (cooldown > 0 && lastFire > -Infinity)) {
         lastFire = Math.max(lastFire, event.time);

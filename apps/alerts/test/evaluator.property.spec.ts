@@ -220,6 +220,7 @@ function toArrivals(events: GeneratedEvent[]): CountableEvent[] {
       count,
       percent: type === THRESHOLD_REACHED ? percent : undefined,
       budget: undefined,
+      call: undefined,
       time: now - behindMs,
     };
     // Identities are not in the order of arrival, so ties are not broken by arrival.
@@ -370,8 +371,10 @@ function expectDecisions(seed: number): Record<ReferenceDecision['reason'], numb
 describe(`the evaluator, in ${CASES} histories with duplicates, late events, edits and restarts,`, () => {
   it(`decides what brute force decides: seed ${SEED}`, () => {
     // The histories only prove something if they lead to many decisions of every kind.
-    const { rate_limited: limited, learning: _none, ...others } = expectDecisions(SEED);
-    for (const count of Object.values(others)) expect(count).toBeGreaterThan(CASES / 5);
+    const { rate_limited: limited, ...decided } = expectDecisions(SEED);
+    for (const reason of ['condition_became_true', 'condition_still_true_after_cooldown', 'cooldown'] as const) {
+      expect(decided[reason]).toBeGreaterThan(CASES / 5);
+    }
     expect(limited).toBeGreaterThan(CASES / 50);
   });
 

@@ -1,4 +1,5 @@
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import type { BudgetTermsBook } from '../src/domain/budget.terms.ts';
 import type { CountableEvent } from '../src/domain/event.ts';
 import {
   createPartitionEvaluator,
@@ -29,18 +30,22 @@ export function eventAt(time: number, given: Partial<CountableEvent> = {}): Coun
   return {
     ...{ tenantId, id: `e${time}`, type: 'tool.failed', agentId: undefined },
     ...{ time, receivedAt: time, count: 1, settledMicros: 0, percent: undefined, budget: undefined, labels: {} },
+    call: undefined,
     ...{ identity: time },
     ...given,
   };
 }
+
+const NO_BUDGETS: BudgetTermsBook = { of: () => null };
 
 /** The evaluator with workspaces in memory and their saved windows. */
 export function openEvaluator(
   book: RuleBook,
   saved: readonly SavedWindow[] = [],
   tenantIds: readonly TenantId[] = [tenantId],
+  budgets: BudgetTermsBook = NO_BUDGETS,
 ): PartitionEvaluator {
-  const evaluator = createPartitionEvaluator(book);
+  const evaluator = createPartitionEvaluator(book, budgets);
   for (const each of tenantIds) evaluator.open(each);
   for (const window of saved) evaluator.add(window);
   return evaluator;

@@ -88,6 +88,7 @@ const STAYS_TRUE: Record<RuleKind, boolean> = {
   first_occurrence: false,
   spend_gte: true,
   deviation_gte: true,
+  burn_rate_gte: true,
 };
 /** Whether the kind counts settled amounts, and so ignores events that settled nothing. */
 const IS_ABOUT_SPEND: Record<RuleKind, boolean> = {
@@ -95,9 +96,10 @@ const IS_ABOUT_SPEND: Record<RuleKind, boolean> = {
   first_occurrence: false,
   spend_gte: true,
   deviation_gte: true,
+  burn_rate_gte: true,
 };
 
-const ELSEWHERE = new Error('deviation.property.spec.ts has the reference of this kind');
+const ELSEWHERE = new Error('other property suites have the references of these kinds');
 
 const IS_IN_SCOPE: Record<ScopeType, (rule: Rule, event: CountableEvent) => boolean> = {
   workspace: () => true,
@@ -128,6 +130,7 @@ function becomesTrue(rule: Rule, others: CountableEvent[], event: CountableEvent
       return !others.some(({ time }) => time > since && time <= event.time);
     }
     case 'deviation_gte':
+    case 'burn_rate_gte':
       throw ELSEWHERE;
   }
 }
@@ -157,6 +160,7 @@ function newestThatReach(condition: RuleCondition, events: CountableEvent[]): Co
       }
       return null;
     case 'deviation_gte':
+    case 'burn_rate_gte':
       throw ELSEWHERE;
   }
 }
@@ -169,6 +173,7 @@ function eventsOf({ kind }: RuleCondition, event: CountableEvent, all: Countable
       return all;
     case 'first_occurrence':
     case 'deviation_gte':
+    case 'burn_rate_gte':
       return [event];
   }
 }
@@ -180,6 +185,7 @@ function eventCountOf(condition: RuleCondition, counted: CountableEvent[]): numb
     case 'first_occurrence':
     case 'spend_gte':
     case 'deviation_gte':
+    case 'burn_rate_gte':
       return counted.length;
   }
 }

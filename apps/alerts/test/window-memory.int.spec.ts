@@ -150,6 +150,7 @@ describe('four workspaces of 620 rules about the spend of a day, with nearly all
         ...{ HOST: '127.0.0.1', OPS_PORT: '0', HTTP_PORT: '0', LOG_LEVEL: 'error' },
         ...{ MONGODB_URI: mongo.uri, MONGODB_DATABASE: stack.database, ...log, CALLER_TOKEN_SECRET },
         ...{ IDENTITY_GRPC: stack.peers.address, NOTIFIER_GRPC: stack.peers.address },
+        BUDGETS_GRPC: stack.peers.address,
       },
     });
   }

@@ -71,3 +71,18 @@ it('a deviation rule keeps its thresholds and its window when it is edited, and 
   const spend = toRule({ ...form, kind: 'spend_gte', windowMinutes: '10' }, WORKSPACE).rule_config;
   expect(spend).toMatchObject({ window_seconds: 600, threshold_micros: 2_500_000, times: 0, min_micros: 0 });
 });
+
+it('a rule about a burn rate keeps its budget and its windows when it is edited, and refuses windows that do not fit', () => {
+  const plain = ofLabels({});
+  const config = { budget_id: 'bud_1', fraction: 0.125, long_seconds: 3600, short_seconds: 300, window_seconds: 3600 };
+  const rule: Api.AlertRule = {
+    ...{ ...plain, rule_kind: 'burn_rate_gte' },
+    rule_config: { ...plain.rule_config, threshold: 0, ...config },
+  };
+  const form = toForm(rule);
+  expect(problemsOf(form)).toEqual({});
+  expect(toRule(form, WORKSPACE).rule_config).toMatchObject(config);
+  expect(toRule({ ...form, budget: '' }, WORKSPACE).rule_config).toMatchObject({ budget_id: null });
+  const bad = { ...form, agentId: 'planner', share: '0.05', long: '1.5', short: '60' };
+  expect(Object.keys(problemsOf(bad))).toEqual(['budget', 'share', 'long', 'short']);
+});

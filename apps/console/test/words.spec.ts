@@ -208,6 +208,20 @@ it('the line of a deviation names the agent, what it spent and what is usual', (
   );
 });
 
+const BURN: Api.Alert['burn'] = {
+  ...{ budget_id: 'bud_1', budget_name: 'Growth team', limit_micros: 40_000_000, period: null },
+  ...{ fraction: 0.25, long_seconds: 3600, short_seconds: 300, long_micros: 12_000_000, short_micros: 2_000_000 },
+};
+
+it('the line of a burn rate names the budget, its value, and what both windows have spent', () => {
+  const line = '$12.00 of $40.00 spent within 1 hour ($2.00 within 5 minutes; threshold 25%)';
+  expect(alert({ rule_kind: 'burn_rate_gte', burn: BURN })).toBe(`Growth team: ${line}`);
+  const value = { ...BURN, value: 'zoe' };
+  expect(alert({ rule_kind: 'burn_rate_gte', burn: value })).toBe(`Growth team for zoe: ${line}`);
+  const others = { ...BURN, is_of_others: true };
+  expect(alert({ rule_kind: 'burn_rate_gte', burn: others })).toBe(`Growth team for further values: ${line}`);
+});
+
 describe('the line of an evaluation', () => {
   it.each([
     [{ rule_kind: 'event_count_gte', event_count: 3, threshold: 10, spend: null }, '3 of 10 events'],
@@ -216,6 +230,7 @@ describe('the line of an evaluation', () => {
       { rule_kind: 'spend_gte', event_count: 2, spend: { settled_micros: 5_000_000, threshold_micros: 4_000_000 } },
       '$5.00 of $4.00',
     ],
+    [{ rule_kind: 'burn_rate_gte', burn: BURN }, '$12.00 of $10.00'],
     [{ rule_kind: 'deviation_gte', deviation: DEVIATION }, '$12.00 of $7.50'],
     [{ rule_kind: 'deviation_gte', deviation: { ...DEVIATION, median_micros: 0, weeks: 0 } }, '$12.00 of $1.00'],
     [{ rule_kind: 'newer', event_count: 2, threshold: 0, spend: null }, '2 events'],
@@ -240,6 +255,13 @@ describe('the sentence of a rule', () => {
     );
     expect(rule('spend_gte', { threshold_micros: 10_000_000, window_seconds: 3_600 }, ['spend.settled'])).toBe(
       '$10.00 or more spent within 1 hour, all agents',
+    );
+    const burn = { fraction: 0.25, long_seconds: 3_600, short_seconds: 300 };
+    expect(rule('burn_rate_gte', burn, ['spend.settled'])).toBe(
+      '25% or more spent within 1 hour, and at that rate within 5 minutes, of the daily budget, all agents',
+    );
+    expect(rule('burn_rate_gte', { ...burn, budget_id: 'bud_1' }, ['spend.settled'])).toBe(
+      '25% or more spent within 1 hour, and at that rate within 5 minutes, of bud_1',
     );
     const deviation = { times: 3, min_micros: 1_000_000, window_seconds: 3_600 };
     expect(rule('deviation_gte', deviation, ['spend.settled'])).toBe(

@@ -103,6 +103,10 @@ describe('the body for a chat', () => {
   const first = { rule_kind: 'first_occurrence', threshold: 0, event_count: 1, window: day } as const;
   const spending = { rule_kind: 'spend_gte', threshold: 0, event_count: 1 } as const;
   const budget = { percent: 80, spent_micros: 1_214_900, daily_budget_usd_micros: 1_500_000 };
+  const burn = {
+    ...{ budget_id: 'bud_1', budget_name: 'Growth team', limit_micros: 40_000_000, period: null },
+    ...{ fraction: 0.25, long_seconds: 3600, short_seconds: 300, long_micros: 12_000_000, short_micros: 2_000_000 },
+  };
   const deviation = {
     ...{ agent_id: 'research', hour: '2026-11-21T09:00:00.000Z', spent_micros: 12_000_000, weeks: 4 },
     ...{ median_micros: 2_500_000, times: 3, min_micros: 1_000_000 },
@@ -135,6 +139,11 @@ describe('the body for a chat', () => {
     [
       '$1,000,000,000.00 spent within 10 minutes, any agent (threshold $0.000001)',
       { ...spending, spend: { threshold_micros: 1, settled_micros: 1_000_000_000_000_000 } },
+    ],
+    [
+      'Budget "Growth team" for zoe has burned $12.00 of $40.00 within 1 hour, since 17:50 UTC ($2.00 of that within ' +
+        '5 minutes; threshold 25% within 1 hour). Raise the budget, or see its calls and stop what they come from',
+      { rule_kind: 'burn_rate_gte', burn: { ...burn, value: 'zoe' } },
     ],
     [
       'Agent research has spent $12.00 since 09:00 UTC (usual in this hour: $2.50, median of 4 weeks; threshold 3 ' +

@@ -116,7 +116,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
   alerts: {
     serves: ['http'],
     open: [],
-    calls: { grpc: ['identity', 'notifier'] },
+    calls: { grpc: ['identity', 'budgets', 'notifier'] },
     reads: [GATEWAY_EVENTS_TOPIC, DELIVERIES_TOPIC],
     writes: [NOTIFICATIONS_TOPIC, AUDIT_TOPIC],
     mongodb: true,

@@ -49,6 +49,7 @@ export async function startAlertsStack({ kafkaBrokers }: { kafkaBrokers?: string
     MONGODB_URI: mongod.uri,
     CALLER_TOKEN_SECRET: SECRET,
     IDENTITY_GRPC: NOBODY,
+    BUDGETS_GRPC: NOBODY,
     NOTIFIER_GRPC: NOBODY,
   };
 

@@ -3,6 +3,7 @@ import type { ConsumerGroup, EventLog, LogConsumer, RecordBatch, ReleasedPartiti
 import type { Clock } from '@tollkeeper/kernel';
 import type { RuleBook } from '../domain/rule-book.ts';
 import type { EvaluatedLog } from '../evaluation/alert.resolver.ts';
+import type { BudgetBook } from '../evaluation/budget.book.ts';
 import { createBatchEvaluator } from '../evaluation/batch.evaluator.ts';
 import type { EvaluationMetrics } from '../evaluation/evaluation.metrics.ts';
 import type { FireTraces } from '../evaluation/fire.traces.ts';
@@ -23,6 +24,7 @@ export interface GatewayEventsConsumerDeps {
   group: ConsumerGroup;
   recorder: EvaluationRecorder;
   book: RuleBook;
+  budgets: BudgetBook;
   watcher: RuleWatcher;
   memory: WindowMemory;
   metrics: EvaluationMetrics;
@@ -47,7 +49,7 @@ export interface GatewayEventsConsumer extends LogConsumer, EvaluatedLog {
  * crash, the events are read again on top of the stored windows, and lead to the same decisions.
  */
 export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): GatewayEventsConsumer {
-  const { eventLog, group, watcher, memory, metrics } = deps;
+  const { eventLog, group, watcher, budgets, memory, metrics } = deps;
   const sessions = createPartitionSessions(deps);
   const evaluator = createBatchEvaluator({ ...deps, sessions, deadLetters: group.deadLetters });
   const knowRules = createRuleRefresh(watcher);
@@ -56,6 +58,7 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
     const { partition, records } = batch;
     metrics.waiting(partition, records[0]!.appendedAt);
     await knowRules(batch);
+    await budgets.learn();
     try {
       await sessions.inTurn(partition, () => evaluator.evaluate(batch, stored));
     } catch (error) {

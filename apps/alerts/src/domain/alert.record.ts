@@ -2,7 +2,7 @@ import { type AlertRecord, isWithoutLabels } from '@tollkeeper/contracts';
 import type { Alert } from './alert.ts';
 import { thresholdsOf } from './rule-kinds.ts';
 
-type SpendFacts = Pick<Alert, 'condition' | 'settledMicros' | 'deviation'>;
+type SpendFacts = Pick<Alert, 'condition' | 'settledMicros' | 'deviation' | 'burn'>;
 
 /** The alert in its wire form, without deliveries. */
 export function toAlertRecord(alert: Alert): AlertRecord {
@@ -24,6 +24,7 @@ export function toAlertRecord(alert: Alert): AlertRecord {
     spend: toSpend(alert),
     budget: alert.budget,
     ...toDeviation(alert),
+    ...toBurn(alert),
     sample_event_ids: alert.sampleEventIds,
     first_event_at: toTimestamp(alert.firstEventAt),
     last_event_at: toTimestamp(alert.lastEventAt),
@@ -47,6 +48,23 @@ export function toDeviation({ condition, deviation }: SpendFacts): Pick<AlertRec
   const { agentId, hour, spentMicros, medianMicros, weeks } = deviation;
   const measured = { spent_micros: spentMicros, median_micros: medianMicros, weeks };
   return { deviation: { agent_id: agentId, hour: toTimestamp(hour), ...measured, times, min_micros: minMicros } };
+}
+
+/** The field of a `burn_rate_gte`; nothing for other kinds. */
+export function toBurn({ condition, burn }: SpendFacts): Pick<AlertRecord, 'burn'> {
+  if (burn === undefined) return {};
+  const { permille = 0, longSeconds = 0, shortSeconds = 0 } = thresholdsOf(condition);
+  const { budgetId, budgetName, value, isOfOthers, limitMicros, periodKind: kind, period } = burn;
+  const rate = { fraction: permille / 1000, long_seconds: longSeconds, short_seconds: shortSeconds };
+  return {
+    burn: {
+      ...{ budget_id: budgetId, budget_name: budgetName, limit_micros: limitMicros },
+      ...(value !== null && { value }),
+      ...(isOfOthers && { is_of_others: true }),
+      period: period && { kind, start: toTimestamp(period.start), end: toTimestamp(period.end) },
+      ...{ ...rate, long_micros: burn.longMicros, short_micros: burn.shortMicros },
+    },
+  };
 }
 
 /** Formats as RFC 3339 UTC with milliseconds. */

@@ -11,7 +11,11 @@ const T = 20 * 86_400_000;
 
 /** The alert that the rule fires with the event. Each call decides anew. */
 function alertOf(rule: Rule, event: CountableEvent) {
-  const decision = evaluate(rule, openWindow(rule, new RuleHistory(), new SharedSums()), event);
+  const decision = evaluate(
+    rule,
+    openWindow(rule, new RuleHistory(), { sums: new SharedSums(), budgets: { of: () => null } }),
+    event,
+  );
   if (decision === null) throw new Error('the rule did not fire');
   return toAlert(decision);
 }

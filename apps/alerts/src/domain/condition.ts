@@ -1,4 +1,6 @@
 import type { RuleKind } from '@tollkeeper/contracts';
+import type { BudgetPeriod, TimeSpan } from '@tollkeeper/kernel';
+import type { SavedBurn } from './burn.condition.ts';
 import type { CountableEvent } from './event.ts';
 import type { Span } from './coverage.ts';
 import type { SavedDeviation } from './deviation.condition.ts';
@@ -12,7 +14,7 @@ export interface Condition {
   /**
    * Takes the event into account. `unchanged`: already counted, or too old to matter. `became_true`: the condition is
    * met with the event and would not be without it. `still_true`: it is met either way. `not_met`: it is not met.
-   * `unknown`: from this event on, it would be met if enough were known of the past. Returned once, as `became_true` is.
+   * `unknown`: from this event on, it could be met, but too little is known of the past.
    */
   take(event: CountableEvent): Verdict;
   /** The events that met the condition, `event` being the one that completed it. */
@@ -46,6 +48,26 @@ export interface Evidence {
   lastEventAt: number;
   /** Only of `deviation_gte`. */
   deviation?: DeviationFacts;
+  /** Only of `burn_rate_gte`. */
+  burn?: BurnFacts;
+}
+
+/** How fast a budget burns. Times are epoch milliseconds. */
+export interface BurnFacts {
+  budgetId: string;
+  budgetName: string;
+  /** The value that the limit is for; null if the budget has no limit for each value, and for further values. */
+  value: string | null;
+  /** Whether it is about all values together that have no sums of their own. */
+  isOfOthers: boolean;
+  limitMicros: number;
+  periodKind: BudgetPeriod['kind'];
+  /** Null outside of a period that is once. */
+  period: TimeSpan | null;
+  /** Start of the long window. */
+  since: number;
+  longMicros: number;
+  shortMicros: number;
 }
 
 /** The spend of an agent in an hour, and its usual spend in that hour. */
@@ -66,6 +88,7 @@ interface SavedFields {
   first_occurrence: { spans: Span[] };
   spend_gte: { sum: SavedSum };
   deviation_gte: SavedDeviation;
+  burn_rate_gte: SavedBurn;
 }
 
 /** A condition as it is stored, by the kind of rule. */

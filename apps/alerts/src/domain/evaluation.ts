@@ -1,5 +1,5 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import type { DeviationFacts } from './condition.ts';
+import type { BurnFacts, DeviationFacts } from './condition.ts';
 import type { Outcome, Reason } from './evaluator.ts';
 import type { RuleCondition } from './rule-kinds.ts';
 
@@ -22,6 +22,8 @@ export interface Evaluation {
   settledMicros: number | null;
   /** Only of `deviation_gte`. */
   deviation?: DeviationFacts;
+  /** Only of `burn_rate_gte`. */
+  burn?: BurnFacts;
   cooldownUntil: number | null;
   /** Clock time of the decision. */
   evaluatedAt: number;

@@ -10,7 +10,7 @@ const T = 20 * 86_400_000;
 
 /** Decides on events, one after the other. */
 function deciderOf(rule: Rule) {
-  const window = openWindow(rule, new RuleHistory(), new SharedSums());
+  const window = openWindow(rule, new RuleHistory(), { sums: new SharedSums(), budgets: { of: () => null } });
   return (time: number) => evaluate(rule, window, eventAt(time));
 }
 
@@ -63,7 +63,7 @@ describe('a rule', () => {
     const history = new RuleHistory();
     for (let n = 0; n < MAX_ALERTS_PER_MINUTE; n += 1) history.fire(eventAt(T));
     const rule = ruleOf({ windowSeconds: 1, cooldownSeconds: 10 });
-    const window = openWindow(rule, history, new SharedSums());
+    const window = openWindow(rule, history, { sums: new SharedSums(), budgets: { of: () => null } });
     const limited = { outcome: 'suppressed', reason: 'rate_limited', cooldownUntil: null };
     expect(evaluate(rule, window, eventAt(T + 10_000))).toMatchObject(limited);
     expect(evaluate(rule, window, eventAt(T + 11_000))).toMatchObject(limited);

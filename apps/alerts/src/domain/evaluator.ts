@@ -1,9 +1,10 @@
 import type { TenantId } from '@tollkeeper/kernel';
+import type { BudgetTermsBook } from './budget.terms.ts';
 import type { Condition, Evidence, SavedCondition } from './condition.ts';
 import type { CountableEvent } from './event.ts';
 import type { DecisionPlace, RuleHistory, SuppressionReason } from './rule.history.ts';
 import type { Rule } from './rule.ts';
-import { selectionOf } from './rule-book.ts';
+import { dailyBudgetOf, selectionOf } from './rule-book.ts';
 import { openCondition } from './rule-kinds.ts';
 import type { SharedSums } from './shared-sums.ts';
 
@@ -35,14 +36,23 @@ export interface Decision extends DecisionPlace {
   cooldownUntil: number | null;
 }
 
+/** What windows of a workspace share. */
+export interface Shared {
+  sums: SharedSums;
+  budgets: BudgetTermsBook;
+}
+
 /** Opens the window of a rule: empty, or with the condition that was saved for the same revision. */
-export function openWindow(rule: Rule, history: RuleHistory, sums: SharedSums, saved?: SavedCondition): RuleWindow {
+export function openWindow(rule: Rule, history: RuleHistory, shared: Shared, saved?: SavedCondition): RuleWindow {
+  const { sums, budgets } = shared;
+  const budget = (id: string | null) => budgets.of(rule.tenantId, id ?? dailyBudgetOf(rule));
+  const source = { selection: selectionOf(rule), from: rule.effectiveAt.getTime(), sums, budget };
   return {
     tenantId: rule.tenantId,
     ruleId: rule.id,
     revision: rule.revision,
     history,
-    condition: openCondition(rule, { selection: selectionOf(rule), from: rule.effectiveAt.getTime(), sums }, saved),
+    condition: openCondition(rule, source, saved),
   };
 }
 

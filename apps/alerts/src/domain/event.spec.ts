@@ -52,7 +52,10 @@ describe('an event', () => {
     [
       'a settlement, with what it settles',
       made('spend.settled', 'e1', 'gw', 'S1'),
-      { agentId: 'a', settledMicros: 1, count: 1, percent: undefined, budget: undefined, labels: {} },
+      {
+        ...{ agentId: 'a', settledMicros: 1, count: 1, percent: undefined, budget: undefined, labels: {} },
+        call: { agent: 'a', plan: null, model: null, provider: null, key: 'key_1', labels: {} },
+      },
     ],
     [
       'another, which settles nothing and whose labels are not those of a call',
@@ -77,7 +80,7 @@ describe('an event', () => {
   ])('counts at its own time: %s', (_what, event, counted) => {
     const tenantId = provenTenantId('ws_1');
     const receivedAt = '2026-11-21T18:00:01.000Z';
-    expect(toCountableEvent({ tenantId, receivedAt, event })).toEqual({
+    expect(toCountableEvent({ tenantId, receivedAt, keyId: 'key_1', event })).toEqual({
       ...{ tenantId, id: 'e1', type: event.type, identity: expect.any(Number) },
       ...{ time: Date.parse(time), receivedAt: Date.parse(receivedAt), ...counted },
     });

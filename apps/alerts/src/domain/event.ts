@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import {
+  type BudgetedCall,
   type BudgetThresholdReachedEvent,
   countOf,
   type GatewayEvent,
@@ -11,6 +12,7 @@ import {
   LIMIT_SCOPES,
   type LimitScope,
   type ReachedBudget,
+  type SpendSettledEvent,
 } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
@@ -31,6 +33,8 @@ export interface CountableEvent {
   percent: number | undefined;
   /** The budget threshold that was reached; undefined for any other event, and for an unknown scope. */
   budget: ReachedBudget | undefined;
+  /** What a settlement is for, by which budgets select it; undefined for any other event. */
+  call: BudgetedCall | undefined;
   /** All labels of a call, also those of its agent and its key; empty for any other event. */
   labels: Labels;
   /** 48 bits that identify the event: two events with the same time and identity are one event that arrived twice. */
@@ -50,7 +54,7 @@ export function isLate({ time, receivedAt }: CountableEvent): boolean {
  * A settlement counts once, so an event with settled spend is identified by its settlement, any other event by source
  * and id. A settlement reported again with another time counts again, because windows keep no settlement ids.
  */
-export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRecord): CountableEvent {
+export function toCountableEvent({ tenantId, receivedAt, keyId, event }: GatewayEventRecord): CountableEvent {
   const settlement = isSpendSettled(event) ? event.data : undefined;
   const threshold = isThresholdReached(event) ? event.data : undefined;
   const budget = threshold && knownBudget(threshold);
@@ -65,12 +69,18 @@ export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRe
     settledMicros: settlement?.amount_micros ?? 0,
     percent: threshold?.reached_percent ?? threshold?.percent,
     budget,
+    call: settlement && toCall(settlement, keyId),
     labels: (isCall(event) ? event.data.labels : undefined) ?? NO_LABELS,
     identity: identityOf(settlement === undefined ? eventKey(event) : settlementKey(settlement.settlement_id)),
   };
 }
 
 const NO_LABELS: Labels = {};
+
+function toCall(settlement: SpendSettledEvent['data'], keyId: string | undefined): BudgetedCall {
+  const { agent_id: agent, plan_key: plan = null, model = null, provider = null, labels = NO_LABELS } = settlement;
+  return { agent, plan, model, provider, key: keyId ?? null, labels };
+}
 
 /** The agent whose daily budget has the scope id, if any. */
 const AGENT_OF: Record<LimitScope, (scopeId: string) => string | undefined> = {

@@ -1,4 +1,5 @@
 import type { TenantId } from '@tollkeeper/kernel';
+import type { BudgetTermsBook } from './budget.terms.ts';
 import type { SavedCondition } from './condition.ts';
 import { type CountableEvent, isLate } from './event.ts';
 import { type Decision, evaluate, openWindow, type RuleWindow } from './evaluator.ts';
@@ -51,7 +52,7 @@ export interface PartitionEvaluator {
  * are emptied, whenever that happens. Only where the clock of an event's receiver is ahead of the one that dated the
  * revision, an event that arrived before a change may count for the rule as it was or as it is now.
  */
-export function createPartitionEvaluator(book: RuleBook): PartitionEvaluator {
+export function createPartitionEvaluator(book: RuleBook, budgets: BudgetTermsBook): PartitionEvaluator {
   const workspaces = new Map<TenantId, WorkspaceWindows>();
   const totals = { bytes: 0, changedSize: { windows: 0, bytes: 0 } };
   let bookVersion = book.version;
@@ -65,7 +66,7 @@ export function createPartitionEvaluator(book: RuleBook): PartitionEvaluator {
         const rule = book.get(kept.window.ruleId);
         if (rule?.enabled === true && rule.revision === kept.window.revision) continue;
         if (rule === undefined) workspace.drop(kept);
-        else workspace.replace(kept, openWindow(rule, kept.window.history, workspace.sums));
+        else workspace.replace(kept, openWindow(rule, kept.window.history, { sums: workspace.sums, budgets }));
         anyClosed = true;
       }
       if (anyClosed) workspace.measure();
@@ -85,7 +86,7 @@ export function createPartitionEvaluator(book: RuleBook): PartitionEvaluator {
       if (rule === undefined) return;
       const saved = rule.enabled && rule.revision === revision ? condition : undefined;
       const workspace = workspaces.get(tenantId)!;
-      workspace.keep(openWindow(rule, new RuleHistory(history), workspace.sums, saved));
+      workspace.keep(openWindow(rule, new RuleHistory(history), { sums: workspace.sums, budgets }, saved));
     },
     close(tenantId) {
       workspaces.get(tenantId)?.close();
@@ -100,7 +101,8 @@ export function createPartitionEvaluator(book: RuleBook): PartitionEvaluator {
       workspace.sums.next();
       for (const rule of book.matching(event)) {
         const kept =
-          workspace.windows.get(rule.id) ?? workspace.keep(openWindow(rule, new RuleHistory(), workspace.sums));
+          workspace.windows.get(rule.id) ??
+          workspace.keep(openWindow(rule, new RuleHistory(), { sums: workspace.sums, budgets }));
         const decision = evaluate(rule, kept.window, event);
         workspace.noteChange(kept);
         if (decision !== null) decisions.push(decision);

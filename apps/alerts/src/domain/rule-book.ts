@@ -1,7 +1,8 @@
-import { haveLabels, type ScopeType } from '@tollkeeper/contracts';
+import { dailyBudgetId, haveLabels, type ScopeType } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { CountableEvent } from './event.ts';
 import type { Rule } from './rule.ts';
+import { isAboutBudget } from './rule-kinds.ts';
 
 /** The rules of all workspaces. Enabled rules are indexed by what they count. */
 export interface RuleBook {
@@ -17,6 +18,8 @@ export interface RuleBook {
   countsType(type: string): boolean;
   /** Whether an enabled rule of the workspace counts events of the type, from any agent. */
   counts(tenantId: string, type: string): boolean;
+  /** The workspaces with enabled rules about budgets. */
+  tenantsWithBudgets(): Iterable<TenantId>;
   /** The rules that count the event: enabled, in scope, with matching filters, in force when it was received. */
   matching(event: CountableEvent): Rule[];
 }
@@ -78,6 +81,12 @@ export function createRuleBook(): RuleBook {
       const byType = byTenant.get(tenantId)?.byType;
       return byType !== undefined && (byType.has(type) || byType.has(ANY));
     },
+    *tenantsWithBudgets() {
+      for (const { all } of byTenant.values()) {
+        const rule = all.find(({ enabled, condition }) => enabled && isAboutBudget(condition));
+        if (rule !== undefined) yield rule.tenantId;
+      }
+    },
     matching({ tenantId, agentId, type, percent, labels, receivedAt }) {
       const matching: Rule[] = [];
       const byType = byTenant.get(tenantId)?.byType;
@@ -104,6 +113,17 @@ const AGENT_OF: Record<ScopeType, (rule: Rule) => string> = {
 /** The agent whose events the rule counts; {@link ANY} for all agents. */
 function agentOf(rule: Rule): string {
   return AGENT_OF[rule.scopeType](rule);
+}
+
+const DAILY_BUDGET_OF: Record<ScopeType, (rule: Rule) => string> = {
+  workspace: () => dailyBudgetId('workspace', ''),
+  tenant: () => dailyBudgetId('workspace', ''),
+  agent: ({ scopeId }) => dailyBudgetId('agent', scopeId),
+};
+
+/** Id of the daily budget of the rule's workspace or agent. */
+export function dailyBudgetOf(rule: Rule): string {
+  return DAILY_BUDGET_OF[rule.scopeType](rule);
 }
 
 /** The same for rules of a workspace that count the same events while all of them are in force. */

@@ -28,7 +28,7 @@ const KINDS = [
   },
 ] as const;
 
-const alone = () => ({ selection: '', from: 0, sums: new SharedSums() });
+const alone = () => ({ selection: '', from: 0, sums: new SharedSums(), budget: () => null });
 /** Of a rule that shares nothing. */
 const openCondition = (watch: Parameters<typeof openWith>[0], saved?: SavedCondition) =>
   openWith(watch, alone(), saved);

@@ -1,4 +1,5 @@
 import type { RuleKind } from '@tollkeeper/contracts';
+import { BurnCondition, type BurnFields, burnLayout } from './burn.condition.ts';
 import type { Condition, SavedCondition } from './condition.ts';
 import { DEVIATION_LAYOUT, DeviationCondition, type DeviationFields } from './deviation.condition.ts';
 import { MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
@@ -17,6 +18,11 @@ export interface Thresholds {
   /** Only of `deviation_gte`: the multiple of the median, and the least spend in USD micros. */
   times?: number | undefined;
   minMicros?: number | undefined;
+  /** Only of `burn_rate_gte`: see `BurnFields`. */
+  budgetId?: string | null | undefined;
+  permille?: number | undefined;
+  longSeconds?: number | undefined;
+  shortSeconds?: number | undefined;
 }
 
 interface ConditionFields {
@@ -24,6 +30,7 @@ interface ConditionFields {
   first_occurrence: unknown;
   spend_gte: { thresholdMicros: number };
   deviation_gte: DeviationFields;
+  burn_rate_gte: BurnFields;
 }
 
 /** The condition that must be met for a rule to fire; a {@link Condition} evaluates it. */
@@ -80,10 +87,25 @@ const KINDS: { [K in RuleKind]: Kind<K> } = {
     savedBytes: ({ sum, steps }) => sum.entries.byteLength + bytesOfSteps(steps),
     cheaper: 'Set rule_kind to spend_gte with a low rule_config.threshold_micros',
   },
+  burn_rate_gte: {
+    of: ({ budgetId = null, permille = 0, longSeconds = 0, shortSeconds = 0 }) => ({
+      ...{ kind: 'burn_rate_gte', budgetId, permille, longSeconds, shortSeconds },
+    }),
+    describe: ({ kind: _kind, ...fields }) => ({ threshold: 0, thresholdMicros: 0, ...fields }),
+    open: (fields, window, saved) => new BurnCondition(fields, window, saved),
+    cost: (fields) => RECENT_BYTES + mostBytes(burnLayout(fields)),
+    savedBytes: ({ sum, steps }) => sum.entries.byteLength + bytesOfSteps(steps),
+    cheaper: 'Set rule_kind to spend_gte with a low rule_config.threshold_micros',
+  },
 };
 
 function kindOf<K extends RuleKind>({ kind }: RuleCondition<K>): Kind<K> {
   return KINDS[kind];
+}
+
+/** Whether the condition depends on a budget, which then has to be read. */
+export function isAboutBudget(condition: RuleCondition): boolean {
+  return thresholdsOf(condition).budgetId !== undefined;
 }
 
 /** The condition of the kind with these thresholds; parameters that the kind does not have are ignored. */

@@ -32,6 +32,7 @@ function useCases(given: Partial<RuleFacts> = {}, meanwhile = given) {
     evaluations: { list: async () => [] },
     agents: { has: async (_tenantId, agentId) => agentId === 'planner' },
     channels: { find: async () => [] },
+    readBudgets: async () => new Map(),
     clock: () => NOW,
   });
 }

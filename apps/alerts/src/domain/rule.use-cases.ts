@@ -1,5 +1,6 @@
 import type { Cause, ChannelSummary } from '@tollkeeper/contracts';
 import { AppError, type Clock, type ErrorDetail, newId, type TenantId } from '@tollkeeper/kernel';
+import type { BudgetReader } from './budget.terms.ts';
 import type { Evaluation, EvaluationStore } from './evaluation.ts';
 import {
   MAX_NOTIFIED_CHANNELS,
@@ -11,7 +12,7 @@ import {
   type RuleStore,
   startsEmpty,
 } from './rule.ts';
-import { costOf, wayToLowerCost } from './rule-kinds.ts';
+import { costOf, thresholdsOf, wayToLowerCost } from './rule-kinds.ts';
 
 /** What people can do with rules. Every method rejects with `not_found` for a rule of another workspace. */
 export interface RuleUseCases {
@@ -46,10 +47,13 @@ export interface RuleUseCaseDeps {
   evaluations: EvaluationStore;
   agents: AgentDirectory;
   channels: ChannelDirectory;
+  readBudgets: BudgetReader;
   clock: Clock;
 }
 
-export function createRuleUseCases({ store, evaluations, agents, channels, clock }: RuleUseCaseDeps): RuleUseCases {
+export function createRuleUseCases(deps: RuleUseCaseDeps): RuleUseCases {
+  const { store, evaluations, agents, channels, readBudgets, clock } = deps;
+
   async function get(tenantId: TenantId, ruleId: string): Promise<Rule> {
     const rule = await store.find(tenantId, ruleId);
     if (rule === null) throw noSuchRule();
@@ -67,12 +71,19 @@ export function createRuleUseCases({ store, evaluations, agents, channels, clock
     }
   }
 
+  async function budgetProblems(tenantId: TenantId, { condition }: RuleDraft): Promise<ErrorDetail[]> {
+    const { budgetId } = thresholdsOf(condition);
+    if (budgetId === undefined || budgetId === null) return [];
+    if ((await readBudgets(tenantId)).has(budgetId)) return [];
+    return [{ path: 'rule_config.budget_id', message: 'must be an active budget of this workspace' }];
+  }
+
   return {
     list: (tenantId) => store.list(tenantId),
     get,
 
     async create(tenantId, draft, cause) {
-      const problems = await scopeProblems(tenantId, draft);
+      const problems = [...(await scopeProblems(tenantId, draft)), ...(await budgetProblems(tenantId, draft))];
       const found = await channels.find(tenantId, draft.channelIds);
       const id = newId('rule');
       const decide = (facts: RuleFacts): Rule => {
@@ -91,7 +102,10 @@ export function createRuleUseCases({ store, evaluations, agents, channels, clock
     async edit(tenantId, ruleId, edit, cause) {
       const before = await get(tenantId, ruleId);
       const checked = edit(before);
-      const problems = sameScope(checked, before) ? [] : await scopeProblems(tenantId, checked);
+      const problems = [
+        ...(sameScope(checked, before) ? [] : await scopeProblems(tenantId, checked)),
+        ...(sameBudget(checked, before) ? [] : await budgetProblems(tenantId, checked)),
+      ];
       // Only added channels are checked with the notifier, so a rule can be disabled while the notifier is unreachable.
       const asked = addedChannels(checked, before);
       const found = await channels.find(tenantId, asked);
@@ -100,7 +114,7 @@ export function createRuleUseCases({ store, evaluations, agents, channels, clock
         if (current === null) throw noSuchRule();
         const draft = edit(current);
         const added = addedChannels(draft, current);
-        if (!sameScope(draft, checked) || !added.every((id) => asked.includes(id))) {
+        if (!sameScope(draft, checked) || !sameBudget(draft, checked) || !added.every((id) => asked.includes(id))) {
           throw new AppError('conflict', 'The rule was changed by another request. Try again.');
         }
         requireNone([...problems, ...channelProblems(draft, added, facts)]);
@@ -125,6 +139,10 @@ export function createRuleUseCases({ store, evaluations, agents, channels, clock
 
 function sameScope(a: RuleDraft, b: RuleDraft): boolean {
   return a.scopeType === b.scopeType && a.scopeId === b.scopeId;
+}
+
+function sameBudget(a: RuleDraft, b: RuleDraft): boolean {
+  return thresholdsOf(a.condition).budgetId === thresholdsOf(b.condition).budgetId;
 }
 
 function addedChannels(draft: RuleDraft, before: RuleDraft): string[] {

@@ -68,8 +68,9 @@ function bytesOfSeries(chunkSteps: number): number {
 export class StepSums {
   readonly #layout: StepLayout;
   readonly #chunks = new Map<number, Map<string, Float64Array>>();
-  /** By series, its oldest kept step with spend. */
+  /** By series, its oldest kept step with spend, and its newest. */
   readonly #first = new Map<string, number>();
+  readonly #last = new Map<string, number>();
   #newest = -Infinity;
   #arrays = 0;
   readonly #unsaved = new Set<number>();
@@ -81,6 +82,11 @@ export class StepSums {
       for (const [index, name] of names.entries()) {
         this.#arrayOf(chunk, name).set(micros.subarray(chunkSteps * index, chunkSteps * (index + 1)));
         if (!this.#first.has(name)) this.#first.set(name, this.#firstIn(name)!);
+        const last = this.#chunks
+          .get(chunk)!
+          .get(name)!
+          .findLastIndex((sum) => sum > 0);
+        this.#last.set(name, chunk * chunkSteps + last);
       }
       this.#newest = Math.max(this.#newest, chunk);
     }
@@ -100,6 +106,7 @@ export class StepSums {
     const after = Math.min(before + micros, MAX_COUNTED_MICROS);
     sums[place] = after;
     this.#first.set(series, Math.min(step, this.#first.get(series) ?? step));
+    this.#last.set(series, Math.max(step, this.#last.get(series) ?? step));
     return { series, step, before, after };
   }
 
@@ -107,6 +114,24 @@ export class StepSums {
   at(series: string, step: number): number {
     const chunk = Math.floor(step / this.#layout.chunkSteps);
     return this.#chunks.get(chunk)?.get(series)?.[step - chunk * this.#layout.chunkSteps] ?? 0;
+  }
+
+  /** Sum of the steps from `from` to `to`, which are of at most two chunks. Exact up to the greatest safe integer. */
+  sum(series: string, from: number, to: number): number {
+    const { chunkSteps } = this.#layout;
+    let total = 0;
+    for (let chunk = Math.floor(from / chunkSteps); chunk * chunkSteps <= to; chunk += 1) {
+      const sums = this.#chunks.get(chunk)?.get(series);
+      if (sums === undefined) continue;
+      const end = Math.min(to - chunk * chunkSteps, chunkSteps - 1);
+      for (let place = Math.max(0, from - chunk * chunkSteps); place <= end; place += 1) total += sums[place]!;
+    }
+    return total;
+  }
+
+  /** The newest step of the series with spend. */
+  lastStep(series: string): number {
+    return this.#last.get(series)!;
   }
 
   /** The oldest step of the series that is kept and has spend. It may have begun before the first event came. */
@@ -176,8 +201,8 @@ export class StepSums {
     }
     for (const name of new Set(gone.flatMap(([, series]) => [...series.keys()]))) {
       const first = this.#firstIn(name);
-      if (first === undefined) this.#first.delete(name);
-      else this.#first.set(name, first);
+      if (first !== undefined) this.#first.set(name, first);
+      else for (const known of [this.#first, this.#last]) known.delete(name);
     }
   }
 

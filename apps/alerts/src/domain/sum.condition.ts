@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { BudgetTerms } from './budget.terms.ts';
 import type { Condition, Evidence, SavedCondition, Verdict } from './condition.ts';
 import { type CountableEvent, MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
 import { emptySum, type EntryForm, type SavedSum } from './saved-sum.ts';
@@ -59,6 +60,8 @@ export interface EventSource {
   from: number;
   /** The sums of the rule's workspace. */
   sums: SharedSums;
+  /** The budget with the id, or the daily budget of the rule's scope: see `BudgetTermsBook.of`. */
+  budget: (budgetId: string | null) => BudgetTerms | null | undefined;
 }
 
 export interface SumWindow extends EventSource {

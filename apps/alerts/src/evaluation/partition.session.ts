@@ -1,5 +1,6 @@
 import type { RecordBatch } from '@tollkeeper/event-log';
 import type { Clock, TenantId } from '@tollkeeper/kernel';
+import type { BudgetTermsBook } from '../domain/budget.terms.ts';
 import type { CountableEvent } from '../domain/event.ts';
 import type { Decision, Outcome } from '../domain/evaluator.ts';
 import type { RuleBook } from '../domain/rule-book.ts';
@@ -64,6 +65,7 @@ export interface PartitionSessionDeps {
   topic: string;
   partition: number;
   book: RuleBook;
+  budgets: BudgetTermsBook;
   watcher: RuleWatcher;
   recorder: EvaluationRecorder;
   memory: WindowMemory;

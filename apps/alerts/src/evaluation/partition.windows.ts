@@ -1,4 +1,5 @@
 import type { Clock, TenantId } from '@tollkeeper/kernel';
+import type { BudgetTermsBook } from '../domain/budget.terms.ts';
 import type { CountableEvent } from '../domain/event.ts';
 import type { Decision } from '../domain/evaluator.ts';
 import { createPartitionEvaluator, type SavedWindow } from '../domain/partition.evaluator.ts';
@@ -39,14 +40,15 @@ export interface PartitionWindows {
 export function createPartitionWindows(deps: {
   partition: number;
   book: RuleBook;
+  budgets: BudgetTermsBook;
   memory: WindowMemory;
   recorder: Pick<EvaluationRecorder, 'load' | 'sizeOf'>;
   /** The stored state. */
   setAside: ReadonlyMap<TenantId, number>;
   clock: Clock;
 }): PartitionWindows {
-  const { partition, book, memory, recorder, clock } = deps;
-  const evaluator = createPartitionEvaluator(book);
+  const { partition, book, budgets, memory, recorder, clock } = deps;
+  const evaluator = createPartitionEvaluator(book, budgets);
   const aside = new SetAsideWorkspaces(deps.setAside, clock);
   const holder = createPartitionHolder(evaluator, aside);
 

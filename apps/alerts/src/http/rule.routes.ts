@@ -1,7 +1,7 @@
 import { alertSchema, moment, RULE_KINDS } from '@tollkeeper/contracts';
 import { defineRoute, mergePatch, mergePatchBodies, parseMerged, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
-import { toDeviation, toSpend, toTimestamp, toTimestampOrNull } from '../domain/alert.record.ts';
+import { toBurn, toDeviation, toSpend, toTimestamp, toTimestampOrNull } from '../domain/alert.record.ts';
 import type { Evaluation } from '../domain/evaluation.ts';
 import type { RuleDraft } from '../domain/rule.ts';
 import { thresholdsOf } from '../domain/rule-kinds.ts';
@@ -34,6 +34,7 @@ const evaluation = z
     threshold: z.int(),
     spend: alertSchema.shape.spend,
     deviation: alertSchema.shape.deviation,
+    burn: alertSchema.shape.burn,
     cooldown_until: moment.nullable().meta({ description: 'End of the suppressing cooldown, in event time' }),
     evaluated_at: moment,
   })
@@ -172,6 +173,7 @@ function toEvaluationBody(decision: Evaluation): z.output<typeof evaluation> {
     threshold: thresholdsOf(decision.condition).threshold,
     spend: toSpend(decision),
     ...toDeviation(decision),
+    ...toBurn(decision),
     cooldown_until: toTimestampOrNull(decision.cooldownUntil),
     evaluated_at: toTimestamp(decision.evaluatedAt),
   };

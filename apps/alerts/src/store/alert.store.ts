@@ -51,6 +51,7 @@ function alertSchema(retentionSeconds: number): Schema<StoredAlert> {
       settledMicros: { type: Number, default: null },
       budget: { type: Schema.Types.Mixed, default: null },
       deviation: Schema.Types.Mixed,
+      burn: Schema.Types.Mixed,
       channelIds: texts,
       windowStart: number,
       windowEnd: number,

@@ -7,7 +7,7 @@ import { SharedSums } from '../domain/shared-sums.ts';
 import { sizeOfDecision } from './evaluation.recorder.ts';
 
 function sizeOf(rule: Rule) {
-  const window = openWindow(rule, new RuleHistory(), new SharedSums());
+  const window = openWindow(rule, new RuleHistory(), { sums: new SharedSums(), budgets: { of: () => null } });
   return sizeOfDecision(evaluate(rule, window, eventAt(20 * 86_400_000))!);
 }
 

@@ -230,6 +230,7 @@ function toEvaluation(decision: Decision, evaluatedAt: number): Evaluation {
     eventCount: evidence.eventCount,
     settledMicros: evidence.settledMicros,
     ...(evidence.deviation && { deviation: evidence.deviation }),
+    ...(evidence.burn && { burn: evidence.burn }),
     condition: rule.condition,
     cooldownUntil,
     evaluatedAt,

@@ -1,5 +1,6 @@
 import type { RuleKind } from '@tollkeeper/contracts';
 import type { mongo } from 'mongoose';
+import type { SavedBurn } from '../domain/burn.condition.ts';
 import type { SavedCondition } from '../domain/condition.ts';
 import type { Span } from '../domain/coverage.ts';
 import type { SavedHistory } from '../domain/rule.history.ts';
@@ -35,6 +36,8 @@ export interface StoredWindow {
   spans: Span[];
   /** Only of conditions with sums by step of time, which are stored in pieces of their own. */
   steps?: StoredSteps;
+  /** Only of `burn_rate_gte`. */
+  burn?: Pick<SavedBurn, 'terms' | 'met'>;
   decisions: SavedHistory['decisions'];
   minutes: SavedHistory['minutes'];
 }
@@ -82,6 +85,7 @@ export function sumOf(condition: SavedCondition): SavedSum | null {
     case 'event_count_gte':
     case 'spend_gte':
     case 'deviation_gte':
+    case 'burn_rate_gte':
       return condition.sum;
   }
 }
@@ -94,11 +98,12 @@ export function stepsOf(condition: SavedCondition): SavedSteps | null {
     case 'spend_gte':
       return null;
     case 'deviation_gte':
+    case 'burn_rate_gte':
       return condition.steps;
   }
 }
 
-export function fromCondition(condition: SavedCondition): Pick<StoredWindow, 'sampleIds' | 'spans' | 'steps'> {
+export function fromCondition(condition: SavedCondition): Pick<StoredWindow, 'sampleIds' | 'spans' | 'steps' | 'burn'> {
   switch (condition.kind) {
     case 'first_occurrence':
       return { sampleIds: [], spans: condition.spans };
@@ -108,6 +113,12 @@ export function fromCondition(condition: SavedCondition): Pick<StoredWindow, 'sa
     case 'deviation_gte': {
       const { from, until, heldBytes } = condition.steps;
       return { sampleIds: condition.sum.sampleIds, spans: [], steps: { from, until, bytes: heldBytes } };
+    }
+    case 'burn_rate_gte': {
+      const { from, until, heldBytes } = condition.steps;
+      const { terms, met } = condition;
+      const steps = { from, until, bytes: heldBytes };
+      return { sampleIds: condition.sum.sampleIds, spans: [], steps, burn: { terms, met } };
     }
   }
 }
@@ -129,6 +140,10 @@ export function toCondition(window: StoredWindow, read: ReadPieces): SavedCondit
     case 'deviation_gte': {
       const metUntil = window.metUntil?.getTime() ?? null;
       return { kind, sum: readSum(window, read), steps: toSteps(_id, steps, read.byId), metUntil };
+    }
+    case 'burn_rate_gte': {
+      const { terms, met } = window.burn ?? { terms: null, met: [] };
+      return { kind, sum: readSum(window, read), steps: toSteps(_id, steps, read.byId), terms, met };
     }
   }
 }

@@ -1,6 +1,6 @@
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { driverCollection } from '@tollkeeper/mongo';
-import { type ClientSession, type Connection, mongo, Schema } from 'mongoose';
+import { type ClientSession, type Connection, type mongo, Schema } from 'mongoose';
 import type { SavedWindow } from '../domain/partition.evaluator.ts';
 import { BYTES_PER_ENTRY, FIELDS, isWhole } from '../domain/saved-sum.ts';
 import { HELD_BYTES_PER_WINDOW } from '../domain/workspace.windows.ts';

@@ -2126,12 +2126,12 @@ export type AlertRuleInput = {
      * Id of the workspace, or of the agent
      */
     scope_id: string;
-    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte';
+    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte' | 'burn_rate_gte';
     description?: string;
     enabled?: boolean;
     rule_config: {
         /**
-         * Length of the window in seconds. For `deviation_gte`, whose window is an hour: 3600 or absent
+         * Length of the window in seconds. For `deviation_gte`, whose window is an hour: 3600 or absent. For `burn_rate_gte`: absent, or `long_seconds`
          */
         window_seconds?: number;
         /**
@@ -2150,9 +2150,25 @@ export type AlertRuleInput = {
          * For `deviation_gte`: below this many USD micros in an hour, the rule does not fire. For other kinds: 0 or absent
          */
         min_micros?: number;
+        /**
+         * For `burn_rate_gte` of a workspace: the budget; null or absent for the daily budget of the workspace or the agent of the rule. For other kinds: null or absent
+         */
+        budget_id?: string | null;
+        /**
+         * For `burn_rate_gte`: the part of the limit that goes within `long_seconds` at the rate that fires the rule, in steps of 0.001. For other kinds: 0 or absent
+         */
+        fraction?: number;
+        /**
+         * For `burn_rate_gte`: length of the long window, a multiple of 60. It consists of 60 steps. For other kinds: 0 or absent
+         */
+        long_seconds?: number;
+        /**
+         * For `burn_rate_gte`: length of the short window, in which the budget must burn at the same rate: a multiple of a 60th of `long_seconds`, and shorter. For other kinds: 0 or absent
+         */
+        short_seconds?: number;
         filters?: {
             /**
-             * Types of events that the rule counts; empty or absent means all types. For `spend_gte` and `deviation_gte`: only `spend.settled`
+             * Types of events that the rule counts; empty or absent means all types. For `spend_gte`, `deviation_gte` and `burn_rate_gte`: only `spend.settled`
              */
             event_types?: Array<string>;
             /**
@@ -2185,7 +2201,7 @@ export type AlertRulePatch = {
     severity?: 'info' | 'low' | 'medium' | 'high' | 'critical' | null;
     scope_type?: 'tenant' | 'workspace' | 'agent' | null;
     scope_id?: string | null;
-    rule_kind?: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte' | null;
+    rule_kind?: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte' | 'burn_rate_gte' | null;
     description?: string | null;
     enabled?: boolean | null;
     cooldown_seconds?: number | null;
@@ -2196,6 +2212,10 @@ export type AlertRulePatch = {
         threshold_micros?: number | null;
         times?: number | null;
         min_micros?: number | null;
+        budget_id?: string | null | null;
+        fraction?: number | null;
+        long_seconds?: number | null;
+        short_seconds?: number | null;
         filters?: {
             event_types?: Array<string> | null;
             percents?: Array<number> | null;
@@ -2241,7 +2261,7 @@ export type AlertRule = {
      */
     scope_type: 'tenant' | 'workspace' | 'agent';
     scope_id: string;
-    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte';
+    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte' | 'burn_rate_gte';
     rule_config: {
         window_seconds: number;
         /**
@@ -2260,6 +2280,22 @@ export type AlertRule = {
          * For `deviation_gte`: below this many USD micros in an hour, the rule does not fire. For other kinds: absent
          */
         min_micros?: number;
+        /**
+         * For `burn_rate_gte`: the budget; absent for the daily budget of the scope, and for other kinds
+         */
+        budget_id?: string;
+        /**
+         * For `burn_rate_gte`: the part of the limit that goes within `long_seconds`. For other kinds: absent
+         */
+        fraction?: number;
+        /**
+         * Only of `burn_rate_gte`: length of the long window
+         */
+        long_seconds?: number;
+        /**
+         * Only of `burn_rate_gte`: length of the short window
+         */
+        short_seconds?: number;
         filters: {
             event_types: Array<string>;
             percents: Array<number>;
@@ -2304,7 +2340,7 @@ export type AlertRuleEvaluation = {
     /**
      * Kind of the rule at the time of the decision
      */
-    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte';
+    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte' | 'burn_rate_gte';
     event_count: number;
     threshold: number;
     /**
@@ -2354,6 +2390,53 @@ export type AlertRuleEvaluation = {
         min_micros: number;
     };
     /**
+     * For `burn_rate_gte`; absent for other kinds
+     */
+    burn?: {
+        budget_id: string;
+        budget_name: string;
+        /**
+         * The value that the limit is for, if the budget has one for each
+         */
+        value?: string;
+        /**
+         * Whether it is about all further values together, if the budget has more than 20
+         */
+        is_of_others?: boolean;
+        /**
+         * The limit in USD micros
+         */
+        limit_micros: number;
+        /**
+         * The period of the budget; null outside of a period that is once
+         */
+        period: {
+            kind: string;
+            start: string;
+            end: string;
+        } | null;
+        /**
+         * The part of the limit that goes within the long window at this rate
+         */
+        fraction: number;
+        /**
+         * Length of the long window
+         */
+        long_seconds: number;
+        /**
+         * Length of the short window
+         */
+        short_seconds: number;
+        /**
+         * Spend in the long window, in USD micros
+         */
+        long_micros: number;
+        /**
+         * Spend in the short window, in USD micros
+         */
+        short_micros: number;
+    };
+    /**
      * End of the suppressing cooldown, in event time
      */
     cooldown_until: string | null;
@@ -2365,7 +2448,7 @@ export type Alert = {
     tenant_id: string;
     rule_id: string;
     rule_name: string;
-    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte';
+    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte' | 'burn_rate_gte';
     severity: 'info' | 'low' | 'medium' | 'high' | 'critical';
     status: 'firing' | 'acknowledged' | 'resolved';
     scope_type: 'tenant' | 'workspace' | 'agent';
@@ -2461,6 +2544,53 @@ export type Alert = {
             end: string;
         };
     } | null;
+    /**
+     * For `burn_rate_gte`; absent for other kinds
+     */
+    burn?: {
+        budget_id: string;
+        budget_name: string;
+        /**
+         * The value that the limit is for, if the budget has one for each
+         */
+        value?: string;
+        /**
+         * Whether it is about all further values together, if the budget has more than 20
+         */
+        is_of_others?: boolean;
+        /**
+         * The limit in USD micros
+         */
+        limit_micros: number;
+        /**
+         * The period of the budget; null outside of a period that is once
+         */
+        period: {
+            kind: string;
+            start: string;
+            end: string;
+        } | null;
+        /**
+         * The part of the limit that goes within the long window at this rate
+         */
+        fraction: number;
+        /**
+         * Length of the long window
+         */
+        long_seconds: number;
+        /**
+         * Length of the short window
+         */
+        short_seconds: number;
+        /**
+         * Spend in the long window, in USD micros
+         */
+        long_micros: number;
+        /**
+         * Spend in the short window, in USD micros
+         */
+        short_micros: number;
+    };
     /**
      * For `deviation_gte`; absent for other kinds
      */

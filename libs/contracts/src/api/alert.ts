@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { budgetThresholdReachedData } from '../event-schemas.ts';
+import { budgetId } from './budgets.ts';
 import { micros, moment } from './primitives.ts';
 
 /** Severities of an alert, least severe first. */
@@ -10,7 +11,13 @@ export type Severity = (typeof SEVERITIES)[number];
 export const SCOPE_TYPES = ['tenant', 'workspace', 'agent'] as const;
 export type ScopeType = (typeof SCOPE_TYPES)[number];
 
-export const RULE_KINDS = ['event_count_gte', 'first_occurrence', 'spend_gte', 'deviation_gte'] as const;
+export const RULE_KINDS = [
+  'event_count_gte',
+  'first_occurrence',
+  'spend_gte',
+  'deviation_gte',
+  'burn_rate_gte',
+] as const;
 export type RuleKind = (typeof RULE_KINDS)[number];
 
 /** `firing → acknowledged → resolved`, or `firing → resolved`. */
@@ -45,6 +52,27 @@ const deviationSchema = z.object({
   weeks: z.int().meta({ description: 'Number of earlier weeks that the median is of, at most 4' }),
   times: z.int().meta({ description: 'The multiple of the median at which the rule fires' }),
   min_micros: micros.meta({ description: 'The least spend in an hour at which the rule fires, in USD micros' }),
+});
+
+/** A budget that burns too fast. */
+const burnSchema = z.object({
+  budget_id: budgetId,
+  budget_name: z.string(),
+  value: z.string().optional().meta({ description: 'The value that the limit is for, if the budget has one for each' }),
+  is_of_others: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether it is about all further values together, if the budget has more than 20' }),
+  limit_micros: micros.meta({ description: 'The limit in USD micros' }),
+  period: z
+    .object({ kind: z.string().max(32), start: moment, end: moment })
+    .nullable()
+    .meta({ description: 'The period of the budget; null outside of a period that is once' }),
+  fraction: z.number().meta({ description: 'The part of the limit that goes within the long window at this rate' }),
+  long_seconds: z.int().meta({ description: 'Length of the long window' }),
+  short_seconds: z.int().meta({ description: 'Length of the short window' }),
+  long_micros: micros.meta({ description: 'Spend in the long window, in USD micros' }),
+  short_micros: micros.meta({ description: 'Spend in the short window, in USD micros' }),
 });
 
 /**
@@ -88,6 +116,7 @@ export const alertSchema = z.object({
   budget: reachedBudgetSchema.nullable().meta({
     description: 'The budget threshold that the triggering event reported; null for events of other types',
   }),
+  burn: burnSchema.optional().meta({ description: 'For `burn_rate_gte`; absent for other kinds' }),
   deviation: deviationSchema.optional().meta({ description: 'For `deviation_gte`; absent for other kinds' }),
   sample_event_ids: z
     .array(z.string())

@@ -1,7 +1,7 @@
 import type { Api } from '@tollkeeper/client';
 import { withLabels } from '../format/labels.ts';
 import { money } from '../format/money.ts';
-import { count } from '../format/numbers.ts';
+import { count, percent } from '../format/numbers.ts';
 import { duration } from '../format/time.ts';
 import { limitNoun, whoseBudget } from './budget-words.ts';
 import { eventsOf, firstEventOf } from './events.ts';
@@ -94,6 +94,20 @@ const LINES: Record<Api.Alert['rule_kind'], KindLines> = {
       return `${money(spent_micros)} of ${money(least)}`;
     },
   },
+  burn_rate_gte: {
+    alert({ burn }) {
+      const { budget_name, value, is_of_others: others, limit_micros, fraction, ...spent } = burn!;
+      const whose = others === true ? ' for further values' : value === undefined ? '' : ` for ${value}`;
+      const amount = `${money(spent.long_micros)} of ${money(limit_micros)}`;
+      const long = `within ${inWords(spent.long_seconds)}`;
+      const short = `${money(spent.short_micros)} within ${inWords(spent.short_seconds)}`;
+      return `${budget_name}${whose}: ${amount} spent ${long} (${short}; threshold ${percent(fraction)})`;
+    },
+    evaluation({ burn }) {
+      const { long_micros, limit_micros, fraction } = burn!;
+      return `${money(long_micros)} of ${money(Math.ceil(fraction * limit_micros))}`;
+    },
+  },
 };
 
 /** A newer service may have kinds that this page does not know. */
@@ -154,7 +168,8 @@ export const alerts = {
   detail: 'Alert',
   seeCalls: 'See the calls',
   seeAgents: 'See the agents',
-  changeBudget: 'Change the budget',
+  changeBudget: 'Raise the budget',
+  seeSpend: 'See the calls',
   acknowledge: 'Acknowledge',
   resolve: 'Resolve',
   acknowledged: 'Alert acknowledged',

@@ -34,6 +34,12 @@ export function ruleLine({ rule_kind, rule_config, scope_type, scope_id }: RuleW
       const usual = 'the median of the same hour in the last 4 weeks';
       return `${money(min_micros)} or more spent in an hour, and ${count(times)} times ${usual}, ${whose.each}${labels}`;
     }
+    case 'burn_rate_gte': {
+      const { budget_id, fraction = 0, long_seconds = 0, short_seconds = 0 } = rule_config;
+      const budget = budget_id ?? `the daily budget, ${whose.spend}`;
+      const short = `and at that rate within ${inWords(short_seconds)}`;
+      return `${percent(fraction)} or more spent within ${inWords(long_seconds)}, ${short}, of ${budget}`;
+    }
   }
 }
 
@@ -78,6 +84,7 @@ export const rules = {
       first_occurrence: 'an event occurs for the first time in a while',
       spend_gte: 'spend reaches a threshold',
       deviation_gte: 'an agent spends far more than usual',
+      burn_rate_gte: 'a budget is used up too fast',
     } satisfies Record<Api.AlertRule['rule_kind'], string>,
     events: 'Event types',
     eventsHint: 'Select none to count all.',
@@ -88,6 +95,17 @@ export const rules = {
     timesHint: 'Usual is the median of the same hour of the week in the last 4 weeks. An agent needs a week first.',
     timesBad: 'Enter a whole number from 1 to 1,000.',
     leastAmount: 'At least, in USD per hour',
+    budget: 'Budget ID',
+    budgetHint: 'Such as bud_4fG0aZ8k. Leave empty for the daily budget of the workspace, or of the agent below.',
+    budgetBad: 'Enter the ID of a budget, which begins with bud_, and choose no agent. Or leave it empty.',
+    share: 'Percent of the budget',
+    shareHint: 'How much of the budget is spent within the long window at the rate that fires.',
+    shareBad: 'Enter a percentage from 0.1 to 100, with at most one decimal.',
+    long: 'Long window (minutes)',
+    longBad: 'Enter a whole number of minutes from 1 to 43,200 (30 days).',
+    short: 'Short window (minutes)',
+    shortHint: 'The rule fires only while the budget burns in this window too.',
+    shortBad: 'Enter a multiple of a 60th of the long window that is shorter than it, such as 5 of 60 minutes.',
     window: 'Time window',
     windowFirst: 'Quiet time before',
     minutes: 'minutes',

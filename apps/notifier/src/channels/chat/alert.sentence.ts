@@ -81,7 +81,19 @@ const SENTENCES: Record<RuleKind, (alert: ShownAlert) => string> = {
     const threshold = `${times} times that, and ${usd(min_micros)}`;
     return `${who} spent ${usd(spent_micros)} ${since} (${usual}; threshold ${threshold}). ${whatToDo}`;
   },
+  burn_rate_gte({ burn, window }) {
+    const { budget_name, value, is_of_others: others, limit_micros, fraction, ...spent } = burn!;
+    const whoseValue = others === true ? ' for further values' : value === undefined ? '' : ` for ${shown(value)}`;
+    const amount = `${usd(spent.long_micros)} of ${usd(limit_micros)}`;
+    const long = `within ${lengthOf(spent.long_seconds)}, since ${window.start.slice(11, 16)} UTC`;
+    const short = `${usd(spent.short_micros)} of that within ${lengthOf(spent.short_seconds)}`;
+    const threshold = `${(100 * fraction).toLocaleString('en')}% within ${lengthOf(spent.long_seconds)}`;
+    const who = `Budget "${shown(budget_name)}"${whoseValue}`;
+    return `${who} has burned ${amount} ${long} (${short}; threshold ${threshold}). ${BURN_ADVICE}`;
+  },
 };
+
+const BURN_ADVICE = 'Raise the budget, or see its calls and stop what they come from';
 
 const WEEKS: Noun = ['week', 'weeks'];
 const ADVICE = 'See its calls; lower its budget or revoke its key if they should stop';
@@ -153,7 +165,10 @@ const UNITS = [
 
 /** "10 minutes", "24 hours", "2 days": the largest unit that gives a whole number. */
 function windowOf({ window }: ShownAlert): string {
-  const length = (Date.parse(window.end) - Date.parse(window.start)) / 1000;
+  return lengthOf((Date.parse(window.end) - Date.parse(window.start)) / 1000);
+}
+
+function lengthOf(length: number): string {
   const whole = UNITS.find(({ seconds, from }) => length % seconds === 0 && length >= from * seconds);
   const { unit, seconds } = whole ?? { unit: 'second', seconds: 1 };
   const style = { style: 'unit', unit, unitDisplay: 'long' } as const;

@@ -46,9 +46,21 @@ export function AlertDrawer({ alertId }: { alertId: string }) {
   );
 }
 
-/** Where to look, and what to change, if an agent spends more than usual. */
-function NextSteps({ alert: { deviation } }: { alert: Api.Alert }) {
+/** Where to look, and what to change, if an agent spends more than usual or a budget burns too fast. */
+function NextSteps({ alert: { deviation, burn } }: { alert: Api.Alert }) {
   const { slug } = useWorkspace();
+  if (burn !== undefined) {
+    return (
+      <p className={ui['row']}>
+        <Link to="/w/$slug/budgets" params={{ slug }} search={{ budget: burn.budget_id }}>
+          {words.changeBudget}
+        </Link>
+        <Link to="/w/$slug/spend" params={{ slug }}>
+          {words.seeSpend}
+        </Link>
+      </p>
+    );
+  }
   if (deviation === undefined) return null;
   const { agent_id: agentId } = deviation;
   return (

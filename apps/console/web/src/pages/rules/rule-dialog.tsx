@@ -54,24 +54,7 @@ export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onCl
         onChange={(next) => set({ kind: next })}
       />
       {kind.eventTypes === null && <EventFields form={form} set={set} />}
-      {kind.thresholds.map(({ field, ...input }) => (
-        <TextField
-          key={field}
-          {...input}
-          value={form[field]}
-          problem={shown[field]}
-          onChange={({ target }) => set({ [field]: target.value })}
-        />
-      ))}
-      {'label' in kind.window && (
-        <TextField
-          label={`${kind.window.label} (${words.minutes})`}
-          inputMode="decimal"
-          value={form.windowMinutes}
-          problem={shown.windowMinutes}
-          onChange={({ target }) => set({ windowMinutes: target.value })}
-        />
-      )}
+      <ThresholdFields {...{ form, set, shown }} />
       <AgentField value={form.agentId} onChange={(agentId) => set(ofAgent(agentId))} />
       <LabelsField {...{ form, set, shown }} />
       <ChoiceField
@@ -136,6 +119,32 @@ function EventFields({ form, set }: EventFieldsProps) {
 
 interface CheckedFieldProps extends EventFieldsProps {
   shown: ReturnType<typeof problemsOf>;
+}
+
+function ThresholdFields({ form, set, shown }: CheckedFieldProps) {
+  const { thresholds, window } = RULE_KINDS[form.kind];
+  return (
+    <>
+      {thresholds.map(({ field, ...input }) => (
+        <TextField
+          key={field}
+          {...input}
+          value={form[field]}
+          problem={shown[field]}
+          onChange={({ target }) => set({ [field]: target.value })}
+        />
+      ))}
+      {'label' in window && (
+        <TextField
+          label={`${window.label} (${words.minutes})`}
+          inputMode="decimal"
+          value={form.windowMinutes}
+          problem={shown.windowMinutes}
+          onChange={({ target }) => set({ windowMinutes: target.value })}
+        />
+      )}
+    </>
+  );
 }
 
 function LabelsField({ form, set, shown }: CheckedFieldProps) {

@@ -17,6 +17,10 @@ export const EMPTY: RuleForm = {
   threshold: '3',
   amount: '',
   times: '3',
+  budget: '',
+  share: '25',
+  long: '60',
+  short: '5',
   windowMinutes: '10',
   scopeType: 'workspace',
   agentId: '',
@@ -51,7 +55,12 @@ export function toForm(rule: Api.AlertRule): RuleForm {
     labels: labelList(config.filters.labels).join('\n'),
     threshold: config.threshold === 0 ? '' : String(config.threshold),
     amount: amountOf(config),
+    share: EMPTY.share,
+    long: EMPTY.long,
+    short: EMPTY.short,
     times: config.times === undefined ? EMPTY.times : String(config.times),
+    budget: config.budget_id ?? '',
+    ...(config.fraction !== undefined && burnOf(config)),
     windowMinutes: String(config.window_seconds / 60),
     scopeType: rule.scope_type,
     agentId: SCOPES[rule.scope_type].agentId(rule.scope_id),
@@ -59,6 +68,10 @@ export function toForm(rule: Api.AlertRule): RuleForm {
     pauseMinutes: String(rule.cooldown_seconds / 60),
     channelIds: rule.channel_config_ids,
   };
+}
+
+function burnOf({ fraction = 0, long_seconds: long = 0, short_seconds: short = 0 }: Api.AlertRule['rule_config']) {
+  return { share: String(Math.round(fraction * 1000) / 10), long: String(long / 60), short: String(short / 60) };
 }
 
 function amountOf({ threshold_micros, min_micros = 0 }: Api.AlertRule['rule_config']): string {
@@ -107,11 +120,15 @@ export function toRule(form: RuleForm, workspaceId: string): Omit<Required<Api.A
     scope_id: SCOPES[form.scopeType].scopeId(form, workspaceId),
     rule_kind: form.kind,
     rule_config: {
-      window_seconds: 'label' in kind.window ? secondsOf(form.windowMinutes) : kind.window.seconds,
+      window_seconds: 'label' in kind.window ? secondsOf(form.windowMinutes) : kind.window.seconds(form),
       threshold: 0,
       threshold_micros: 0,
       times: 0,
       min_micros: 0,
+      budget_id: null,
+      fraction: 0,
+      long_seconds: 0,
+      short_seconds: 0,
       ...kind.config(form),
       filters: {
         event_types: eventTypes,

@@ -20,6 +20,10 @@ export interface RuleForm {
   threshold: string;
   amount: string;
   times: string;
+  budget: string;
+  share: string;
+  long: string;
+  short: string;
   windowMinutes: string;
   scopeType: Api.AlertRule['scope_type'];
   /** Empty for any agent. */
@@ -33,17 +37,17 @@ type Problems = Partial<Record<keyof RuleForm, string>>;
 
 /** A field with a threshold. */
 export interface ThresholdField {
-  field: 'threshold' | 'amount' | 'times';
+  field: 'threshold' | 'amount' | 'times' | 'budget' | 'share' | 'long' | 'short';
   label: string;
   hint?: string;
-  inputMode: 'numeric' | 'decimal';
+  inputMode: 'numeric' | 'decimal' | 'text';
 }
 
 /** The form of a kind of rule. */
 interface FormOfKind {
   thresholds: readonly ThresholdField[];
   /** A length in seconds if the kind has only this window. */
-  window: { label: string } | { seconds: number };
+  window: { label: string } | { seconds(form: RuleForm): number };
   /** The only events that such a rule counts; null if the form asks for them. */
   eventTypes: readonly string[] | null;
   problems(form: RuleForm): Problems;
@@ -78,7 +82,7 @@ export const RULE_KINDS: Record<RuleKind, FormOfKind> = {
       { field: 'times', label: words.times, hint: words.timesHint, inputMode: 'numeric' },
       { field: 'amount', label: words.leastAmount, inputMode: 'decimal' },
     ],
-    window: { seconds: 3600 },
+    window: { seconds: () => 3600 },
     eventTypes: ['spend.settled'],
     problems: (form) => ({
       ...amountProblems(form),
@@ -86,7 +90,37 @@ export const RULE_KINDS: Record<RuleKind, FormOfKind> = {
     }),
     config: ({ amount, times }) => ({ times: Number(times), min_micros: parseMoney(amount) ?? 0 }),
   },
+  burn_rate_gte: {
+    thresholds: [
+      { field: 'budget', label: words.budget, hint: words.budgetHint, inputMode: 'text' },
+      { field: 'share', label: words.share, hint: words.shareHint, inputMode: 'decimal' },
+      { field: 'long', label: words.long, inputMode: 'numeric' },
+      { field: 'short', label: words.short, hint: words.shortHint, inputMode: 'decimal' },
+    ],
+    window: { seconds: ({ long }) => Number(long) * 60 },
+    eventTypes: ['spend.settled'],
+    problems: burnProblems,
+    config: ({ budget, share, long, short }) => ({
+      ...{ budget_id: budget === '' ? null : budget, fraction: Math.round(Number(share) * 10) / 1000 },
+      ...{ long_seconds: Number(long) * 60, short_seconds: Math.round(Number(short) * 60) },
+    }),
+  },
 };
+
+const MAX_MINUTES = 43_200;
+
+function burnProblems({ budget, share, long, short, agentId }: RuleForm): Problems {
+  const permille = Number(share) * 10;
+  const isShare = permille >= 1 && permille <= 1000 && Math.abs(permille - Math.round(permille)) < 1e-9;
+  // Steps of a 60th of the long window, in seconds, are as many as it has minutes.
+  const isShort = Number(short) > 0 && (Number(short) * 60) % Number(long) === 0 && Number(short) < Number(long);
+  return {
+    ...(budget === '' || (budget.startsWith('bud_') && agentId === '') ? {} : { budget: words.budgetBad }),
+    ...(isShare ? {} : { share: words.shareBad }),
+    ...(isWhole(long, MAX_MINUTES) ? {} : { long: words.longBad }),
+    ...(isShort ? {} : { short: words.shortBad }),
+  };
+}
 
 function amountProblems({ amount }: RuleForm): Problems {
   return (parseMoney(amount) ?? 0) > 0 ? {} : { amount: words.amountBad };

@@ -1,0 +1,83 @@
+import {
+  type BudgetEach,
+  type BudgetScope,
+  type BudgetSelector,
+  type BudgetsServiceDefinition,
+  dailyBudgetId,
+  exactValueOf,
+  type IdentityServiceDefinition,
+} from '@tollkeeper/contracts';
+import { type GrpcClient, isUnimplemented } from '@tollkeeper/grpc';
+import { type BudgetPeriod, CALENDAR_PERIODS, canonicalTimezone } from '@tollkeeper/kernel';
+import type { BudgetReader, BudgetTerms } from '../domain/budget.terms.ts';
+
+const DEADLINE = { deadlineMs: 1000 };
+
+interface BudgetsClients {
+  budgets: Pick<GrpcClient<BudgetsServiceDefinition>, 'listBudgets' | 'listActiveBudgets'>;
+  identity: Pick<GrpcClient<IdentityServiceDefinition>, 'getWorkspace'>;
+}
+
+/** Reads budgets and the time zone of the workspace at the same time. */
+export function createBudgetReader({ budgets, identity }: BudgetsClients): BudgetReader {
+  return async (tenantId) => {
+    const [daily, active, { workspace }] = await Promise.all([
+      budgets.listBudgets({ tenantId }, DEADLINE),
+      budgets.listActiveBudgets({ tenantId }, DEADLINE).catch((error: unknown) => {
+        // Release 0.1.0 of budgets has daily budgets only.
+        if (isUnimplemented(error)) return { budgets: [] };
+        throw error;
+      }),
+      identity.getWorkspace({ tenantId }, DEADLINE),
+    ]);
+    const timezone = canonicalTimezone(workspace?.timezone ?? '') ?? 'UTC';
+    const dailyOf = (scope: BudgetScope, key: string, limitMicros: number): BudgetTerms => ({
+      ...{ id: dailyBudgetId(scope, key), name: DAILY_NAMES[scope](key), limitMicros, period: DAY, timezone },
+      ...{ selector: SELECTORS[scope](key), each: null, excluded: [] },
+    });
+    const all = [
+      ...(daily.dailyBudgetUsdMicros === undefined ? [] : [dailyOf('workspace', '', daily.dailyBudgetUsdMicros)]),
+      ...daily.agents.map(({ agentId, dailyBudgetUsdMicros }) => dailyOf('agent', agentId, dailyBudgetUsdMicros)),
+      ...daily.plans.map(({ planKey, dailyBudgetUsdMicros }) => dailyOf('plan', planKey, dailyBudgetUsdMicros)),
+      ...active.budgets.flatMap((message) => toTerms(message, timezone, active.budgets)),
+    ];
+    return new Map(all.map((terms) => [terms.id, terms]));
+  };
+}
+
+const DAY: BudgetPeriod = { kind: 'day', startMonth: 1, startDay: 1 };
+
+const SELECTORS: Record<BudgetScope, (key: string) => BudgetTerms['selector']> = {
+  workspace: () => ({}),
+  agent: (agent) => ({ agent }),
+  plan: (plan) => ({ plan }),
+};
+
+const DAILY_NAMES: Record<BudgetScope, (key: string) => string> = {
+  workspace: () => 'Daily budget of the workspace',
+  agent: (agentId) => `Daily budget of agent ${agentId}`,
+  plan: (planKey) => `Daily budget of plan ${planKey}`,
+};
+
+type Message = Awaited<ReturnType<BudgetsClients['budgets']['listActiveBudgets']>>['budgets'][number];
+
+/** A budget with a period of a newer version of budgets is left out: this version cannot tell when it ends. */
+function toTerms(message: Message, timezone: string, all: readonly Message[]): BudgetTerms[] {
+  const { id, name, limitMicros } = message;
+  const patterns = Object.entries(message.selector ?? {}).filter(([, pattern]) => pattern !== undefined);
+  const selector: BudgetSelector = Object.fromEntries(patterns);
+  const period = message.period && toPeriod(message.period);
+  if (period === undefined || period === null) return [];
+  const each = (message.each as BudgetEach | undefined) ?? null;
+  const instead = each === null ? [] : all.filter(({ overrides }) => overrides === id);
+  const excluded = instead.flatMap((other) => exactValueOf(other.selector ?? {}, each!) ?? []);
+  return [{ id, name, limitMicros, period, timezone, selector, each, excluded }];
+}
+
+function toPeriod(message: NonNullable<Message['period']>): BudgetPeriod | null {
+  const { kind, startMonth, startDay, start, end, seconds } = message;
+  if (kind === 'once') return { kind, start, end };
+  if (kind === 'rolling') return { kind, seconds };
+  const calendar = CALENDAR_PERIODS.find((each) => each === kind);
+  return calendar === undefined ? null : { kind: calendar, startMonth, startDay };
+}

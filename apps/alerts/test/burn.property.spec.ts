@@ -1,0 +1,271 @@
+import { randomInt } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { toAlert } from '../src/domain/alert.ts';
+import { ALL_CALLS, type BudgetTerms } from '../src/domain/budget.terms.ts';
+import { BURN_STEPS } from '../src/domain/burn.condition.ts';
+import { type CountableEvent, MAX_LATENESS_MS } from '../src/domain/event.ts';
+import type { Decision } from '../src/domain/evaluator.ts';
+import type { SavedWindow } from '../src/domain/partition.evaluator.ts';
+import { createRuleBook } from '../src/domain/rule-book.ts';
+import type { Rule } from '../src/domain/rule.ts';
+import { MAX_SERIES, OTHER } from '../src/domain/step-sums.ts';
+import { eventAt, keepWindow, openEvaluator, ruleOf, storedCopies } from './fixtures.ts';
+
+const CASES = Number(process.env['CASES'] ?? 200);
+const SEED = 20_261_130;
+const MINUTE = 60_000;
+const START = Date.parse('2026-06-01T09:30:20.000Z');
+
+const agentArbitrary = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom('a', 'b') },
+  { weight: 1, arbitrary: fc.integer({ min: 0, max: MAX_SERIES + 4 }).map((n) => `agent-${n}`) },
+);
+const eventArbitrary = fc.record({
+  agent: agentArbitrary,
+  model: fc.constantFrom('large', 'large', 'small'),
+  settledMicros: fc.constantFrom(0, 1, 2, 5, 20, 60),
+  passedMs: fc.constantFrom(0, 1000, 20_000, MINUTE, 4 * MINUTE, 20 * MINUTE, 55 * MINUTE, 300 * MINUTE),
+  behindMs: fc.constantFrom(0, 0, 0, 1000, 299_500, 300_000, 300_500, -300_000),
+  duplicateOf: fc.option(fc.integer({ min: 1, max: 10 }), { freq: 6 }),
+  saved: fc.boolean(),
+  lost: fc.constantFrom(false, false, true),
+});
+const budgetArbitrary = fc.record({
+  limitMicros: fc.constantFrom(0, 10, 100, 100, 301),
+  each: fc.constantFrom('agent' as const, 'agent' as const, null),
+  model: fc.constantFrom(undefined, 'la*'),
+  excluded: fc.constantFrom([], ['b']),
+});
+const scenarioArbitrary = fc.record({
+  rules: fc.array(
+    fc.record({
+      permille: fc.constantFrom(1, 100, 250, 1000),
+      minutes: fc.constantFrom([60, 5] as const, [60, 1] as const, [10, 9] as const, [600, 60] as const),
+      cooldownSeconds: fc.constantFrom(0, 0, 1, 600),
+    }),
+    { minLength: 1, maxLength: 3 },
+  ),
+  budget: budgetArbitrary,
+  /** From this arrival on, the budget is another one, or has another limit alone. */
+  edits: fc.array(fc.record({ at: fc.nat(60), budget: budgetArbitrary, isLimit: fc.boolean() }), { maxLength: 2 }),
+  events: fc.array(eventArbitrary, { minLength: 1, maxLength: 60, size: 'max' }),
+});
+type Scenario = typeof scenarioArbitrary extends fc.Arbitrary<infer T> ? T : never;
+
+function termsOf({ model, ...fields }: Scenario['budget']): BudgetTerms {
+  const period = { kind: 'day', startMonth: 1, startDay: 1 } as const;
+  return {
+    ...{ id: 'bud_workspace', name: 'Daily', period, timezone: 'UTC' },
+    ...fields,
+    selector: model === undefined ? {} : { model },
+  };
+}
+
+/** The budget at each arrival, the same object until it changes. */
+function budgetsOf({ budget, edits, events }: Scenario): BudgetTerms[] {
+  let now = termsOf(budget);
+  return events.map((_event, index) => {
+    for (const edit of edits.filter(({ at }) => at === index)) {
+      now = edit.isLimit ? { ...now, limitMicros: edit.budget.limitMicros } : termsOf(edit.budget);
+    }
+    return now;
+  });
+}
+
+function rulesOf({ rules }: Scenario): Rule[] {
+  return rules.map(({ permille, minutes: [long, short], cooldownSeconds }, index) =>
+    ruleOf({
+      ...{ id: `rule_${index}`, cooldownSeconds, windowSeconds: long * 60, eventTypes: ['spend.settled'] },
+      condition: {
+        ...{ kind: 'burn_rate_gte', budgetId: null, permille, longSeconds: long * 60, shortSeconds: short * 60 },
+      },
+    }),
+  );
+}
+
+function arrivalsOf({ events }: Scenario): CountableEvent[] {
+  const arrivals: CountableEvent[] = [];
+  let now = START;
+  for (const [index, { agent, model, settledMicros, passedMs, behindMs, duplicateOf }] of events.entries()) {
+    now += passedMs;
+    const original = duplicateOf === null ? undefined : arrivals[index - duplicateOf];
+    const call = { agent, model, plan: null, provider: null, key: null, labels: {} };
+    const about = { id: `e${index}`, type: 'spend.settled', agentId: agent, settledMicros, call };
+    const identity = (index * 7919) % 1009;
+    arrivals.push(
+      original ? { ...original, receivedAt: now } : eventAt(now - behindMs, { ...about, identity, receivedAt: now }),
+    );
+  }
+  return arrivals;
+}
+
+interface Decided {
+  rule: string;
+  event: string;
+  reason: Decision['reason'];
+  long: number;
+  short: number;
+  series: string;
+  limit: number;
+}
+
+interface Counted {
+  event: CountableEvent;
+  series: string;
+}
+
+/** The slow and obvious evaluator: it keeps every settlement that counts, and adds up both windows for each. */
+function decideByBruteForce(
+  rules: readonly Rule[],
+  arrivals: readonly CountableEvent[],
+  budgets: readonly BudgetTerms[],
+) {
+  const decided: Decided[] = [];
+  for (const rule of rules) {
+    const { condition } = rule;
+    if (condition.kind !== 'burn_rate_gte') throw new Error('a rule of another kind');
+    const stepMs = (condition.longSeconds * 1000) / BURN_STEPS;
+    const chunkOf = ({ time }: CountableEvent) => Math.floor(Math.floor(time / stepMs) / BURN_STEPS);
+    const seen: CountableEvent[] = [];
+    let counted: Counted[] = [];
+    let newest = -Infinity;
+    let lastFire = -Infinity;
+    let last = budgets[0]!;
+    for (const [index, event] of arrivals.entries()) {
+      if (event.receivedAt - event.time > MAX_LATENESS_MS) continue;
+      const terms = budgets[index]!;
+      if (hasOtherCalls(last, terms)) [counted, newest] = [[], -Infinity];
+      last = terms;
+      if (event.settledMicros === 0 || (terms.selector.model === 'la*' && event.call!.model === 'small')) continue;
+      if (terms.each !== null && terms.excluded.includes(event.agentId!)) continue;
+      if (seen.some(({ time, identity }) => time === event.time && identity === event.identity)) continue;
+      seen.push(event);
+      newest = Math.max(newest, chunkOf(event));
+      counted = counted.filter((each) => chunkOf(each.event) >= newest - 1);
+      if (chunkOf(event) < newest - 1) continue;
+      const known = new Set(counted.map(({ series }) => series).filter((series) => series !== OTHER));
+      const name = terms.each === null ? ALL_CALLS : event.agentId!;
+      const series = known.has(name) || known.size < MAX_SERIES ? name : OTHER;
+      counted.push({ event, series });
+      const decision = judge(rule, terms, counted, event, series);
+      if (decision === null) continue;
+      const cooldown = rule.cooldownSeconds * 1000;
+      const still = decision.reason === 'condition_still_true_after_cooldown';
+      if (cooldown > 0 && event.time < lastFire + cooldown) {
+        if (!still) decided.push({ ...decision, reason: 'cooldown' });
+      } else if (!still || (cooldown > 0 && lastFire > -Infinity)) {
+        lastFire = Math.max(lastFire, event.time);
+        decided.push(decision);
+      }
+    }
+  }
+  return decided;
+}
+
+function hasOtherCalls(a: BudgetTerms, b: BudgetTerms): boolean {
+  const counted = ({ selector, each, excluded }: BudgetTerms) => JSON.stringify([selector.model, each, excluded]);
+  return counted(a) !== counted(b);
+}
+
+function judge(
+  { id, condition }: Rule,
+  { limitMicros: limit }: BudgetTerms,
+  counted: readonly Counted[],
+  event: CountableEvent,
+  series: string,
+): Decided | null {
+  if (condition.kind !== 'burn_rate_gte') throw new Error('a rule of another kind');
+  const { permille, longSeconds, shortSeconds } = condition;
+  const stepMs = (longSeconds * 1000) / BURN_STEPS;
+  const own = counted.filter((each) => each.series === series).map((each) => each.event);
+  const newest = Math.max(...own.map(({ time }) => Math.floor(time / stepMs)));
+  const spent = (events: readonly CountableEvent[], seconds: number) =>
+    events
+      .filter(({ time }) => Math.floor(time / stepMs) > newest - (seconds * 1000) / stepMs)
+      .reduce((sum, { settledMicros }) => sum + settledMicros, 0);
+  const isMet = (events: readonly CountableEvent[]) =>
+    limit > 0 &&
+    [longSeconds, shortSeconds].every(
+      (seconds) => spent(events, seconds) * 1000 * longSeconds >= permille * limit * seconds,
+    );
+  if (!isMet(own)) return null;
+  const wasMet = isMet(own.filter((each) => each !== event));
+  const reason = wasMet ? 'condition_still_true_after_cooldown' : 'condition_became_true';
+  const [long, short] = [spent(own, longSeconds), spent(own, shortSeconds)];
+  return { ...{ rule: id, event: event.id, reason, long, short, limit }, series };
+}
+
+/** Runs the evaluator as the service does: what is decided is stored with the windows, and read again after a loss. */
+function decideWithRestarts(
+  { events }: Scenario,
+  rules: readonly Rule[],
+  arrivals: readonly CountableEvent[],
+  budgets: readonly BudgetTerms[],
+): Decided[] {
+  const [{ tenantId }] = rules as [Rule];
+  const book = createRuleBook();
+  book.replace(tenantId, rules);
+  const stored = new Map<string, SavedWindow>();
+  const decided: Decided[] = [];
+  const alerts = new Set<string>();
+  const lossesLeft = new Set(events.flatMap(({ lost }, index) => (lost ? [index] : [])));
+  let storedUntil = 0;
+  let current = budgets[0]!;
+  run: while (storedUntil < arrivals.length) {
+    const evaluator = openEvaluator(book, [...stored.values()], [tenantId], { of: () => current });
+    let pending: Decision[] = [];
+    for (let index = storedUntil; index < arrivals.length; index += 1) {
+      current = budgets[index]!;
+      pending.push(...evaluator.evaluate(arrivals[index]!));
+      if (lossesLeft.delete(index)) continue run;
+      if (pending.length === 0 && !events[index]!.saved && index < arrivals.length - 1) continue;
+      for (const window of storedCopies(evaluator.changed())) stored.set(window.ruleId, keepWindow(stored, window));
+      evaluator.saved();
+      decided.push(...pending.map(toDecided));
+      for (const { id } of pending.filter(({ outcome }) => outcome === 'fired').map(toAlert)) {
+        if (alerts.has(id)) throw new Error('an alert was made twice');
+        alerts.add(id);
+      }
+      pending = [];
+      storedUntil = index + 1;
+    }
+  }
+  return decided;
+}
+
+function toDecided({ rule, event, reason, evidence }: Decision): Decided {
+  const { longMicros: long, shortMicros: short, limitMicros: limit, value, isOfOthers } = evidence.burn!;
+  const series = isOfOthers ? OTHER : (value ?? ALL_CALLS);
+  return { rule: rule.id, event: event.id, reason, long, short, series, limit };
+}
+
+const byRule = (decided: Decided[]) => decided.toSorted((a, b) => a.rule.localeCompare(b.rule));
+
+function expectDecisions(seed: number): Map<string, number> {
+  const reasons = new Map<string, number>();
+  fc.assert(
+    fc.property(scenarioArbitrary, (scenario) => {
+      const [rules, arrivals, budgets] = [rulesOf(scenario), arrivalsOf(scenario), budgetsOf(scenario)];
+      const expected = decideByBruteForce(rules, arrivals, budgets);
+      expect(byRule(decideWithRestarts(scenario, rules, arrivals, budgets))).toEqual(byRule(expected));
+      for (const { reason } of expected) reasons.set(reason, 1 + (reasons.get(reason) ?? 0));
+    }),
+    { seed, numRuns: CASES },
+  );
+  return reasons;
+}
+
+describe(`a burn rate rule, in ${CASES} histories with edits of its budget, late events and restarts,`, () => {
+  it(`decides what brute force decides: seed ${SEED}`, () => {
+    const reasons = expectDecisions(SEED);
+    for (const reason of ['condition_became_true', 'condition_still_true_after_cooldown', 'cooldown']) {
+      expect([reason, (reasons.get(reason) ?? 0) > CASES / 20]).toEqual([reason, true]);
+    }
+  });
+
+  const randomSeed = randomInt(2 ** 31);
+  it(`decides what brute force decides: random seed ${randomSeed}`, () => {
+    expect(expectDecisions(randomSeed).get('condition_became_true')).toBeGreaterThan(CASES / 5);
+  });
+});
