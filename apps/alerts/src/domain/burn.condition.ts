@@ -1,10 +1,9 @@
 import { budgetSpanAt, countedSince } from '@tollkeeper/kernel';
 import { ALL_CALLS, type BudgetTerms, countSameCalls, valueFor } from './budget.terms.ts';
-import type { BurnFacts, Condition, Evidence, SavedCondition, Verdict } from './condition.ts';
+import type { BurnFacts, Condition, Evidence, SavedBurn, SavedCondition, Verdict } from './condition.ts';
 import type { CountableEvent } from './event.ts';
 import { RecentSettlements } from './recent.settlements.ts';
-import type { SavedSum } from './saved-sum.ts';
-import { OTHER, type SavedSteps, type StepLayout, StepSums } from './step-sums.ts';
+import { OTHER, type StepLayout, StepSums } from './step-sums.ts';
 import { MAX_COUNTED_MICROS, type SumWindow } from './sum.condition.ts';
 
 /** The long window is this many steps, the newest included. */
@@ -18,15 +17,6 @@ export interface BurnFields {
   longSeconds: number;
   /** A multiple of a step. */
   shortSeconds: number;
-}
-
-export interface SavedBurn {
-  sum: SavedSum;
-  steps: SavedSteps;
-  /** The budget as it was last known. */
-  terms: BudgetTerms | null;
-  /** By series: until when the condition stays met without further events, epoch milliseconds. */
-  met: [series: string, until: number][];
 }
 
 /** What both windows must have spent, in micros. */

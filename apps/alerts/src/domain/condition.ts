@@ -1,9 +1,9 @@
 import type { RuleKind } from '@tollkeeper/contracts';
 import type { BudgetPeriod, TimeSpan } from '@tollkeeper/kernel';
-import type { SavedBurn } from './burn.condition.ts';
+import type { BudgetTerms } from './budget.terms.ts';
 import type { CountableEvent } from './event.ts';
 import type { Span } from './coverage.ts';
-import type { SavedDeviation } from './deviation.condition.ts';
+import type { SavedSteps } from './saved-steps.ts';
 import type { SavedSum } from './saved-sum.ts';
 
 /**
@@ -81,6 +81,22 @@ export interface DeviationFacts {
   medianMicros: number;
   /** Number of these weeks. */
   weeks: number;
+}
+
+export interface SavedDeviation {
+  sum: SavedSum;
+  steps: SavedSteps;
+  /** End of the newest hour in which the condition was met, epoch milliseconds. */
+  metUntil: number | null;
+}
+
+export interface SavedBurn {
+  sum: SavedSum;
+  steps: SavedSteps;
+  /** The budget as it was last known. */
+  terms: BudgetTerms | null;
+  /** By series: until when the condition stays met without further events, epoch milliseconds. */
+  met: [series: string, until: number][];
 }
 
 interface SavedFields {

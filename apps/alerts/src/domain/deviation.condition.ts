@@ -1,9 +1,8 @@
-import type { Condition, DeviationFacts, Evidence, SavedCondition, Verdict } from './condition.ts';
+import type { Condition, DeviationFacts, Evidence, SavedCondition, SavedDeviation, Verdict } from './condition.ts';
 import type { CountableEvent } from './event.ts';
-import { OTHER, type SavedSteps, type StepLayout, StepSums } from './step-sums.ts';
+import { OTHER, type StepLayout, StepSums } from './step-sums.ts';
 import { MAX_COUNTED_MICROS, type SumWindow } from './sum.condition.ts';
 import { RecentSettlements } from './recent.settlements.ts';
-import type { SavedSum } from './saved-sum.ts';
 
 const HOUR_MS = 3_600_000;
 const HOURS_OF_WEEK = 168;
@@ -15,13 +14,6 @@ export const DEVIATION_LAYOUT: StepLayout = { stepMs: HOUR_MS, chunkSteps: 24, k
 export interface DeviationFields {
   times: number;
   minMicros: number;
-}
-
-export interface SavedDeviation {
-  sum: SavedSum;
-  steps: SavedSteps;
-  /** End of the newest hour in which the condition was met, epoch milliseconds. */
-  metUntil: number | null;
 }
 
 /** The usual spend of an hour. */

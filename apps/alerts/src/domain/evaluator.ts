@@ -37,7 +37,7 @@ export interface Decision extends DecisionPlace {
 }
 
 /** What windows of a workspace share. */
-export interface Shared {
+interface Shared {
   sums: SharedSums;
   budgets: BudgetTermsBook;
 }

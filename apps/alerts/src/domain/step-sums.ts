@@ -1,3 +1,4 @@
+import type { SavedChunk, SavedSteps } from './saved-steps.ts';
 import { MAX_COUNTED_MICROS } from './sum.condition.ts';
 
 /** Sums of up to this many names of a rule have a series each. All further names share the series {@link OTHER}. */
@@ -14,27 +15,10 @@ export interface StepLayout {
   keptChunks: number;
 }
 
-/** The sums of one chunk: those of the first name, step by step, then those of the next. */
-export interface SavedChunk {
-  /** Number of the chunk, counted from the epoch. */
-  chunk: number;
-  names: string[];
-  micros: Float64Array;
-}
-
-/** The chunks with a number from `from` to below `until`: all that are kept, or the changed ones of them. */
-export interface SavedSteps {
-  chunks: SavedChunk[];
-  from: number;
-  until: number;
-  /** Approximate memory of all, in bytes. */
-  heldBytes: number;
-}
-
 const NONE_SAVED: SavedSteps = { chunks: [], from: 0, until: 0, heldBytes: 0 };
 
 /** What an amount was added to. */
-export interface Added {
+interface Added {
   series: string;
   /** Number of the step, counted from the epoch. */
   step: number;

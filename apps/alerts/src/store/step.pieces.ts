@@ -1,5 +1,5 @@
 import { mongo } from 'mongoose';
-import type { SavedChunk, SavedSteps } from '../domain/step-sums.ts';
+import type { SavedChunk, SavedSteps } from '../domain/saved-steps.ts';
 
 /** In the window of a rule: which pieces it has. Pieces outside the range are leftovers, which expire. */
 export interface StoredSteps {
@@ -10,7 +10,7 @@ export interface StoredSteps {
 }
 
 /** A chunk of the sums of a rule. */
-export interface StepPiece {
+interface StepPiece {
   names: string[];
   parts: mongo.Binary[];
 }

@@ -1,11 +1,10 @@
 import type { RuleKind } from '@tollkeeper/contracts';
 import type { mongo } from 'mongoose';
-import type { SavedBurn } from '../domain/burn.condition.ts';
-import type { SavedCondition } from '../domain/condition.ts';
+import type { SavedBurn, SavedCondition } from '../domain/condition.ts';
 import type { Span } from '../domain/coverage.ts';
 import type { SavedHistory } from '../domain/rule.history.ts';
 import { type EntryForm, FIELDS, joinParts, type SavedSum } from '../domain/saved-sum.ts';
-import type { SavedSteps } from '../domain/step-sums.ts';
+import type { SavedSteps } from '../domain/saved-steps.ts';
 import { fromBinary, stepPieceIds, type StoredSteps, toSteps } from './step.pieces.ts';
 
 export interface StoredWindow {

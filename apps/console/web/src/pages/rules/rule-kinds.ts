@@ -36,7 +36,7 @@ export interface RuleForm {
 type Problems = Partial<Record<keyof RuleForm, string>>;
 
 /** A field with a threshold. */
-export interface ThresholdField {
+interface ThresholdField {
   field: 'threshold' | 'amount' | 'times' | 'budget' | 'share' | 'long' | 'short';
   label: string;
   hint?: string;
