@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Manifest, ofKind, renderOverlay, ROOT } from '@tollkeeper/deployment';
 import { parse } from 'yaml';
 import { type ControlPlane, startControlPlane } from '../src/control-plane.ts';
-import { podMonitorDefinition } from '../src/monitoring.crd.ts';
 import type { KubernetesObject } from '../src/kubernetes.api.ts';
+import { addKindsOfOperators } from '../src/operators.crd.ts';
 import { SECRETS_POLICY } from '../src/secrets.policy.ts';
 import { waitFor } from '../src/wait.ts';
 
@@ -62,10 +62,7 @@ async function install(overlay: string, namespace: string, components: string[] 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'tollkeeper-cluster-'));
   cluster = await startControlPlane({ directory, onProgress: (line) => void process.stderr.write(`${line}\n`) });
-  const { object } = await cluster.api.apply(await podMonitorDefinition());
-  await waitFor(`the kind of ${object.metadata.name}`, PODS_TIMEOUT_MS, () =>
-    cluster.api.list('monitoring.coreos.com/v1', 'podmonitors').catch(() => undefined),
-  );
+  await addKindsOfOperators(cluster.api);
   for (const object of SECRETS_POLICY) await cluster.api.apply(object);
   await waitFor('the policy about secrets to be in force', PODS_TIMEOUT_MS, async () =>
     (await refusalOf(podWith({ env: [SECRET_VARIABLE] }))).includes('secret is in a variable') ? true : undefined,

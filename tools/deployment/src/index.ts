@@ -1,4 +1,5 @@
+export { CHART, PRODUCTION_VALUES, renderChart } from './chart.ts';
 export { ofKind } from './manifest.ts';
 export type * from './manifest.ts';
 export { renderOverlay, type Rendered, ROOT, SAMPLE_SECRETS } from './render.ts';
-export { kustomize } from './tools.ts';
+export { helm, kustomize } from './tools.ts';
