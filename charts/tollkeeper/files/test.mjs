@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 
 const ANSWER_WITHIN_MS = 15_000;
+const READY_WITHIN_MS = 30_000;
 const COUNTED_WITHIN_MS = 120_000;
 const AGENT = 'helm-test';
 const { GATEWAY = '', SECRETS = '' } = process.env;
@@ -16,13 +17,18 @@ function secret(name) {
   }
 }
 
-async function send(method, path, headers, body) {
+async function send(method, path, headers, body, repeatUntil = Date.now() + READY_WITHIN_MS) {
   const answer = await fetch(new URL(path, GATEWAY), {
     method,
     headers: { 'content-type': 'application/json', ...headers },
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
+  // Right after an installation, a service may not reach another one yet.
+  if (answer.status === 503 && Date.now() < repeatUntil) {
+    await setTimeout(1000);
+    return send(method, path, headers, body, repeatUntil);
+  }
   const text = await answer.text();
   if (!answer.ok && !(method === 'GET' && answer.status === 404))
     throw new Error(`${method} ${path} was answered ${answer.status}: ${text.slice(0, 500)}`);

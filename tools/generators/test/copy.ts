@@ -27,7 +27,12 @@ export interface Copy {
 
 export function copyWorkspace(): Copy {
   const root = mkdtempSync(join(tmpdir(), 'tollkeeper-new-service-'));
-  cpSync(ROOT, root, { recursive: true, filter: (path) => !LEFT_OUT.includes(basename(path)) });
+  // Links of the chart lead to the copy, and not back to the original.
+  cpSync(ROOT, root, {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (path) => !LEFT_OUT.includes(basename(path)),
+  });
   linkPackages(root);
   return {
     root,

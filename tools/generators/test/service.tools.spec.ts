@@ -18,7 +18,7 @@ afterAll(() => copy.remove());
 
 it.each([
   ['tools/deployment', 'jest.config.js', 'topology'],
-  ['tools/deployment', 'jest.integration.config.js', 'compose|manifests|network'],
+  ['tools/deployment', 'jest.integration.config.js', 'chart|compose|manifests|network'],
   ['tools/monitoring', 'jest.config.js', 'monitoring'],
   ['tools/monitoring', 'jest.integration.config.js', 'rules'],
   ['tools/release', 'jest.config.js', 'test/released'],
