@@ -25,7 +25,7 @@ it('every limit holds to the micro while a replica and the primary of MongoDB ar
 it('every limit holds to the micro while gateways with leases, a replica and the primary are killed', async () => {
   const kills = { gateway: 2, replica: 1, primary: 1 };
   const report = await runLeaseFaults(stage, {
-    ...{ calls: 1000, gateways: 4, ttlSeconds: 10, raises: 3, seed: 1, kills },
+    ...{ calls: 2000, gateways: 4, ttlSeconds: 10, raises: 4, seed: 1, kills },
   });
   expect(report.problems).toEqual([]);
   expect(report.kills).toHaveLength(4);
