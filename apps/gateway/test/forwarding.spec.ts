@@ -267,6 +267,15 @@ describe('what a client gets', () => {
     await own.stop();
   });
 
+  it('429 for too many logins of machines from one address, and none for people who share it', async () => {
+    const own = await startStack({ LOGIN_ATTEMPTS_PER_MINUTE: '1' });
+    const post = async (path: string) =>
+      (await request(own.gateway.httpUrl).post(`/api/v1/auth${path}`).send({})).status;
+    const exchange = '/oidc/github:exchange';
+    expect([await post(exchange), await post(exchange), await post('/login')]).toEqual([200, 429, 200]);
+    await own.stop();
+  });
+
   it('429 with Retry-After for too many logins from one address, good or bad, and nothing else is delayed', async () => {
     const own = await startStack({ LOGIN_ATTEMPTS_PER_MINUTE: '5' });
     const login = () => request(own.gateway.httpUrl).post('/api/v1/auth/login');

@@ -12,7 +12,7 @@ import {
 import { z } from 'zod';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './domain/password.hasher.ts';
 import { smtpUrl } from './delivery/smtp.url.ts';
-import { oidcProviders } from './domain/oidc/provider.ts';
+import { forPeople, oidcProviders } from './domain/oidc/provider.ts';
 import { PASSWORD_LOGINS } from './domain/password.policy.ts';
 import { email, login, newPassword, slug } from './http/schemas.ts';
 
@@ -62,7 +62,7 @@ export const identityConfig = serviceConfig
       providersWithCertificates
         .prefault('[]')
         .describe(
-          'JSON list of at most 5 OpenID Connect providers for login; docs/sso.md has an example for each product; default none',
+          'JSON list of OpenID Connect providers, at most 5 for people (docs/sso.md) and 5 for machines (docs/machine-login.md); default none',
         ),
     ),
     OIDC_TRUSTED_DOMAINS: listField()
@@ -101,7 +101,7 @@ export const identityConfig = serviceConfig
       .optional()
       .describe('sender address of e-mails, such as tollkeeper@example.com; required with SMTP_URL'),
   })
-  .refine(({ PASSWORD_LOGIN, OIDC_PROVIDERS }) => PASSWORD_LOGIN === 'all' || OIDC_PROVIDERS.length > 0, {
+  .refine(({ PASSWORD_LOGIN, OIDC_PROVIDERS }) => PASSWORD_LOGIN === 'all' || OIDC_PROVIDERS.some(forPeople), {
     path: ['OIDC_PROVIDERS'],
     message: 'must have a provider unless PASSWORD_LOGIN is all; otherwise nobody could log in',
   })

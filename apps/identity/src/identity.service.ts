@@ -33,6 +33,7 @@ import { createInvitationRoutes } from './http/invitation.routes.ts';
 import { createMemberRoutes } from './http/member.routes.ts';
 import { createSessionCookies } from './http/session.cookies.ts';
 import { createWorkspaceRoutes } from './http/workspace.routes.ts';
+import { createMachineLogin } from './machine-login.ts';
 import { createRefusedLogins } from './refused.logins.ts';
 import { createSingleSignOn } from './single-sign-on.ts';
 import { createAccountTrail } from './store/account.trail.ts';
@@ -101,12 +102,13 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
     ...{ config, models, users, workspaces: workspaceStore, auth, passwordPolicy, sessionCookies: cookies },
     ...{ trail, accounts, clock, logger, metrics },
   });
+  const machineLogin = createMachineLogin({ config, models, trail, accounts, auth, clock, logger, metrics });
 
   const http = createHttpServer({
     ...base,
     routes: [
       ...createAuthRoutes(auth, resets, cookies),
-      ...singleSignOn.routes,
+      ...[singleSignOn, machineLogin].flatMap(({ routes }) => routes),
       ...createWorkspaceRoutes(workspaces),
       ...createMemberRoutes(members, invitations, config.PUBLIC_URL),
       ...createInvitationRoutes(invitations, cookies, config.PUBLIC_URL),
@@ -125,7 +127,16 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   const firstOwner = createFirstOwnerStep(config, createFirstOwner(bootstrap), logger);
   // Log-ins do not wait for the log.
   const parts = [
-    ...[mongo, refusedLogins, trail.outbox, firstOwner, limiter, ...mail.parts, singleSignOn.part],
+    ...[
+      mongo,
+      refusedLogins,
+      trail.outbox,
+      firstOwner,
+      limiter,
+      ...mail.parts,
+      singleSignOn.part,
+      ...machineLogin.parts,
+    ],
     inBackground(consumer, logger),
   ];
   const service = assembleService({ ...base, parts, grpc, http });

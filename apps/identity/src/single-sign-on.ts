@@ -7,6 +7,7 @@ import type { IdentityConfig } from './config.ts';
 import type { AuthUseCases } from './domain/auth.use-cases.ts';
 import { createReportMapping } from './domain/oidc/mapping.report.ts';
 import { createOidcUseCases, type OidcDeps } from './domain/oidc/oidc.use-cases.ts';
+import { forPeople } from './domain/oidc/provider.ts';
 import type { PasswordPolicy } from './domain/password.policy.ts';
 import type { UserStore } from './domain/user.ts';
 import type { WorkspaceStore } from './domain/workspace.ts';
@@ -52,7 +53,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps): { routes: Route[]; p
   } = deps;
   const links = createLinkStore(models, accounts);
   const grants = createGrantStore(models, trail);
-  const configured = config.OIDC_PROVIDERS.map(({ ca, ...provider }) => {
+  const configured = config.OIDC_PROVIDERS.filter(forPeople).map(({ ca, ...provider }) => {
     const redirectUri = `${config.PUBLIC_URL}/api/v1/auth/oidc/${provider.id}/callback`;
     return { provider, client: createOidcClient(provider, { ca, redirectUri }) };
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import type { TestMongo } from '@tollkeeper/testing';
-import { type ProviderSettings, startSsoProvider, type SsoProvider } from '@tollkeeper/sso-provider';
+import { startSsoProvider, type SsoProvider } from '@tollkeeper/sso-provider';
 import { parseSetCookie } from 'cookie';
 import type { Response } from 'supertest';
 import { Agent, request } from 'undici';
@@ -22,7 +22,7 @@ export function useProvider(options?: Parameters<typeof startSsoProvider>[0]): (
 /** Identity with the providers that `configure` returns once they run. Its clock is that of this machine. */
 export function useSingleSignOn(
   mongo: TestMongo,
-  configure: () => ProviderSettings[],
+  configure: () => Record<string, unknown>[],
   own: Record<string, string> = {},
 ) {
   const settings: Record<string, string> = { PUBLIC_URL, ...own };

@@ -130,6 +130,8 @@ function createApi(
   // Each area is counted separately, so that events whose service hangs do not block the same key's reservations.
   const keys = new Map(AREAS.map((area) => [area, createInFlightLimit(options.inFlightPerSender, countRefusal)]));
   const limitLogins = createLoginLimit(options.loginAttemptsPerMinute);
+  // Counted apart, so that jobs do not use up the logins of people who share their address.
+  const limitExchanges = createLoginLimit(options.loginAttemptsPerMinute);
   const refuseCrossSite = createWriteProtection(options.publicUrl);
 
   return async (req, res) => {
@@ -171,7 +173,10 @@ function createApi(
     if (membership !== null) exchange.membership = membership;
     checkBody(target, method, headers);
     // Last, so that requests that identity never sees, such as cross-site ones, do not use up log-in attempts.
-    if (costsAttempt(area, method, url.path)) limitLogins(exchange.clientAddress);
+    if (costsAttempt(area, method, url.path)) {
+      const limit = url.path.endsWith(':exchange') ? limitExchanges : limitLogins;
+      limit(exchange.clientAddress);
+    }
 
     let body: Admitted['body'] = null;
     if (hasBody(headers)) {

@@ -7,6 +7,7 @@ import { mayUsePassword, type PasswordPolicy, passwordsAreOff, passwordUserOf } 
 import {
   isAlive,
   mintSession,
+  nameIn,
   refreshed,
   type Session,
   sessionIdOf,
@@ -45,7 +46,7 @@ type LoginAttempt = Required<Attempt> & Pick<SessionOrigin, 'userAgent'>;
 
 interface ResolvedSession {
   userId: string;
-  /** The display name of the user. */
+  /** The display name of the user; for a service account, with the subject of its token. */
   userName: string;
   workspaces: WorkspaceOfUser[];
 }
@@ -136,7 +137,7 @@ export function createAuthUseCases(deps: AuthDeps): AuthUseCases {
       if (use !== null) await sessions.extend(sessionSha256, use);
       const { userId } = session;
       const [user, ofUser] = await Promise.all([users.findById(userId), workspaces.listOf(userId)]);
-      return { userId, userName: user?.name ?? '', workspaces: ofUser };
+      return { userId, userName: nameIn(session, user?.name ?? ''), workspaces: ofUser };
     },
 
     listSessions: (userId) => sessions.listOf(userId, new Date(clock())),

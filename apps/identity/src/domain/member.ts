@@ -2,15 +2,18 @@ import type { AuditedFields, Cause } from '@tollkeeper/contracts';
 import { AppError, type Role, type TenantId } from '@tollkeeper/kernel';
 import type { User } from './user.ts';
 
-/** The origin of a membership: an owner or the creation of the workspace, an invitation, or single sign-on. */
-export const MEMBERSHIP_SOURCES = ['manual', 'invitation', 'oidc'] as const;
+/**
+ * The origin of a membership: an owner or the creation of the workspace, an invitation, or single sign-on. Service
+ * accounts, and no people, have `machine`.
+ */
+export const MEMBERSHIP_SOURCES = ['manual', 'invitation', 'oidc', 'machine'] as const;
 export type MembershipSource = (typeof MEMBERSHIP_SOURCES)[number];
 
 /** The most workspaces for one user. */
 export const MAX_MEMBERSHIPS = 100;
 
 /** A user in a workspace. */
-export interface Member extends Pick<User, 'loginName' | 'email' | 'emailVerified' | 'name'> {
+export interface Member extends Pick<User, 'loginName' | 'email' | 'emailVerified' | 'name' | 'serviceAccount'> {
   userId: string;
   role: Role;
   source: MembershipSource;
@@ -30,8 +33,8 @@ export interface MemberStore {
   list(tenantId: TenantId): Promise<Member[]>;
   /**
    * Sets the role that `decide` returns, or ends the membership if it returns null. A former owner's open invitations
-   * end. `otherOwners` is the number of other owners at that time: changes of a workspace are serialized. Null if the
-   * user is not a member. If `decide` throws, nothing changes and the error is passed on.
+   * end. `otherOwners` is the number of other people who are owners at that time: changes of a workspace are
+   * serialized. Null if the user is not a member. If `decide` throws, nothing changes and the error is passed on.
    */
   change(
     tenantId: TenantId,
@@ -59,15 +62,29 @@ export function noOwner(): AppError {
   return new AppError('forbidden', 'You are no longer an owner of this workspace. Ask an owner to make this change.');
 }
 
+/** The error for a service account, whose access would otherwise outlast its rule. */
+export function noPerson(): AppError {
+  const message = 'Service accounts cannot change members or invitations. A person who is an owner can.';
+  return new AppError('forbidden', message);
+}
+
+/** The error for a service account that would join or create another workspace. */
+export function staysInWorkspace(): AppError {
+  return new AppError(
+    'forbidden',
+    'Service accounts belong to one workspace. Log in as a person to join or create one.',
+  );
+}
+
 export function alreadyMember(): AppError {
   const details = [{ path: 'email', message: 'is already a member; change the role instead' }];
   const message = 'That user is already a member of the workspace. An owner can change the role.';
   return new AppError('conflict', message, { details });
 }
 
-/** A workspace always has an owner. */
+/** A workspace always has an owner who is a person. */
 export function requireOwnerLeft(member: Member, otherOwners: number): void {
-  if (member.role !== 'owner' || otherOwners > 0) return;
-  const message = 'This is the last owner of the workspace. Make another member owner first.';
+  if (member.role !== 'owner' || member.source === 'machine' || otherOwners > 0) return;
+  const message = 'This is the last owner of the workspace. Make another person owner first.';
   throw new AppError('conflict', message);
 }

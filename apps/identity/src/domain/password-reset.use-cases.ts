@@ -89,9 +89,9 @@ function notValid(): never {
   );
 }
 
-/** The user with this login name or e-mail, as an operator typed it. Throws `not_found`. */
+/** The person with this login name or e-mail, as an operator typed it. Throws `not_found`. */
 export async function requireUser(users: UserStore, name: string): Promise<User> {
   const user = await users.findByLogin(name.trim().toLowerCase());
-  if (user !== null) return user;
+  if (user !== null && user.serviceAccount === undefined) return user;
   throw new AppError('not_found', `No user has the login name or the verified e-mail ${name}.`);
 }

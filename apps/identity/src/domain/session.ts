@@ -5,6 +5,9 @@ import { digestOf } from './digest.ts';
 /** A session ends 12 h after its last use or 7 d after login, whichever comes first. */
 export const SESSION_IDLE_MS = 12 * 3_600_000;
 export const SESSION_ABSOLUTE_MS = 7 * 86_400_000;
+/** A session of a service account ends 15 min after login, and at most 5 min after the token that opened it. */
+export const MACHINE_SESSION_MS = 15 * 60_000;
+export const MACHINE_GRACE_MS = 5 * 60_000;
 /** Uses within this time after the stored one are not stored. */
 const REFRESH_MS = 60_000;
 
@@ -20,6 +23,8 @@ export interface Session {
   /** The origin of the session, so that its user recognizes it; empty if unknown. */
   address: string;
   userAgent: string;
+  /** The subject of the token that opened it, for a service account. Such a session ends at its time, used or not. */
+  subject?: string;
 }
 
 /** Opened and revoked sessions are written to the audit log of each workspace of the user. */
@@ -55,19 +60,42 @@ export interface SessionOrigin {
   userAgent: string;
 }
 
-/** A new session and its cookie: 256 random bits in base64url. */
+/** 256 random bits. */
+function newCookie(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** A new session and its cookie. */
 export function mintSession(
   userId: string,
   now: number,
   { address, userAgent }: SessionOrigin,
 ): { cookie: string; session: Session } {
-  const cookie = randomBytes(32).toString('base64url');
+  const cookie = newCookie();
   const createdAt = new Date(now);
   const session = {
     ...{ sha256: digestOf(cookie), userId, createdAt, expiresAt: endOf(createdAt, now) },
     ...{ lastSeenAt: createdAt, address, userAgent },
   };
   return { cookie, session };
+}
+
+/** A session of a service account, and its cookie. It ends soon after the token that opened it. */
+export function mintMachineSession(
+  now: number,
+  origin: SessionOrigin,
+  token: { subject: string; expiresAt: Date },
+): { cookie: string; session: Omit<Session, 'userId'> } {
+  const cookie = newCookie();
+  const createdAt = new Date(now);
+  const expiresAt = new Date(Math.min(now + MACHINE_SESSION_MS, token.expiresAt.getTime() + MACHINE_GRACE_MS));
+  const session = { sha256: digestOf(cookie), createdAt, expiresAt, lastSeenAt: createdAt, ...origin };
+  return { cookie, session: { ...session, subject: token.subject } };
+}
+
+/** The name of the session's user for the audit log. It tells with which token a service account came in. */
+export function nameIn({ subject }: Session, userName: string): string {
+  return subject === undefined ? userName : `${userName} (${subject})`;
 }
 
 export function isAlive(session: Session, now: number): boolean {
@@ -77,7 +105,8 @@ export function isAlive(session: Session, now: number): boolean {
 /** The change by a use at `now`; null if it is too small to store. */
 export function refreshed(session: Session, now: number): SessionUse | null {
   if (now - session.lastSeenAt.getTime() < REFRESH_MS) return null;
-  return { lastSeenAt: new Date(now), expiresAt: endOf(session.createdAt, now) };
+  const expiresAt = session.subject === undefined ? endOf(session.createdAt, now) : session.expiresAt;
+  return { lastSeenAt: new Date(now), expiresAt };
 }
 
 function endOf(createdAt: Date, lastUse: number): Date {

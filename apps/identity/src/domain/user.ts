@@ -3,7 +3,17 @@ import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock, newId } from '@tollkeeper/kernel';
 import type { PasswordHasher } from './password.hasher.ts';
 
-/** A person who can log in. Only `id` identifies them: an unverified e-mail belongs to nobody. */
+/** A machine that logs in with tokens of an issuer, as a member of one workspace. */
+export interface ServiceAccount {
+  issuer: string;
+  /** Name in the workspace and at the issuer. */
+  account: string;
+  /** Provider and subject of the last token. */
+  providerId: string;
+  subject: string;
+}
+
+/** Who can log in: a person or a service account. Only `id` identifies them: an unverified e-mail belongs to nobody. */
 export interface User {
   id: string;
   /** The name to log in with: lower case and unique. Often an e-mail, but it does not prove one. */
@@ -13,9 +23,11 @@ export interface User {
   email: string | null;
   /** Whether they have proved that the e-mail is theirs. It can be verified for one user only. */
   emailVerified: boolean;
-  /** PHC string (`password.hasher.ts`); null for users of single sign-on only. */
+  /** PHC string (`password.hasher.ts`); null for users of single sign-on only, and for service accounts. */
   passwordHash: string | null;
   createdAt: Date;
+  /** Absent for people. */
+  serviceAccount?: ServiceAccount;
 }
 
 export interface UserStore {

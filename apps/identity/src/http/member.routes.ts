@@ -17,7 +17,15 @@ const memberFields = {
   source: z.enum(MEMBERSHIP_SOURCES).meta({ description: 'How the user became a member' }),
   joined_at: moment,
 };
-const memberSchema = z.object(memberFields).meta({ id: 'Member' });
+const memberSchema = z
+  .object({
+    ...memberFields,
+    service_account: z
+      .object({ provider: z.string(), issuer: z.string(), subject: z.string() })
+      .optional()
+      .meta({ description: 'Of the last token of a service account; absent for people' }),
+  })
+  .meta({ id: 'Member' });
 const invitedMember = z
   .object({
     ...memberFields,
@@ -126,8 +134,11 @@ function routesOfOne(members: MemberUseCases): Route[] {
 }
 
 function toMemberBody(member: Member): z.infer<typeof memberSchema> {
-  const { userId, role, source, joinedAt } = member;
-  return { user_id: userId, ...toUserBody(member), role, source, joined_at: joinedAt.toISOString() };
+  const { userId, role, source, joinedAt, serviceAccount } = member;
+  const fields = { user_id: userId, ...toUserBody(member), role, source, joined_at: joinedAt.toISOString() };
+  if (serviceAccount === undefined) return fields;
+  const { providerId, issuer, subject } = serviceAccount;
+  return { ...fields, service_account: { provider: providerId, issuer, subject } };
 }
 
 function toInvitedBody(invitation: z.infer<typeof newInvitation>, name: string): z.infer<typeof invitedMember> {

@@ -11,14 +11,15 @@ const MAX_FAILURES = 10;
 const WINDOW_SECONDS = 15 * 60;
 
 /**
- * Counts in MongoDB, so that all replicas share the counts. The 15 minutes start with the first failure, by the system
- * clock. Start it after the connection: it then creates its indexes, and a TTL index removes old counts.
+ * Counts the attempts of one `purpose`, apart from those of others, in MongoDB, so that all replicas share the counts.
+ * The 15 minutes start with the first failure, by the system clock. Start it after the connection: it then creates its
+ * indexes, and a TTL index removes old counts.
  */
-export function createAttemptLimiter(connection: Connection): AttemptLimiter & Component {
+export function createAttemptLimiter(connection: Connection, purpose = ''): AttemptLimiter & Component {
   const limiter = new RateLimiterMongo({
     storeClient: connection,
     tableName: 'login_failures',
-    keyPrefix: '',
+    keyPrefix: purpose,
     points: MAX_FAILURES,
     duration: WINDOW_SECONDS,
     disableIndexesCreation: true,

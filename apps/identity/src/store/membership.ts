@@ -8,6 +8,8 @@ import {
   AUDITED_MEMBER,
   type Member,
   noOwner,
+  noPerson,
+  staysInWorkspace,
   tooManyMemberships,
   MAX_MEMBERSHIPS,
 } from '../domain/member.ts';
@@ -23,28 +25,34 @@ export async function serializeMembers(
   await workspaces.updateOne({ _id: tenantId }, { $inc: { memberRevision: 1 } }, { session });
 }
 
-/** Call it within the serialized changes, so that no role changes meanwhile. */
+/**
+ * Throws unless the user is a person and an owner. Call it within the serialized changes, so that no role changes
+ * meanwhile.
+ */
 export async function requireOwner(
   { members }: IdentityModels,
   tenantId: TenantId,
   ownerId: string,
   session: ClientSession,
 ): Promise<void> {
-  if (!(await members.exists({ tenantId, userId: ownerId, role: 'owner' }).session(session))) throw noOwner();
+  const owner = await members.findOne({ tenantId, userId: ownerId, role: 'owner' }).session(session).lean();
+  if (owner === null) throw noOwner();
+  if (owner.source === 'machine') throw noPerson();
 }
 
 /**
  * Stores a new membership within the serialized changes of its workspace. Throws `conflict` if the user is already a
- * member, or the user or the workspace is at its limit.
+ * member, or the user or the workspace is at its limit, and `forbidden` for a service account of another workspace.
  */
 export async function insertMember(
   { users, members }: IdentityModels,
   member: StoredMember,
   session: ClientSession,
 ): Promise<void> {
-  const { tenantId, userId } = member;
+  const { tenantId, userId, source } = member;
   // Makes a user's concurrent joins of two workspaces conflict, so that both are counted.
-  await users.updateOne({ _id: userId }, { $inc: { membershipRevision: 1 } }, { session });
+  const user = await users.findOneAndUpdate({ _id: userId }, { $inc: { membershipRevision: 1 } }, { session }).lean();
+  if (user?.serviceAccount !== undefined && source !== 'machine') throw staysInWorkspace();
   if (await members.exists({ tenantId, userId }).session(session)) throw alreadyMember();
   if ((await members.countDocuments({ userId }).session(session)) >= MAX_MEMBERSHIPS) throw tooManyMemberships();
   if ((await members.countDocuments({ tenantId }).session(session)) >= MAX_MEMBERS) throw membersFull();
@@ -73,7 +81,9 @@ export async function changeMember(
   const user = await users.findById(userId).session(session).lean();
   if (stored === null || user === null) return null;
   const otherOwners = await members
-    .countDocuments({ tenantId, role: 'owner', userId: trusted({ $ne: userId }) })
+    .countDocuments({
+      ...{ tenantId, role: 'owner', userId: trusted({ $ne: userId }), source: trusted({ $ne: 'machine' }) },
+    })
     .session(session);
   const member = toMember(stored, user);
   const role = decide(member, otherOwners);
@@ -91,6 +101,7 @@ export async function changeMember(
 }
 
 export function toMember({ userId, role, source, joinedAt }: StoredMember, stored: StoredUser): Member {
-  const { loginName, email, emailVerified, name } = toUser(stored);
-  return { userId, loginName, email, emailVerified, name, role, source, joinedAt };
+  const { loginName, email, emailVerified, name, serviceAccount } = toUser(stored);
+  const machine = serviceAccount === undefined ? {} : { serviceAccount };
+  return { userId, loginName, email, emailVerified, name, role, source, joinedAt, ...machine };
 }

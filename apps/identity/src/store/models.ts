@@ -9,6 +9,8 @@ import { createOidcModels } from './oidc.models.ts';
 
 export interface StoredUser extends Omit<User, 'id'> {
   _id: string;
+  /** SHA-256 of workspace, issuer and account of a service account, in hex. */
+  serviceAccountKey?: string;
   /**
    * Rises with every new session, so that a new session and a change of the password conflict. It is a counter, because
    * setting a field to its present value is not a write for MongoDB and conflicts with nothing.
@@ -103,8 +105,14 @@ const userSchema = new Schema<StoredUser>(
     createdAt: date,
     sessionRevision: { type: Number, default: 0 },
     membershipRevision: { type: Number, default: 0 },
+    serviceAccount: Schema.Types.Mixed,
+    serviceAccountKey: String,
   },
   { collection: 'users', versionKey: false },
+);
+userSchema.index(
+  { serviceAccountKey: 1 },
+  { unique: true, partialFilterExpression: { serviceAccountKey: { $type: 'string' } } },
 );
 userSchema.index({ loginName: 1 }, { unique: true });
 userSchema.index({ email: 1 });
@@ -122,6 +130,7 @@ const sessionSchema = new Schema<StoredSession>(
     lastSeenAt: date,
     address: { type: String, default: '' },
     userAgent: { type: String, default: '' },
+    subject: String,
   },
   { collection: 'sessions', versionKey: false },
 );

@@ -18,6 +18,13 @@ interface StoredFailure extends Omit<FailedLogIn, 'id'> {
   _id: string;
 }
 
+interface StoredUsedToken {
+  /** SHA-256 of the signed part of the token, in hex. */
+  _id: string;
+  /** When the token is refused as too old in any case. */
+  expiresAt: Date;
+}
+
 /** A person at a provider, and the linked user. */
 interface StoredIdentity {
   /** SHA-256 of issuer and subject, in hex, because a subject may be too long for an index key. */
@@ -46,7 +53,11 @@ const failureSchema = new Schema<StoredFailure>(
   { _id: text, providerId: text, code: text, facts: Schema.Types.Mixed, expiresAt: date },
   { collection: 'oidc_failures', versionKey: false },
 );
-for (const schema of [transactionSchema, linkSchema, failureSchema]) {
+const usedTokenSchema = new Schema<StoredUsedToken>(
+  { _id: text, expiresAt: date },
+  { collection: 'oidc_used_tokens', versionKey: false },
+);
+for (const schema of [transactionSchema, linkSchema, failureSchema, usedTokenSchema]) {
   schema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 }
 
@@ -64,6 +75,7 @@ export function createOidcModels(connection: Connection) {
     transactions: connection.model('OidcTransaction', transactionSchema),
     pendingLinks: connection.model('OidcLink', linkSchema),
     failures: connection.model('OidcFailure', failureSchema),
+    usedTokens: connection.model('OidcUsedToken', usedTokenSchema),
     identities: connection.model('OidcIdentity', identitySchema),
   };
 }

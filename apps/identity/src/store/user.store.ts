@@ -71,6 +71,7 @@ export function toUser({
   _id,
   sessionRevision: _sessionRevision,
   membershipRevision: _membershipRevision,
+  serviceAccountKey: _serviceAccountKey,
   ...fields
 }: StoredUser): User {
   return { id: _id, ...fields };

@@ -21,6 +21,7 @@ export interface Operations {
   'POST /api/v1/auth/oidc/links/{link_id}:prove': { data: Api.ProveAccountData; responses: Api.ProveAccountResponses };
   'POST /api/v1/auth/oidc/links/{link_id}:signUp': { data: Api.SignUpWithProviderData; responses: Api.SignUpWithProviderResponses };
   'GET /api/v1/members/{user_id}/sso': { data: Api.GetMappingReportData; responses: Api.GetMappingReportResponses };
+  'POST /api/v1/auth/oidc/{provider}:exchange': { data: Api.ExchangeTokenData; responses: Api.ExchangeTokenResponses };
   'GET /api/v1/workspaces': { data: Api.ListWorkspacesData; responses: Api.ListWorkspacesResponses };
   'POST /api/v1/workspaces': { data: Api.CreateWorkspaceData; responses: Api.CreateWorkspaceResponses };
   'PATCH /api/v1/workspace': { data: Api.UpdateWorkspaceData; responses: Api.UpdateWorkspaceResponses };

@@ -138,6 +138,34 @@ export type MappingReport = {
     } | null;
 };
 
+export type MachineSession = {
+    /**
+     * The session: send it as the cookie `gw_session`, or give it to the client. A secret
+     */
+    session: string;
+    /**
+     * When the session ends, used or not: within 15 minutes
+     */
+    expires_at: string;
+    user: {
+        id: string;
+        /**
+         * Login name of the user
+         */
+        login_name: string;
+        /**
+         * E-mail of the user; empty if unknown
+         */
+        email: string;
+        /**
+         * Whether the user has verified the e-mail
+         */
+        email_verified: boolean;
+        name: string;
+    };
+    workspaces: Array<Workspace>;
+};
+
 export type Member = {
     user_id: string;
     /**
@@ -157,8 +185,16 @@ export type Member = {
     /**
      * How the user became a member
      */
-    source: 'manual' | 'invitation' | 'oidc';
+    source: 'manual' | 'invitation' | 'oidc' | 'machine';
     joined_at: string;
+    /**
+     * Of the last token of a service account; absent for people
+     */
+    service_account?: {
+        provider: string;
+        issuer: string;
+        subject: string;
+    };
 };
 
 export type AddedMember = {
@@ -183,7 +219,7 @@ export type AddedMember = {
     /**
      * How the user became a member
      */
-    source: 'manual' | 'invitation' | 'oidc';
+    source: 'manual' | 'invitation' | 'oidc' | 'machine';
     /**
      * When the invitation was created
      */
@@ -3893,6 +3929,45 @@ export type GetMappingReportResponses = {
 };
 
 export type GetMappingReportResponse = GetMappingReportResponses[keyof GetMappingReportResponses];
+
+export type ExchangeTokenData = {
+    body: {
+        /**
+         * The token, for the audience of the provider alone
+         */
+        id_token: string;
+        /**
+         * Slug of the workspace. Without it, the first rule that matches decides
+         */
+        workspace?: string;
+    };
+    path: {
+        /**
+         * Id of a provider for machines
+         */
+        provider: string;
+    };
+    query?: never;
+    url: '/api/v1/auth/oidc/{provider}:exchange';
+};
+
+export type ExchangeTokenErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ExchangeTokenError = ExchangeTokenErrors[keyof ExchangeTokenErrors];
+
+export type ExchangeTokenResponses = {
+    /**
+     * Logged in
+     */
+    200: MachineSession;
+};
+
+export type ExchangeTokenResponse = ExchangeTokenResponses[keyof ExchangeTokenResponses];
 
 export type ListWorkspacesData = {
     body?: never;

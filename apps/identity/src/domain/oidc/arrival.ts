@@ -23,7 +23,12 @@ export function arrivalOf(
 export function notMapped(provider: OidcProvider, claims: Claims, { person }: Arrival): OidcFailure {
   return new OidcFailure('not_mapped', {
     person: person.email ?? person.subject,
-    missing: listed(missingClaims(claims, provider.mapping)),
+    missing: listed(
+      missingClaims(
+        claims,
+        provider.mapping.map(({ claim }) => claim),
+      ),
+    ),
     left_out: listed(claimsLeftOut(claims)),
   });
 }

@@ -66,16 +66,20 @@ export function mapClaims(claims: Claims, mapping: readonly MappingRule[]): Gran
   for (const rule of mapping) {
     const known = grants.get(rule.workspace);
     if (known !== undefined && roleAtLeast(known.role, rule.role)) continue;
-    if (!valuesOf(claimAt(claims, rule.claim)).some((value) => matchesGlob(value, rule.value))) continue;
+    if (!hasValue(claims, rule.claim, rule.value)) continue;
     grants.set(rule.workspace, { workspace: rule.workspace, role: rule.role, rule });
   }
   return [...grants.values()];
 }
 
-/** The claims that rules need and the provider did not send. */
-export function missingClaims(claims: Claims, mapping: readonly MappingRule[]): string[] {
-  const asked = new Set(mapping.map(({ claim }) => claim));
-  return [...asked].filter((claim) => claimAt(claims, claim) === undefined);
+/** Whether the claim equals or contains a value that matches the pattern. */
+export function hasValue(claims: Claims, claim: string, pattern: string): boolean {
+  return valuesOf(claimAt(claims, claim)).some((value) => matchesGlob(value, pattern));
+}
+
+/** Those of the claims that the provider did not send, each once. */
+export function missingClaims(claims: Claims, asked: readonly string[]): string[] {
+  return [...new Set(asked)].filter((claim) => claimAt(claims, claim) === undefined);
 }
 
 /**

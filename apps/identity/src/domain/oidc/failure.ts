@@ -65,7 +65,7 @@ export class OidcFailure extends Error {
 }
 
 /** One line, so that external text cannot forge log lines. */
-function printable(value: unknown): string {
+export function printable(value: unknown): string {
   const text = typeof value === 'string' ? value : asJson(value);
   return text
     .slice(0, MAX_FACT_LENGTH)

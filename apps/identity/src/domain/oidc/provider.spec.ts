@@ -18,6 +18,7 @@ describe('the setting with the providers', () => {
   it('fills in what is left out', () => {
     expect(oidcProviders.parse(JSON.stringify([good]))).toEqual([
       {
+        kind: 'people',
         id: 'okta',
         issuer: 'https://example.okta.com',
         clientId: 'tollkeeper',

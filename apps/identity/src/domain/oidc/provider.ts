@@ -1,17 +1,12 @@
-import { workspaceRole } from '@tollkeeper/contracts';
 import type { Role } from '@tollkeeper/kernel';
 import { z } from 'zod';
-import { isPlainLoopback } from '../loopback.ts';
+import { type MachineProvider, machineProvider } from './machine.provider.ts';
+import { providerFields, roleFields, text } from './provider.fields.ts';
 
+/** Of each kind. */
 const MAX_PROVIDERS = 5;
 const MAX_RULES = 200;
 const MAX_SCOPES = 20;
-
-/** Words that our own paths have in the place of a provider's id. */
-const RESERVED_IDS = ['failures', 'links'];
-
-/** Issuers of Entra ID that accept every tenant. */
-const EVERY_TENANT = /^https:\/\/login\.microsoftonline\.com\/(common|organizations|consumers)(\/|$)/i;
 
 /** People whose `claim` has this value get this role in this workspace. */
 export interface MappingRule {
@@ -24,8 +19,9 @@ export interface MappingRule {
   role: Role;
 }
 
-/** An OpenID Connect provider, as configured by the operator. */
+/** An OpenID Connect provider at which people log in, as configured by the operator. */
 export interface OidcProvider {
+  kind: 'people';
   /** Identifies the provider in our paths. */
   id: string;
   issuer: string;
@@ -41,33 +37,17 @@ export interface OidcProvider {
   mapping: MappingRule[];
 }
 
-const text = (max: number) => z.string().min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
-
-const issuer = z
-  .url({ protocol: /^https?$/, error: 'must be an https:// address' })
-  .max(500, 'must be at most 500 characters')
-  .refine(
-    (url) => url.startsWith('https:') || isPlainLoopback(url),
-    'must be https; http is allowed only for loopback addresses',
-  )
-  .refine((url) => !/[?#@]/.test(url), 'must have no query, fragment or credentials')
-  .refine((url) => !url.includes('/.well-known/'), 'must be the issuer, without /.well-known/…')
-  .refine((url) => !EVERY_TENANT.test(url), 'is for every tenant; use the id of your tenant instead');
-
 const rule = z.strictObject({
   claim: text(200).regex(/^[^.]+(\.[^.]+){0,9}$/, 'must be names with single dots between, at most 10'),
   value: text(256),
-  workspace: z.string().regex(/^[a-z0-9](?:-?[a-z0-9]){1,39}$/, 'must be the slug of a workspace'),
-  role: workspaceRole,
+  ...roleFields,
 });
 
-const provider = z
+const peopleProvider = z
   .strictObject({
-    id: z
-      .string()
-      .regex(/^[a-z0-9](?:-?[a-z0-9]){0,31}$/, 'must be 1 to 32 of a-z and 0-9, with single hyphens between them')
-      .refine((id) => !RESERVED_IDS.includes(id), `must not be one of ${RESERVED_IDS.join(', ')}`),
-    issuer,
+    kind: z.literal('people').optional(),
+    id: providerFields.id,
+    issuer: providerFields.issuer,
     client_id: text(500),
     client_secret: text(2_000),
     token_endpoint_auth_method: z.enum(['client_secret_basic', 'client_secret_post']).default('client_secret_basic'),
@@ -77,15 +57,12 @@ const provider = z
       .max(MAX_SCOPES, `must be at most ${MAX_SCOPES}`)
       .default(['openid', 'email', 'profile'])
       .refine((scopes) => scopes.includes('openid'), 'must include openid'),
-    ca_file: text(1_000).optional(),
-    clock_tolerance_seconds: z
-      .int('must be a whole number')
-      .min(0, 'must be from 0 to 300')
-      .max(300, 'must be from 0 to 300')
-      .default(30),
+    ca_file: providerFields.ca_file,
+    clock_tolerance_seconds: providerFields.clock_tolerance_seconds,
     mapping: z.array(rule).max(MAX_RULES, `must be at most ${MAX_RULES} rules`).default([]),
   })
   .transform((given): OidcProvider => ({
+    kind: 'people',
     id: given.id,
     issuer: given.issuer,
     clientId: given.client_id,
@@ -98,23 +75,44 @@ const provider = z
     mapping: given.mapping,
   }));
 
-const providers = z
-  .array(provider, 'must be a list of providers')
-  .max(MAX_PROVIDERS, `must be at most ${MAX_PROVIDERS} providers`)
-  .superRefine((list, context) => {
-    for (const field of ['id', 'issuer'] as const) {
-      for (const [index, each] of list.entries()) {
-        if (list.findIndex((other) => other[field] === each[field]) === index) continue;
-        context.addIssue({ code: 'custom', path: [index, field], message: 'is also used by another provider' });
-      }
+export type Provider = OidcProvider | MachineProvider;
+
+export const forPeople = <P extends Provider>(provider: P): provider is Extract<P, OidcProvider> =>
+  provider.kind === 'people';
+export const forMachines = <P extends Provider>(provider: P): provider is Extract<P, MachineProvider> =>
+  provider.kind === 'machines';
+
+const provider = z.discriminatedUnion('kind', [peopleProvider, machineProvider], {
+  error: ({ code }) => (code === 'invalid_union' ? 'must be people or machines' : undefined),
+});
+
+const providers = z.array(provider, 'must be a list of providers').superRefine((list, context) => {
+  for (const ofKind of [list.filter(forPeople), list.filter(forMachines)]) {
+    if (ofKind.length > MAX_PROVIDERS) {
+      context.addIssue({ code: 'custom', message: `must be at most ${MAX_PROVIDERS} providers` });
     }
-  });
+  }
+  for (const [index, each] of list.entries()) {
+    const before = list.slice(0, index);
+    const refuse = (field: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [index, field], message });
+    if (before.some(({ id }) => id === each.id)) refuse('id', 'is also used by another provider');
+    // People and machines may have the same issuer, such as GitLab.
+    if (before.some(({ kind, issuer }) => kind === each.kind && issuer === each.issuer)) {
+      refuse('issuer', 'is also used by another provider');
+    }
+    // Otherwise the id_token of a person's login would be the token of a machine.
+    if (forMachines(each) && list.filter(forPeople).some(({ clientId }) => clientId === each.audience)) {
+      refuse('audience', 'is the client_id of a provider for people; choose another');
+    }
+  }
+});
 
 /**
  * The setting of the providers: a JSON list. Each problem names its location, such as `[0].issuer`, and never a value,
  * because values include client secrets.
  */
-export const oidcProviders = z.string().transform((json, context): OidcProvider[] => {
+export const oidcProviders = z.string().transform((json, context): Provider[] => {
   let value: unknown;
   try {
     value = JSON.parse(json);
