@@ -111,8 +111,6 @@ export function useIssuer(now: () => number) {
   return issuer;
 }
 
-export type Issuer = ReturnType<typeof useIssuer>;
-
 /** The answer to a successful exchange. */
 export interface Entered {
   session: string;

@@ -6,8 +6,8 @@ import { digestOf } from './digest.ts';
 export const SESSION_IDLE_MS = 12 * 3_600_000;
 export const SESSION_ABSOLUTE_MS = 7 * 86_400_000;
 /** A session of a service account ends 15 min after login, and at most 5 min after the token that opened it. */
-export const MACHINE_SESSION_MS = 15 * 60_000;
-export const MACHINE_GRACE_MS = 5 * 60_000;
+const MACHINE_SESSION_MS = 15 * 60_000;
+const MACHINE_GRACE_MS = 5 * 60_000;
 /** Uses within this time after the stored one are not stored. */
 const REFRESH_MS = 60_000;
 

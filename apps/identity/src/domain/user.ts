@@ -4,7 +4,7 @@ import { AppError, type Clock, newId } from '@tollkeeper/kernel';
 import type { PasswordHasher } from './password.hasher.ts';
 
 /** A machine that logs in with tokens of an issuer, as a member of one workspace. */
-export interface ServiceAccount {
+interface ServiceAccount {
   issuer: string;
   /** Name in the workspace and at the issuer. */
   account: string;

@@ -10,7 +10,7 @@ import type { MachineArrival, MachineStore, TokenVerifier } from './machine.ts';
 import type { MachineProvider, MachineRule } from './machine.provider.ts';
 import { keysUnavailable, TokenRefusal, type TokenRefusalCode } from './token.refusal.ts';
 
-export type ExchangeResult = 'logged_in' | TokenRefusalCode | OidcFailureCode;
+type ExchangeResult = 'logged_in' | TokenRefusalCode | OidcFailureCode;
 
 export interface MachineDeps {
   providers: readonly { provider: MachineProvider; verifier: TokenVerifier }[];
@@ -22,14 +22,14 @@ export interface MachineDeps {
   observe: (providerId: string, result: ExchangeResult, outcome: { requestId: string | null; failure?: Error }) => void;
 }
 
-export interface TokenExchange {
+interface TokenExchange {
   idToken: string;
   /** Slug of the workspace, if rules for several may match. */
   workspace: string | undefined;
 }
 
 /** A service account that has logged in. */
-export interface MachineLogIn extends Account {
+interface MachineLogIn extends Account {
   /** The value of the session cookie. */
   cookie: string;
   expiresAt: Date;

@@ -76,11 +76,11 @@ function MemberTable({ items, hasSso }: { items: readonly Api.Member[]; hasSso: 
     {
       key: 'name',
       head: words.column.name,
-      cell: ({ user_id, name, email, login_name }) => (
+      cell: ({ user_id, name, email, login_name, service_account: machine }) => (
         <>
           <span className={ui['name']}>{name}</span> {user_id === user.id && <Tag>{words.you}</Tag>}
           <div className={ui['hint']}>
-            {email === '' || email === login_name ? login_name : `${login_name}, ${email}`}
+            {machine?.subject ?? (email === '' || email === login_name ? login_name : `${login_name}, ${email}`)}
           </div>
         </>
       ),
