@@ -299,7 +299,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     passRetryAfter,
     posted,
     /** Where our services and gateways call over gRPC. */
-    grpcAddress: () => running[0]!.service.grpcAddress,
+    grpcAddress: (replica = 0) => running[replica]!.service.grpcAddress,
     logs,
     /** The name of its database. */
     database,

@@ -162,5 +162,5 @@ export function useTransports(initial: Omit<Ports, 'failure' | 'ready' | 'asked'
 
   const callGrpc = (rpc: Rpc, request: object, apiKey?: string) => caller.call(rpc, request, apiKey);
 
-  return { ports, issued, peers, metrics, clock, callHttp, callGrpc };
+  return { ports, issued, peers, metrics, clock, callHttp, callGrpc, grpcAddress: () => grpc.address };
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { randomBase62, toBase62 } from '@tollkeeper/kernel';
 
@@ -12,7 +12,7 @@ const CHECKSUM_LENGTH = 6;
 const KEY = /^ws_live_([0-9A-Za-z]{16})\.[0-9A-Za-z]{42}$/;
 
 function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }
 
 function checksum(text: string): string {

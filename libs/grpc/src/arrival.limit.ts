@@ -29,7 +29,9 @@ export function createArrivalLimit({
   const arriving = createFairRoom<ServerInterceptingCall>(maxArriving, (call) => call.sendStatus(TOO_MANY));
   const unread = createFairRoom<ServerHttp2Stream>(maxUnread, (stream) => stream.destroy());
 
-  return (_method, call) => {
+  return ({ requestStream }, call) => {
+    // Streams of requests have a limit of their own.
+    if (requestStream) return new ServerInterceptingCall(call);
     const address = call.getConnectionInfo().remoteAddress ?? '';
     let timer: NodeJS.Timeout | undefined;
     let hasArrived = false;
@@ -74,6 +76,6 @@ export function createArrivalLimit({
 }
 
 /** Interceptors of grpc-js can neither close the stream of a call, nor notice its end after the status. */
-function streamOf(call: unknown): ServerHttp2Stream | undefined {
+export function streamOf(call: unknown): ServerHttp2Stream | undefined {
   return (call as { stream?: ServerHttp2Stream }).stream;
 }

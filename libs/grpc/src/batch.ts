@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { MAX_BATCH_REQUESTS } from '@tollkeeper/contracts';
-import { AppError } from '@tollkeeper/kernel';
+import { AppError, type ErrorCode } from '@tollkeeper/kernel';
 import { checkRequest } from './request-check.ts';
 import { GRPC_STATUS, SOMETHING_WENT_WRONG } from './status.ts';
 import type { AnswerEach, RequestRefusal } from './unary.ts';
@@ -36,7 +36,16 @@ export function requestsIn(message: unknown): number {
   return Array.isArray(requests) ? Math.min(Math.max(requests.length, 1), MAX_BATCH_REQUESTS) : 1;
 }
 
-function toRefusal(error: unknown): RequestRefusal {
+/** A refusal as clients read it: a later release may have further codes. */
+export type WireRefusal = Omit<RequestRefusal, 'code'> & { code: string };
+
+/** The error for a refused request of a batch or a stream. */
+export function fromRefusal({ code, message, details, retryAfterSeconds }: WireRefusal): AppError {
+  const known = Object.hasOwn(GRPC_STATUS, code) ? (code as ErrorCode) : 'internal';
+  return new AppError(known, message, { details, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
+}
+
+export function toRefusal(error: unknown): RequestRefusal {
   if (!(error instanceof AppError)) return { code: 'internal', message: SOMETHING_WENT_WRONG, details: [] };
   const { code, message, details = [], retryAfterSeconds } = error;
   return { code, message, details, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };

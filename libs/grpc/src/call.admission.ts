@@ -10,6 +10,9 @@ const MAX_IN_FLIGHT = 256;
 /** The caller; null if it should be one of our services and is not. */
 export type Admit = (facts: RpcFacts) => Promise<{ caller: unknown; ended?: () => void } | null>;
 
+/** The caller, and its name where callers are bounded. Rejects for any other. */
+export type AdmitCaller = (facts: RpcFacts) => Promise<{ caller: unknown; sender: string; ended: () => void }>;
+
 /** Accepts our services, by their shared token. */
 export function admitServices(callerTokenSecret: string, definition: ServiceDefinition): Admit {
   const isForUs = createServiceTokenCheck(callerTokenSecret, serviceNameOf(definition));
@@ -17,7 +20,7 @@ export function admitServices(callerTokenSecret: string, definition: ServiceDefi
 }
 
 /** Accepts callers of `authenticate`, with a bounded number of concurrent requests each. */
-export function admitCallers({ authenticate, senderOf }: RpcAuthenticator<unknown>): Admit {
+export function admitCallers({ authenticate, senderOf }: RpcAuthenticator<unknown>): AdmitCaller {
   const inFlight = new Map<string, number>();
   return async (facts) => {
     const caller = await authenticate(facts);
@@ -30,7 +33,7 @@ export function admitCallers({ authenticate, senderOf }: RpcAuthenticator<unknow
       if (left === 0) inFlight.delete(sender);
       else inFlight.set(sender, left);
     };
-    return { caller, ended };
+    return { caller, sender, ended };
   };
 }
 

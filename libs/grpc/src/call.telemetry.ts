@@ -96,7 +96,7 @@ function durationOf({ registry, histogram }: Metrics, side: 'client' | 'server',
 function batchedOf({ registry, counter }: Metrics) {
   const name = 'grpc_server_batched_requests_total';
   const made = registry.getSingleMetric(name) as ReturnType<typeof counter<'method' | 'code'>> | undefined;
-  return made ?? counter({ name, help: 'Requests answered inside batches', labelNames: ['method', 'code'] });
+  return made ?? counter({ name, help: 'Requests answered in batches and streams', labelNames: ['method', 'code'] });
 }
 
 /** `/tollkeeper.keys.v1.KeysService/VerifyKey` without its first slash is the method's full name. */

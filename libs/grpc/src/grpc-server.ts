@@ -7,9 +7,11 @@ import { createArrivalLimit } from './arrival.limit.ts';
 import { createServerTelemetry } from './call.telemetry.ts';
 import { createFairRoom } from './fair.room.ts';
 import type { GrpcService } from './grpc-service.ts';
+import { createRequestStreams } from './request-streams.ts';
 import { createServerHealth } from './server-health.ts';
+import { createStreamLimit } from './stream.limit.ts';
 import { serviceNameOf } from './unary.ts';
-import { createImplementer } from './unary-server.ts';
+import { createExplainRpc, createImplementer } from './unary-server.ts';
 
 // grpc-js also passes its messages to callbacks. On the console, their text would break the JSON log.
 if (process.env['GRPC_VERBOSITY'] === undefined) setLogVerbosity(logVerbosity.NONE);
@@ -76,14 +78,16 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     'grpc.max_concurrent_streams': MAX_STREAMS,
     // It would count every call for a service that we do not offer.
     'grpc.enable_channelz': 0,
-    interceptors: [createArrivalLimit()],
+    interceptors: [createArrivalLimit(), createStreamLimit()],
   });
   const health = createServerHealth(
     server,
     services.map(({ definition }) => serviceNameOf(definition)),
     { ready, intervalMs: healthIntervalMs },
   );
-  const implement = createImplementer({ callerTokenSecret, telemetry, logger, explain });
+  const explainRpc = createExplainRpc(logger, explain);
+  const streams = createRequestStreams({ explain: explainRpc, onAnswer: telemetry.batched });
+  const implement = createImplementer({ callerTokenSecret, telemetry, streams, explain: explainRpc });
   for (const service of services) server.addService(service.definition, implement(service));
 
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
@@ -121,6 +125,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         logger.warn({ stop_timeout_ms: stopTimeoutMs }, 'some RPCs did not finish in time and were canceled');
         for (const socket of connections.entries()) socket.destroy();
       }, stopTimeoutMs);
+      streams.end();
       injector.drain(stopTimeoutMs);
       await closed;
       clearTimeout(timer);

@@ -1,5 +1,6 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import type { z } from 'zod';
+import type { StreamedKind } from './request-streams.ts';
 import type { RequestSchemas, RpcContext, UnaryHandlers } from './unary.ts';
 
 /** A service with its schemas and handlers. Made by `grpcService`, which checks that they match. */
@@ -7,6 +8,8 @@ export interface GrpcService {
   definition: ServiceDefinition;
   requests: Record<string, z.ZodType>;
   handlers: Record<string, UnaryHandler>;
+  /** The kinds of requests of each stream, by the name of its RPC. Streams need an authenticator. */
+  streams?: Record<string, Record<string, StreamedKind>>;
   /** Undefined: only our services may call, with their token. */
   authenticator: RpcAuthenticator<unknown> | undefined;
 }

@@ -4,5 +4,7 @@ export * from './grpc-client.ts';
 export * from './grpc-server.ts';
 export * from './grpc-service.ts';
 export * from './questions.ts';
+export { streamed } from './request-streams.ts';
 export * from './status.ts';
+export { createStreamCaller, type StreamCaller } from './stream.caller.ts';
 export * from './unary.ts';

@@ -7,6 +7,7 @@ import { admitCallers, admitServices, type Admit } from './call.admission.ts';
 import { carried, type ServerTelemetry, textOf } from './call.telemetry.ts';
 import type { GrpcService, UnaryHandler } from './grpc-service.ts';
 import { checkRequest } from './request-check.ts';
+import type { RequestStreams } from './request-streams.ts';
 import { toStatus } from './status.ts';
 import { REQUEST_ID_METADATA, toCallName } from './unary.ts';
 
@@ -22,15 +23,28 @@ const WELL_FORMED_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 export interface UnaryServerDeps {
   callerTokenSecret: string;
   telemetry: ServerTelemetry;
-  logger: Logger;
-  /** Translates errors of libraries that the handlers use. */
-  explain: ExplainError | undefined;
+  explain: ExplainRpc;
+  streams: RequestStreams;
+}
+
+/** Logs why an RPC failed, and returns what its caller may know about it. */
+export type ExplainRpc = (rpc: string, requestId: string, thrown: unknown) => unknown;
+
+/** `explain` translates errors of libraries that the handlers use. */
+export function createExplainRpc(logger: Logger, explain: ExplainError | undefined): ExplainRpc {
+  const warnOfRefusal = createRefusalWarner();
+  return (rpc, requestId, thrown) => {
+    const err = explain?.(thrown) ?? thrown;
+    const log = logger.child({ request_id: requestId, rpc });
+    if (!(err instanceof AppError)) log.error({ err }, 'an RPC failed');
+    else if (err.cause !== undefined) warnOfRefusal(log, err);
+    return err;
+  };
 }
 
 /** Makes the grpc-js handlers of a service's RPCs: authentication, validation and the answer. */
 export function createImplementer(deps: UnaryServerDeps): (service: GrpcService) => UntypedServiceImplementation {
-  const { callerTokenSecret, telemetry, logger } = deps;
-  const warnOfRefusal = createRefusalWarner();
+  const { callerTokenSecret, telemetry, streams } = deps;
 
   function toUnaryCall(
     method: string,
@@ -41,13 +55,7 @@ export function createImplementer(deps: UnaryServerDeps): (service: GrpcService)
     return (call, callback) => {
       const { span, end } = telemetry.begin(method, carried(call.metadata));
       const requestId = toRequestId(call.metadata.get(REQUEST_ID_METADATA)[0]);
-      const explain = (thrown: unknown): unknown => {
-        const err = deps.explain?.(thrown) ?? thrown;
-        const log = logger.child({ request_id: requestId, rpc: method });
-        if (!(err instanceof AppError)) log.error({ err }, 'an RPC failed');
-        else if (err.cause !== undefined) warnOfRefusal(log, err);
-        return err;
-      };
+      const explain = (thrown: unknown): unknown => deps.explain(method, requestId, thrown);
       const fail = (thrown: unknown): void => refuse(toStatus(explain(thrown), requestId));
       const refuse = (failure: { code: status }): void => {
         end(failure.code);
@@ -74,11 +82,18 @@ export function createImplementer(deps: UnaryServerDeps): (service: GrpcService)
     };
   }
 
-  return ({ definition, requests, handlers, authenticator }) => {
+  return ({ definition, requests, handlers, streams: kindsOf = {}, authenticator }) => {
     const methods: UntypedServiceImplementation = {};
-    const admit =
-      authenticator === undefined ? admitServices(callerTokenSecret, definition) : admitCallers(authenticator);
-    for (const [rpcName, { path }] of Object.entries(definition)) {
+    const admitCaller = authenticator && admitCallers(authenticator);
+    const admit = admitCaller ?? admitServices(callerTokenSecret, definition);
+    for (const [rpcName, { path, requestStream }] of Object.entries(definition)) {
+      if (requestStream) {
+        const kinds = kindsOf[rpcName];
+        if (kinds === undefined || admitCaller === undefined)
+          throw new Error(`${path} has no kinds of requests or no authenticator`);
+        methods[rpcName] = streams.toCall(path, kinds, admitCaller);
+        continue;
+      }
       const handler = handlers[toCallName(rpcName)];
       const schema = requests[toCallName(rpcName)];
       if (handler === undefined || schema === undefined) throw new Error(`${path} has no handler or no schema`);

@@ -2,8 +2,10 @@ import type { ServiceDefinition } from '@grpc/grpc-js';
 import type { ErrorCode, ErrorDetail } from '@tollkeeper/kernel';
 import type { z } from 'zod';
 
-/** The names of a service's RPCs, without the index signature of generated definitions. */
-type RpcName<D> = keyof { [K in keyof D as string extends K ? never : K extends string ? K : never]: true };
+/** The names of a service's unary RPCs, without the index signature of generated definitions. */
+type RpcName<D> = keyof {
+  [K in keyof D as string extends K ? never : K extends `${string}Stream` ? never : K extends string ? K : never]: true;
+};
 
 type Sent<M> = M extends { requestSerialize: (value: infer Request) => Buffer } ? Request : never;
 type Received<M> = M extends { requestDeserialize: (bytes: Buffer) => infer Request } ? Request : never;

@@ -44,6 +44,7 @@ export interface EnforcerStack {
 export const ONE_REPLICA = 'gRPC, 1 replica';
 export const THREE_REPLICAS = 'gRPC, 3 replicas';
 export const ONE_REPLICA_BATCHES = 'gRPC in batches, 1 replica';
+export const ONE_REPLICA_STREAM = 'gRPC stream, 1 replica';
 export const THREE_REPLICAS_BATCHES = 'gRPC in batches, 3 replicas';
 export const EIGHT_BUDGETS = 'gRPC, 1 replica, 8 budgets';
 export const MANY_BUDGETS = 'gRPC, 1 replica, 8 of 200 budgets, each for 10,000 users';
@@ -104,6 +105,7 @@ export async function startEnforcerStack(workspaceCount: number): Promise<Enforc
     const addresses = replicas.map(({ grpcAddress }) => grpcAddress);
     await add(THREE_REPLICAS, { ...byCall, addresses, apiKeys: [apiKey] }, pids);
     await add(ONE_REPLICA_BATCHES, { kind: 'grpc-batches', addresses: one, apiKey }, onePid);
+    await add(ONE_REPLICA_STREAM, { kind: 'grpc-stream', address: first.grpcAddress, apiKey }, onePid);
     await add(THREE_REPLICAS_BATCHES, { kind: 'grpc-batches', addresses, apiKey }, pids);
     const apiKeys = workspaces.map((each) => each.apiKey);
     await add(`${ONE_REPLICA}, ${apiKeys.length} workspaces`, { ...byCall, apiKeys }, onePid);

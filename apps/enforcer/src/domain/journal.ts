@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { BudgetScope, Labels } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Fill } from './metering.ts';
@@ -218,7 +218,7 @@ export function endOf({ id, expiresAt, lease }: Hold): EndOfAny {
 
 /** 32 hexadecimal digits, different for different inputs. */
 export function digestOf(...words: (string | number)[]): string {
-  return createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 32);
+  return hash('sha256', JSON.stringify(words), 'hex').slice(0, 32);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { enforcerRequests, enforcerService, type ReservationMessage } from '@tollkeeper/contracts';
-import { type GrpcService, grpcService, type RpcAuthenticator, type RpcContext } from '@tollkeeper/grpc';
+import { type GrpcService, grpcService, type RpcAuthenticator, type RpcContext, streamed } from '@tollkeeper/grpc';
 import type { VerifiedKey } from '@tollkeeper/workspace-keys';
 import type { z } from 'zod';
 import type { Reservations } from '../domain/enforcement.ts';
@@ -35,7 +35,7 @@ export function createEnforcerHandlers({ reservations, authenticator }: Enforcer
     return { reservation: toReservationMessage(await reservations.release(tenantId, reservationId)) };
   }
 
-  return grpcService(
+  const service = grpcService(
     enforcerService,
     enforcerRequests,
     {
@@ -62,6 +62,15 @@ export function createEnforcerHandlers({ reservations, authenticator }: Enforcer
     },
     authenticator,
   );
+  const { Reserve, Settle, Release } = enforcerService;
+  const kinds = {
+    reserve: streamed(Reserve, enforcerRequests.reserve, async (request, key: VerifiedKey) => ({
+      response: await reserve(request, key),
+    })),
+    settle: streamed(Settle, enforcerRequests.settle, settle),
+    release: streamed(Release, enforcerRequests.release, release),
+  };
+  return { ...service, streams: { ReserveStream: kinds } };
 }
 
 function toReservationMessage(reservation: Reservation): ReservationMessage {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { AuditTrail } from '@tollkeeper/audit-trail';
 import type { TenantId } from '@tollkeeper/kernel';
 import { driverCollection, isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
@@ -171,5 +171,5 @@ function fromStored(ops: StoredEntry['ops']): Op[] {
 
 /** Includes the workspace, so that keys of different workspaces never collide. */
 function digest(tenantId: TenantId, key: string): mongo.Binary {
-  return new mongo.Binary(createHash('sha256').update(`${tenantId}/${key}`).digest().subarray(0, 16));
+  return new mongo.Binary(hash('sha256', `${tenantId}/${key}`, 'buffer').subarray(0, 16));
 }

@@ -38,6 +38,8 @@ import type { ReserveManyResponse as _tollkeeper_enforcer_v1_ReserveManyResponse
 import type { ReserveRequest as _tollkeeper_enforcer_v1_ReserveRequest, ReserveRequest__Output as _tollkeeper_enforcer_v1_ReserveRequest__Output } from './tollkeeper/enforcer/v1/ReserveRequest.ts';
 import type { ReserveResponse as _tollkeeper_enforcer_v1_ReserveResponse, ReserveResponse__Output as _tollkeeper_enforcer_v1_ReserveResponse__Output } from './tollkeeper/enforcer/v1/ReserveResponse.ts';
 import type { ReserveResult as _tollkeeper_enforcer_v1_ReserveResult, ReserveResult__Output as _tollkeeper_enforcer_v1_ReserveResult__Output } from './tollkeeper/enforcer/v1/ReserveResult.ts';
+import type { ReserveStreamRequest as _tollkeeper_enforcer_v1_ReserveStreamRequest, ReserveStreamRequest__Output as _tollkeeper_enforcer_v1_ReserveStreamRequest__Output } from './tollkeeper/enforcer/v1/ReserveStreamRequest.ts';
+import type { ReserveStreamResponse as _tollkeeper_enforcer_v1_ReserveStreamResponse, ReserveStreamResponse__Output as _tollkeeper_enforcer_v1_ReserveStreamResponse__Output } from './tollkeeper/enforcer/v1/ReserveStreamResponse.ts';
 import type { ReturnLeaseRequest as _tollkeeper_enforcer_v1_ReturnLeaseRequest, ReturnLeaseRequest__Output as _tollkeeper_enforcer_v1_ReturnLeaseRequest__Output } from './tollkeeper/enforcer/v1/ReturnLeaseRequest.ts';
 import type { ReturnLeaseResponse as _tollkeeper_enforcer_v1_ReturnLeaseResponse, ReturnLeaseResponse__Output as _tollkeeper_enforcer_v1_ReturnLeaseResponse__Output } from './tollkeeper/enforcer/v1/ReturnLeaseResponse.ts';
 import type { SettleLeaseRequest as _tollkeeper_enforcer_v1_SettleLeaseRequest, SettleLeaseRequest__Output as _tollkeeper_enforcer_v1_SettleLeaseRequest__Output } from './tollkeeper/enforcer/v1/SettleLeaseRequest.ts';
@@ -46,6 +48,8 @@ import type { SettleManyRequest as _tollkeeper_enforcer_v1_SettleManyRequest, Se
 import type { SettleManyResponse as _tollkeeper_enforcer_v1_SettleManyResponse, SettleManyResponse__Output as _tollkeeper_enforcer_v1_SettleManyResponse__Output } from './tollkeeper/enforcer/v1/SettleManyResponse.ts';
 import type { SettleRequest as _tollkeeper_enforcer_v1_SettleRequest, SettleRequest__Output as _tollkeeper_enforcer_v1_SettleRequest__Output } from './tollkeeper/enforcer/v1/SettleRequest.ts';
 import type { SettleResponse as _tollkeeper_enforcer_v1_SettleResponse, SettleResponse__Output as _tollkeeper_enforcer_v1_SettleResponse__Output } from './tollkeeper/enforcer/v1/SettleResponse.ts';
+import type { StreamedAnswer as _tollkeeper_enforcer_v1_StreamedAnswer, StreamedAnswer__Output as _tollkeeper_enforcer_v1_StreamedAnswer__Output } from './tollkeeper/enforcer/v1/StreamedAnswer.ts';
+import type { StreamedRequest as _tollkeeper_enforcer_v1_StreamedRequest, StreamedRequest__Output as _tollkeeper_enforcer_v1_StreamedRequest__Output } from './tollkeeper/enforcer/v1/StreamedRequest.ts';
 
 type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
   new(...args: ConstructorParameters<Constructor>): Subtype;
@@ -68,10 +72,10 @@ export interface ProtoGrpcType {
          * Every RPC takes a workspace key of the role developer or admin, as the metadata `authorization: Bearer ws_live_…`.
          * The workspace is the one of the key. A request has at most 320 KiB.
          * 
-         * Every RPC is unary and safe to repeat. Errors common to all of them: UNAUTHENTICATED for no key, and for one that is
-         * unknown or revoked; PERMISSION_DENIED for a read_only key; RESOURCE_EXHAUSTED when the workspace makes more calls a
-         * second than it may; INVALID_ARGUMENT names the fields that are wrong; UNAVAILABLE within a second while nothing can
-         * be decided. After UNAVAILABLE, nothing or everything was done: a repeated call tells.
+         * Every RPC is safe to repeat, and unary but for ReserveStream. Errors common to all of them: UNAUTHENTICATED for no
+         * key, and for one that is unknown or revoked; PERMISSION_DENIED for a read_only key; RESOURCE_EXHAUSTED when the
+         * workspace makes more calls a second than it may; INVALID_ARGUMENT names the fields that are wrong; UNAVAILABLE within
+         * a second while nothing can be decided. After UNAVAILABLE, nothing or everything was done: a repeated call tells.
          * 
          * The trailing metadata `tollkeeper-error-bin` of an error is JSON in UTF-8: `code` is the stable code that the HTTP
          * API answers too, `details` lists the fields that are wrong, `retryAfterSeconds` says when to try again. A request
@@ -125,6 +129,8 @@ export interface ProtoGrpcType {
         ReserveRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReserveRequest, _tollkeeper_enforcer_v1_ReserveRequest__Output>
         ReserveResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReserveResponse, _tollkeeper_enforcer_v1_ReserveResponse__Output>
         ReserveResult: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReserveResult, _tollkeeper_enforcer_v1_ReserveResult__Output>
+        ReserveStreamRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReserveStreamRequest, _tollkeeper_enforcer_v1_ReserveStreamRequest__Output>
+        ReserveStreamResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReserveStreamResponse, _tollkeeper_enforcer_v1_ReserveStreamResponse__Output>
         ReturnLeaseRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReturnLeaseRequest, _tollkeeper_enforcer_v1_ReturnLeaseRequest__Output>
         ReturnLeaseResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReturnLeaseResponse, _tollkeeper_enforcer_v1_ReturnLeaseResponse__Output>
         SettleLeaseRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_SettleLeaseRequest, _tollkeeper_enforcer_v1_SettleLeaseRequest__Output>
@@ -133,6 +139,8 @@ export interface ProtoGrpcType {
         SettleManyResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_SettleManyResponse, _tollkeeper_enforcer_v1_SettleManyResponse__Output>
         SettleRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_SettleRequest, _tollkeeper_enforcer_v1_SettleRequest__Output>
         SettleResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_SettleResponse, _tollkeeper_enforcer_v1_SettleResponse__Output>
+        StreamedAnswer: MessageTypeDefinition<_tollkeeper_enforcer_v1_StreamedAnswer, _tollkeeper_enforcer_v1_StreamedAnswer__Output>
+        StreamedRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_StreamedRequest, _tollkeeper_enforcer_v1_StreamedRequest__Output>
       }
     }
   }

@@ -4,6 +4,7 @@ import { createDocumentDecider } from './document.decider.ts';
 import { createEdgeDecider } from './edge.decider.ts';
 import { createEngineDecider } from './engine.decider.ts';
 import { createGrpcBatchesDecider } from './grpc-batches.decider.ts';
+import { createGrpcStreamDecider } from './grpc-stream.decider.ts';
 import { createGrpcDecider } from './grpc.decider.ts';
 import { createRateLimitDecider } from './rate-limit.decider.ts';
 import { createRedisDecider } from './redis.decider.ts';
@@ -13,6 +14,7 @@ import { createTransactionDecider } from './transaction.decider.ts';
 export type DeciderSettings =
   | { kind: 'grpc'; addresses: string[]; apiKeys: string[]; budgets: BudgetsOfCall }
   | { kind: 'grpc-batches' | 'rate-limit'; addresses: string[]; apiKey: string }
+  | { kind: 'grpc-stream'; address: string; apiKey: string }
   | { kind: 'edge'; baseUrl: string; apiKey: string }
   | { kind: 'engine'; env: Record<string, string>; tenantId: string }
   | { kind: 'document' | 'transaction'; uri: string }
@@ -26,6 +28,8 @@ export async function createDecider(settings: DeciderSettings): Promise<Decider>
       return createGrpcBatchesDecider(settings);
     case 'rate-limit':
       return createRateLimitDecider(settings);
+    case 'grpc-stream':
+      return createGrpcStreamDecider(settings);
     case 'edge':
       return createEdgeDecider(settings);
     case 'engine':

@@ -14,6 +14,8 @@ import type { ReserveManyRequest as _tollkeeper_enforcer_v1_ReserveManyRequest, 
 import type { ReserveManyResponse as _tollkeeper_enforcer_v1_ReserveManyResponse, ReserveManyResponse__Output as _tollkeeper_enforcer_v1_ReserveManyResponse__Output } from '../../../tollkeeper/enforcer/v1/ReserveManyResponse.ts';
 import type { ReserveRequest as _tollkeeper_enforcer_v1_ReserveRequest, ReserveRequest__Output as _tollkeeper_enforcer_v1_ReserveRequest__Output } from '../../../tollkeeper/enforcer/v1/ReserveRequest.ts';
 import type { ReserveResponse as _tollkeeper_enforcer_v1_ReserveResponse, ReserveResponse__Output as _tollkeeper_enforcer_v1_ReserveResponse__Output } from '../../../tollkeeper/enforcer/v1/ReserveResponse.ts';
+import type { ReserveStreamRequest as _tollkeeper_enforcer_v1_ReserveStreamRequest, ReserveStreamRequest__Output as _tollkeeper_enforcer_v1_ReserveStreamRequest__Output } from '../../../tollkeeper/enforcer/v1/ReserveStreamRequest.ts';
+import type { ReserveStreamResponse as _tollkeeper_enforcer_v1_ReserveStreamResponse, ReserveStreamResponse__Output as _tollkeeper_enforcer_v1_ReserveStreamResponse__Output } from '../../../tollkeeper/enforcer/v1/ReserveStreamResponse.ts';
 import type { SettleManyRequest as _tollkeeper_enforcer_v1_SettleManyRequest, SettleManyRequest__Output as _tollkeeper_enforcer_v1_SettleManyRequest__Output } from '../../../tollkeeper/enforcer/v1/SettleManyRequest.ts';
 import type { SettleManyResponse as _tollkeeper_enforcer_v1_SettleManyResponse, SettleManyResponse__Output as _tollkeeper_enforcer_v1_SettleManyResponse__Output } from '../../../tollkeeper/enforcer/v1/SettleManyResponse.ts';
 import type { SettleRequest as _tollkeeper_enforcer_v1_SettleRequest, SettleRequest__Output as _tollkeeper_enforcer_v1_SettleRequest__Output } from '../../../tollkeeper/enforcer/v1/SettleRequest.ts';
@@ -25,10 +27,10 @@ import type { SettleResponse as _tollkeeper_enforcer_v1_SettleResponse, SettleRe
  * Every RPC takes a workspace key of the role developer or admin, as the metadata `authorization: Bearer ws_live_…`.
  * The workspace is the one of the key. A request has at most 320 KiB.
  * 
- * Every RPC is unary and safe to repeat. Errors common to all of them: UNAUTHENTICATED for no key, and for one that is
- * unknown or revoked; PERMISSION_DENIED for a read_only key; RESOURCE_EXHAUSTED when the workspace makes more calls a
- * second than it may; INVALID_ARGUMENT names the fields that are wrong; UNAVAILABLE within a second while nothing can
- * be decided. After UNAVAILABLE, nothing or everything was done: a repeated call tells.
+ * Every RPC is safe to repeat, and unary but for ReserveStream. Errors common to all of them: UNAUTHENTICATED for no
+ * key, and for one that is unknown or revoked; PERMISSION_DENIED for a read_only key; RESOURCE_EXHAUSTED when the
+ * workspace makes more calls a second than it may; INVALID_ARGUMENT names the fields that are wrong; UNAVAILABLE within
+ * a second while nothing can be decided. After UNAVAILABLE, nothing or everything was done: a repeated call tells.
  * 
  * The trailing metadata `tollkeeper-error-bin` of an error is JSON in UTF-8: `code` is the stable code that the HTTP
  * API answers too, `details` lists the fields that are wrong, `retryAfterSeconds` says when to try again. A request
@@ -159,6 +161,39 @@ export interface EnforcerServiceClient extends grpc.Client {
   reserveMany(argument: _tollkeeper_enforcer_v1_ReserveManyRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveManyResponse__Output>): grpc.ClientUnaryCall;
   
   /**
+   * Reserve, Settle and Release for many calls of a gateway over one stream, at the lowest cost for each. Send each
+   * call when it comes; calls that come at the same moment may share a message. Each is answered as soon as it is
+   * decided, in any order and within a second, and is refused and repeated as if it had come by its own RPC. Its
+   * error is in its answer. `tag` says which request an answer is for. The quota of the workspace counts each
+   * request, and a key that is revoked is refused as soon as by single calls.
+   * 
+   * The server ends a stream with OK after 20 seconds, and when it stops. It answers first what it has read: repeat
+   * the other requests on a new stream with the same ids, and do the same after UNAVAILABLE. Of a stream, 200
+   * requests are in progress at a time; the server reads no more until they are answered. The stream as a whole fails
+   * for its key, and for a message that is too large or has more than 50 requests or none.
+   * 
+   * Servers of release 0.1.0 answer UNIMPLEMENTED. Make single calls then.
+   */
+  ReserveStream(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_tollkeeper_enforcer_v1_ReserveStreamRequest, _tollkeeper_enforcer_v1_ReserveStreamResponse__Output>;
+  ReserveStream(options?: grpc.CallOptions): grpc.ClientDuplexStream<_tollkeeper_enforcer_v1_ReserveStreamRequest, _tollkeeper_enforcer_v1_ReserveStreamResponse__Output>;
+  /**
+   * Reserve, Settle and Release for many calls of a gateway over one stream, at the lowest cost for each. Send each
+   * call when it comes; calls that come at the same moment may share a message. Each is answered as soon as it is
+   * decided, in any order and within a second, and is refused and repeated as if it had come by its own RPC. Its
+   * error is in its answer. `tag` says which request an answer is for. The quota of the workspace counts each
+   * request, and a key that is revoked is refused as soon as by single calls.
+   * 
+   * The server ends a stream with OK after 20 seconds, and when it stops. It answers first what it has read: repeat
+   * the other requests on a new stream with the same ids, and do the same after UNAVAILABLE. Of a stream, 200
+   * requests are in progress at a time; the server reads no more until they are answered. The stream as a whole fails
+   * for its key, and for a message that is too large or has more than 50 requests or none.
+   * 
+   * Servers of release 0.1.0 answer UNIMPLEMENTED. Make single calls then.
+   */
+  reserveStream(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_tollkeeper_enforcer_v1_ReserveStreamRequest, _tollkeeper_enforcer_v1_ReserveStreamResponse__Output>;
+  reserveStream(options?: grpc.CallOptions): grpc.ClientDuplexStream<_tollkeeper_enforcer_v1_ReserveStreamRequest, _tollkeeper_enforcer_v1_ReserveStreamResponse__Output>;
+  
+  /**
    * Says what the call has cost. It is never refused for its amount, nor made smaller: the money is spent. The spend is
    * in the event log before the answer, as a `spend.settled` event. A reservation that has expired can be settled too.
    * 
@@ -206,10 +241,10 @@ export interface EnforcerServiceClient extends grpc.Client {
  * Every RPC takes a workspace key of the role developer or admin, as the metadata `authorization: Bearer ws_live_…`.
  * The workspace is the one of the key. A request has at most 320 KiB.
  * 
- * Every RPC is unary and safe to repeat. Errors common to all of them: UNAUTHENTICATED for no key, and for one that is
- * unknown or revoked; PERMISSION_DENIED for a read_only key; RESOURCE_EXHAUSTED when the workspace makes more calls a
- * second than it may; INVALID_ARGUMENT names the fields that are wrong; UNAVAILABLE within a second while nothing can
- * be decided. After UNAVAILABLE, nothing or everything was done: a repeated call tells.
+ * Every RPC is safe to repeat, and unary but for ReserveStream. Errors common to all of them: UNAUTHENTICATED for no
+ * key, and for one that is unknown or revoked; PERMISSION_DENIED for a read_only key; RESOURCE_EXHAUSTED when the
+ * workspace makes more calls a second than it may; INVALID_ARGUMENT names the fields that are wrong; UNAVAILABLE within
+ * a second while nothing can be decided. After UNAVAILABLE, nothing or everything was done: a repeated call tells.
  * 
  * The trailing metadata `tollkeeper-error-bin` of an error is JSON in UTF-8: `code` is the stable code that the HTTP
  * API answers too, `details` lists the fields that are wrong, `retryAfterSeconds` says when to try again. A request
@@ -264,6 +299,22 @@ export interface EnforcerServiceHandlers extends grpc.UntypedServiceImplementati
   ReserveMany: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_ReserveManyRequest__Output, _tollkeeper_enforcer_v1_ReserveManyResponse>;
   
   /**
+   * Reserve, Settle and Release for many calls of a gateway over one stream, at the lowest cost for each. Send each
+   * call when it comes; calls that come at the same moment may share a message. Each is answered as soon as it is
+   * decided, in any order and within a second, and is refused and repeated as if it had come by its own RPC. Its
+   * error is in its answer. `tag` says which request an answer is for. The quota of the workspace counts each
+   * request, and a key that is revoked is refused as soon as by single calls.
+   * 
+   * The server ends a stream with OK after 20 seconds, and when it stops. It answers first what it has read: repeat
+   * the other requests on a new stream with the same ids, and do the same after UNAVAILABLE. Of a stream, 200
+   * requests are in progress at a time; the server reads no more until they are answered. The stream as a whole fails
+   * for its key, and for a message that is too large or has more than 50 requests or none.
+   * 
+   * Servers of release 0.1.0 answer UNIMPLEMENTED. Make single calls then.
+   */
+  ReserveStream: grpc.handleBidiStreamingCall<_tollkeeper_enforcer_v1_ReserveStreamRequest__Output, _tollkeeper_enforcer_v1_ReserveStreamResponse>;
+  
+  /**
    * Says what the call has cost. It is never refused for its amount, nor made smaller: the money is spent. The spend is
    * in the event log before the answer, as a `spend.settled` event. A reservation that has expired can be settled too.
    * 
@@ -287,6 +338,7 @@ export interface EnforcerServiceDefinition extends grpc.ServiceDefinition {
   ReleaseMany: MethodDefinition<_tollkeeper_enforcer_v1_ReleaseManyRequest, _tollkeeper_enforcer_v1_ReleaseManyResponse, _tollkeeper_enforcer_v1_ReleaseManyRequest__Output, _tollkeeper_enforcer_v1_ReleaseManyResponse__Output>
   Reserve: MethodDefinition<_tollkeeper_enforcer_v1_ReserveRequest, _tollkeeper_enforcer_v1_ReserveResponse, _tollkeeper_enforcer_v1_ReserveRequest__Output, _tollkeeper_enforcer_v1_ReserveResponse__Output>
   ReserveMany: MethodDefinition<_tollkeeper_enforcer_v1_ReserveManyRequest, _tollkeeper_enforcer_v1_ReserveManyResponse, _tollkeeper_enforcer_v1_ReserveManyRequest__Output, _tollkeeper_enforcer_v1_ReserveManyResponse__Output>
+  ReserveStream: MethodDefinition<_tollkeeper_enforcer_v1_ReserveStreamRequest, _tollkeeper_enforcer_v1_ReserveStreamResponse, _tollkeeper_enforcer_v1_ReserveStreamRequest__Output, _tollkeeper_enforcer_v1_ReserveStreamResponse__Output>
   Settle: MethodDefinition<_tollkeeper_enforcer_v1_SettleRequest, _tollkeeper_enforcer_v1_SettleResponse, _tollkeeper_enforcer_v1_SettleRequest__Output, _tollkeeper_enforcer_v1_SettleResponse__Output>
   SettleMany: MethodDefinition<_tollkeeper_enforcer_v1_SettleManyRequest, _tollkeeper_enforcer_v1_SettleManyResponse, _tollkeeper_enforcer_v1_SettleManyRequest__Output, _tollkeeper_enforcer_v1_SettleManyResponse__Output>
 }

@@ -3,7 +3,7 @@
 import type { FieldProblem as _tollkeeper_enforcer_v1_FieldProblem, FieldProblem__Output as _tollkeeper_enforcer_v1_FieldProblem__Output } from '../../../tollkeeper/enforcer/v1/FieldProblem.ts';
 
 /**
- * Why a request of a batch was refused. The others of the batch were not.
+ * Why a request of a batch or a stream was refused. The others were not.
  */
 export interface RequestError {
   /**
@@ -26,7 +26,7 @@ export interface RequestError {
 }
 
 /**
- * Why a request of a batch was refused. The others of the batch were not.
+ * Why a request of a batch or a stream was refused. The others were not.
  */
 export interface RequestError__Output {
   /**

@@ -1,0 +1,102 @@
+import { afterEach, expect, it } from '@jest/globals';
+import {
+  Client,
+  credentials,
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerDuplexStream,
+  status,
+} from '@grpc/grpc-js';
+import { enforcerService } from '@tollkeeper/contracts';
+import { createStreamCaller } from './stream.caller.ts';
+
+type Call = ServerDuplexStream<{ requests: { tag: number }[] }, { answers: object[] }>;
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/** A server that handles the streams with `handlers` in turn, the last one repeatedly; none: it has no streams. */
+async function connect(handlers: ((call: Call) => void)[], deadlineMs = 60_000) {
+  const { ReserveStream, ...others } = enforcerService;
+  const server = new Server();
+  let streams = 0;
+  const reserveStream = (call: Call) => handlers[Math.min(streams++, handlers.length - 1)]!(call);
+  server.addService(handlers.length === 0 ? others : { ReserveStream }, {
+    reserveStream,
+    ReserveStream: reserveStream,
+  });
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    );
+  });
+  cleanUps.push(() => server.forceShutdown());
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+  cleanUps.push(() => client.close());
+  const alone: object[] = [];
+  const caller = createStreamCaller({
+    client,
+    method: ReserveStream,
+    metadata: () => new Metadata(),
+    alone: async (request: { release: { reservationId: string } }) => {
+      alone.push(request);
+      return { tag: 0 };
+    },
+    peer: 'enforcer',
+    deadlineMs,
+  });
+  cleanUps.push(caller.close);
+  return { ...caller, alone, streams: () => streams };
+}
+
+const RELEASE = { release: { reservationId: 'rsv_1' } };
+const answerAll = (call: Call) =>
+  void call.on('data', ({ requests }: { requests: { tag: number }[] }) =>
+    call.write({ answers: requests.map(({ tag }) => ({ tag, reservation: { id: 'rsv_1' } })) }),
+  );
+const failWith = (code: status) => (call: Call) => void call.emit('error', { code, details: 'A sentence.' });
+
+it('makes single calls at a server of a release without streams', async () => {
+  const { ask, alone, streams } = await connect([]);
+  await Promise.all([ask(RELEASE), ask(RELEASE)]);
+  await ask(RELEASE);
+  expect([alone, streams()]).toEqual([[RELEASE, RELEASE, RELEASE], 0]);
+});
+
+it('sends the requests of a turn together, and repeats them on the next stream if the first one ends', async () => {
+  const seen: number[] = [];
+  const endAfterOne = (call: Call) =>
+    void call.once('data', ({ requests }: { requests: { tag: number }[] }) => {
+      seen.push(requests.length);
+      call.write({ answers: [{ tag: requests[0]!.tag, reservation: { id: 'rsv_first' } }] });
+      call.end();
+    });
+  const dropAll = (call: Call) => void call.once('data', () => call.emit('error', { code: status.UNAVAILABLE }));
+  const { ask, streams } = await connect([endAfterOne, dropAll, answerAll]);
+  const answers = await Promise.all([ask(RELEASE), ask(RELEASE), ask(RELEASE)]);
+  expect(answers.map(({ reservation }) => reservation?.id)).toEqual(['rsv_first', 'rsv_1', 'rsv_1']);
+  expect([seen, streams()]).toEqual([[3], 3]);
+});
+
+it('rejects the requests of a stream that is refused, and opens another one for the next', async () => {
+  const { ask } = await connect([failWith(status.UNAUTHENTICATED), answerAll]);
+  await expect(Promise.all([ask(RELEASE), ask(RELEASE)])).rejects.toMatchObject({ code: 'internal' });
+  await expect(ask(RELEASE)).resolves.toMatchObject({ answer: 'reservation' });
+});
+
+it('gives up a stream that answers nothing any more', async () => {
+  const { ask, streams } = await connect([(call) => void call.resume(), answerAll], 500);
+  await expect(ask(RELEASE)).rejects.toMatchObject({ code: 'upstream_timeout' });
+  await expect(ask(RELEASE)).resolves.toMatchObject({ answer: 'reservation' });
+  expect(streams()).toBe(2);
+});
+
+it('rejects what is in progress when it is closed, and everything after', async () => {
+  const { ask, close } = await connect([(call) => void call.resume()]);
+  const asked = ask(RELEASE);
+  close();
+  await expect(asked).rejects.toMatchObject({ code: 'service_unavailable' });
+  await expect(ask(RELEASE)).rejects.toMatchObject({ code: 'service_unavailable' });
+});

@@ -1,0 +1,212 @@
+import { type Client, type ClientDuplexStream, type Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { MAX_BATCH_REQUESTS } from '@tollkeeper/contracts';
+import { AppError } from '@tollkeeper/kernel';
+import { fromRefusal, type WireRefusal } from './batch.ts';
+import { fromStatus } from './status.ts';
+
+/** What every answer of a stream has, besides the answer itself. */
+interface TaggedAnswer {
+  tag: number;
+  error?: WireRefusal | null;
+}
+
+/** The stream RPC, such as `enforcerService.ReserveStream`. */
+interface StreamMethod<Request, Answer> {
+  path: string;
+  requestSerialize(message: { requests: (Request & { tag: number })[] }): Buffer;
+  responseDeserialize(bytes: Buffer): { answers: Answer[] };
+}
+
+type OpenStream<Request, Answer> = ClientDuplexStream<
+  { requests: (Request & { tag: number })[] },
+  { answers: Answer[] }
+>;
+
+export interface StreamCallerOptions<Request, Answer> {
+  client: Client;
+  method: StreamMethod<Request, Answer>;
+  /** The credentials, for each stream that is opened. */
+  metadata(): Metadata;
+  /** Makes the request by its unary RPC, at a server of a release without the stream. */
+  alone(request: Request): Promise<NoInfer<Answer>>;
+  /** The server in messages, such as `enforcer`. */
+  peer: string;
+  /** Longest time of a request with all its repetitions. */
+  deadlineMs?: number;
+}
+
+/** Requests of one caller over one stream. All rejections are `AppError`s. */
+export interface StreamCaller<Request, Answer> {
+  ask(request: Request): Promise<Answer>;
+  /** Rejects requests in progress. */
+  close(): void;
+}
+
+interface Pending<Request, Answer> {
+  request: Request;
+  tag: number;
+  sentAt: number;
+  isOver: boolean;
+  end(error: AppError | null, answer?: Answer): void;
+}
+
+const DEFAULT_DEADLINE_MS = 2_000;
+/** Most requests in progress; the server reads no more. */
+const MAX_SENT = 200;
+/** Most requests that wait to be sent. */
+const MAX_WAITING = 10_000;
+/** How long a server without the stream gets unary calls before the stream is tried again. */
+const ALONE_MS = 60_000;
+const REOPEN_MS = { first: 50, most: 1_000 };
+/** Ends of a stream after which requests are repeated: it is over, or the connection or the server is. */
+const REPEATED = new Set<status>([status.OK, status.UNAVAILABLE, status.CANCELLED, status.INTERNAL]);
+
+/**
+ * Sends requests of the same turn of the event loop together, and waits for nothing else. A stream ends from time to
+ * time: then requests without an answer are repeated with the same ids on the next one, so nothing is done twice.
+ */
+export function createStreamCaller<Request extends object, Answer extends TaggedAnswer>(
+  options: StreamCallerOptions<Request, Answer>,
+): StreamCaller<Request, Answer> {
+  const { alone, peer, deadlineMs = DEFAULT_DEADLINE_MS } = options;
+  type One = Pending<Request, Answer>;
+  const sent = new Map<number, One>();
+  let waiting: One[] = [];
+  let stream: OpenStream<Request, Answer> | undefined;
+  let [tags, answeredAt, aloneUntil] = [0, 0, 0];
+  let [isDue, isClosed] = [false, false];
+  const reopening = createPauses(() => sendSoon());
+
+  function take(answers: Answer[]): void {
+    answeredAt = performance.now();
+    reopening.reset();
+    for (const answer of answers) sent.get(answer.tag)?.end(answer.error ? fromRefusal(answer.error) : null, answer);
+    sendSoon();
+  }
+
+  function ended(of: typeof stream, error: ServiceError | null): void {
+    if (of !== stream) return;
+    stream = undefined;
+    const unanswered = [...sent.values()];
+    sent.clear();
+    if (error?.code === status.UNIMPLEMENTED) aloneUntil = performance.now() + ALONE_MS;
+    else if (error !== null && !REPEATED.has(error.code)) {
+      for (const { end } of [...unanswered, ...waiting.splice(0)]) end(fromStatus(error, peer));
+      return;
+    } else if (error !== null) reopening.pause();
+    waiting = [...unanswered, ...waiting];
+    sendSoon();
+  }
+
+  function sendSoon(): void {
+    if (isDue || reopening.isPaused() || isClosed || waiting.length === 0) return;
+    isDue = true;
+    setImmediate(() => {
+      isDue = false;
+      send();
+    });
+  }
+
+  function send(): void {
+    waiting = waiting.filter(({ isOver }) => !isOver);
+    if (performance.now() < aloneUntil) {
+      for (const { request, end } of waiting.splice(0)) {
+        alone(request).then(
+          (answer) => end(null, answer),
+          (error: AppError) => end(error),
+        );
+      }
+      return;
+    }
+    while (waiting.length > 0 && sent.size < MAX_SENT) {
+      stream ??= openStream(options, take, ended);
+      const batch = waiting.splice(0, Math.min(MAX_BATCH_REQUESTS, MAX_SENT - sent.size));
+      const sentAt = performance.now();
+      for (const one of batch) sent.set(Object.assign(one, { tag: (tags = (tags + 1) >>> 0), sentAt }).tag, one);
+      stream.write({ requests: batch.map(({ request, tag }) => ({ ...request, tag })) });
+    }
+  }
+
+  /** A stream that answers nothing any more may be one whose server is gone. */
+  function expire(one: One): void {
+    const isSilent = sent.get(one.tag) === one && answeredAt < one.sentAt;
+    const message = `The ${peer} service took too long to answer. Try again shortly.`;
+    one.end(new AppError('upstream_timeout', message, { retryAfterSeconds: 1 }));
+    if (isSilent) stream?.cancel();
+  }
+
+  return {
+    ask: (request) =>
+      new Promise((resolve, reject) => {
+        if (isClosed) return reject(new AppError('service_unavailable', 'The stream was closed.'));
+        if (waiting.length >= MAX_WAITING) {
+          const message = `${MAX_WAITING} requests are waiting already. Wait for answers before sending more.`;
+          return reject(new AppError('service_unavailable', message, { retryAfterSeconds: 1 }));
+        }
+        const one: One = pend(request, deadlineMs, {
+          expired: () => expire(one),
+          ended: (error, answer) => {
+            if (sent.get(one.tag) === one) sent.delete(one.tag);
+            if (error === null) resolve(answer!);
+            else reject(error);
+          },
+        });
+        waiting.push(one);
+        sendSoon();
+      }),
+    close() {
+      isClosed = true;
+      const closed = new AppError('service_unavailable', 'The stream was closed.');
+      for (const { end } of [...sent.values(), ...waiting.splice(0)]) end(closed);
+      stream?.end();
+    },
+  };
+}
+
+function openStream<Request, Answer>(
+  { client, method, metadata }: StreamCallerOptions<Request, Answer>,
+  take: (answers: Answer[]) => void,
+  ended: (of: OpenStream<Request, Answer>, error: ServiceError | null) => void,
+): OpenStream<Request, Answer> {
+  const { path, requestSerialize, responseDeserialize } = method;
+  const opened = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata());
+  opened.on('data', ({ answers }: { answers: Answer[] }) => take(answers));
+  opened.on('error', (error: ServiceError) => ended(opened, error));
+  opened.on('status', ({ code }: { code: status }) => code === status.OK && ended(opened, null));
+  return opened;
+}
+
+function pend<Request, Answer>(
+  request: Request,
+  deadlineMs: number,
+  on: { expired(): void; ended(error: AppError | null, answer?: Answer): void },
+): Pending<Request, Answer> {
+  const timer = setTimeout(on.expired, deadlineMs);
+  const one: Pending<Request, Answer> = {
+    ...{ request, tag: 0, sentAt: 0, isOver: false },
+    end(error, answer) {
+      clearTimeout(timer);
+      one.isOver = true;
+      on.ended(error, answer);
+    },
+  };
+  return one;
+}
+
+/** Pauses before a stream is opened again, each twice as long as the one before. */
+function createPauses(over: () => void) {
+  let isPaused = false;
+  let ms = REOPEN_MS.first;
+  return {
+    isPaused: () => isPaused,
+    reset: () => void (ms = REOPEN_MS.first),
+    pause() {
+      isPaused = true;
+      setTimeout(() => {
+        isPaused = false;
+        over();
+      }, ms).unref();
+      ms = Math.min(ms * 2, REOPEN_MS.most);
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import type { ServerDuplexStream } from '@grpc/grpc-js';
+import { MAX_BATCH_REQUESTS } from '@tollkeeper/contracts';
+
+/** A request of a stream: `tag` is the caller's, and `request` names the field that has its message. */
+export interface TaggedRequest {
+  tag: number;
+  request?: string;
+  [field: string]: unknown;
+}
+
+export type StreamCall = ServerDuplexStream<{ requests: TaggedRequest[] }, { answers: object[] }>;
+
+/** The reading and answering side of a stream. */
+export interface StreamPipe {
+  answer(answer: object): void;
+  /** Reads no further request, and ends the stream when all that were read are answered. */
+  end(): void;
+}
+
+/**
+ * Most requests of a stream in progress, besides those of one message: together below the most of a sender. Beyond it
+ * nothing is read, so that HTTP/2 makes the caller wait.
+ */
+const MAX_IN_PROGRESS = 200;
+
+/** Calls `take` with the requests of each message, while there is room. Answers of the same turn are sent together. */
+export function createStreamPipe(call: StreamCall, take: (requests: TaggedRequest[]) => void): StreamPipe {
+  let inProgress = 0;
+  let answers: object[] = [];
+  let isReadDue = false;
+  let isEnding = false;
+
+  // `pause` would leave 16 messages in the buffer of the stream. So a message is only fetched when there is room.
+  const fetch = call._read.bind(call);
+  call._read = () => {
+    isReadDue = true;
+    fetchIfRoom();
+  };
+
+  function fetchIfRoom(): void {
+    // A caller that does not read its answers gets no more work done.
+    if (!isReadDue || isEnding || inProgress >= MAX_IN_PROGRESS || call.writableNeedDrain) return;
+    isReadDue = false;
+    fetch(1);
+  }
+
+  function send(): void {
+    const sent = answers;
+    answers = [];
+    if (call.writableEnded || call.destroyed) return;
+    for (let at = 0; at < sent.length; at += MAX_BATCH_REQUESTS) {
+      call.write({ answers: sent.slice(at, at + MAX_BATCH_REQUESTS) });
+    }
+    if (isEnding && inProgress === 0) call.end();
+    else fetchIfRoom();
+  }
+
+  function end(): void {
+    if (isEnding) return;
+    isEnding = true;
+    if (inProgress === 0 && answers.length === 0) call.end();
+  }
+
+  call.on('drain', fetchIfRoom);
+  call.on('end', end);
+  call.on('data', ({ requests }: { requests: TaggedRequest[] }) => {
+    // A message may still come after the end. Its caller repeats it.
+    if (call.writableEnded || call.destroyed) return;
+    inProgress += requests.length;
+    take(requests);
+  });
+
+  return {
+    answer(answer) {
+      inProgress -= 1;
+      if (answers.push(answer) === 1) setImmediate(send);
+    },
+    end,
+  };
+}
