@@ -1,6 +1,6 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import type { z } from 'zod';
-import type { StreamedKind } from './request-streams.ts';
+import type { StreamedKind } from './streamed.kind.ts';
 import type { RequestSchemas, RpcContext, UnaryHandlers } from './unary.ts';
 
 /** A service with its schemas and handlers. Made by `grpcService`, which checks that they match. */

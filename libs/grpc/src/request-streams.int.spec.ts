@@ -15,7 +15,8 @@ import { AppError } from '@tollkeeper/kernel';
 import { eventually } from '@tollkeeper/testing';
 import { z } from 'zod';
 import { admitCallers } from './call.admission.ts';
-import { createRequestStreams, streamed } from './request-streams.ts';
+import { createRequestStreams } from './request-streams.ts';
+import { streamed } from './streamed.kind.ts';
 import { createStreamLimit } from './stream.limit.ts';
 
 const { ReserveStream, Release } = enforcerService;

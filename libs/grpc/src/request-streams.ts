@@ -1,30 +1,13 @@
 import { type handleBidiStreamingCall, status } from '@grpc/grpc-js';
 import { invalidRequest, MAX_BATCH_REQUESTS } from '@tollkeeper/contracts';
 import { newId } from '@tollkeeper/kernel';
-import type { z } from 'zod';
 import { toRefusal } from './batch.ts';
 import type { AdmitCaller } from './call.admission.ts';
 import { textOf } from './call.telemetry.ts';
 import { createFairRoom } from './fair.room.ts';
-import { checkRequest } from './request-check.ts';
 import { GRPC_STATUS, toStatus } from './status.ts';
 import { createStreamPipe, type StreamCall, type StreamPipe, type TaggedRequest } from './stream.pipe.ts';
-
-/** How one kind of the requests of a stream is answered. Made by {@link streamed}. */
-export interface StreamedKind {
-  /** Path of the unary RPC as which it is admitted. */
-  rpc: string;
-  answer(message: unknown, caller: unknown): Promise<object>;
-}
-
-/** Requests that have a unary RPC too, with the same schema and quota. `answer` gives the fields of an answer. */
-export function streamed<Request, C>(
-  { path }: { path: string },
-  schema: z.ZodType<Request>,
-  answer: (request: Request, caller: C) => Promise<object>,
-): StreamedKind {
-  return { rpc: path, answer: async (message, caller) => answer(checkRequest(schema, message), caller as C) };
-}
+import type { StreamedKind } from './streamed.kind.ts';
 
 export interface RequestStreamsDeps {
   /** Logs a failure, and returns what the client may know about it. */

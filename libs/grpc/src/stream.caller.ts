@@ -91,8 +91,7 @@ export function createStreamCaller<Request extends object, Answer extends Tagged
     sent.clear();
     if (error?.code === status.UNIMPLEMENTED) aloneUntil = performance.now() + ALONE_MS;
     else if (error !== null && !REPEATED.has(error.code)) {
-      for (const { end } of [...unanswered, ...waiting.splice(0)]) end(fromStatus(error, peer));
-      return;
+      return endAll([...unanswered, ...waiting.splice(0)], fromStatus(error, peer));
     } else if (error !== null) reopening.pause();
     waiting = [...unanswered, ...waiting];
     sendSoon();
@@ -109,15 +108,7 @@ export function createStreamCaller<Request extends object, Answer extends Tagged
 
   function send(): void {
     waiting = waiting.filter(({ isOver }) => !isOver);
-    if (performance.now() < aloneUntil) {
-      for (const { request, end } of waiting.splice(0)) {
-        alone(request).then(
-          (answer) => end(null, answer),
-          (error: AppError) => end(error),
-        );
-      }
-      return;
-    }
+    if (performance.now() < aloneUntil) return askAlone(waiting.splice(0), alone);
     while (waiting.length > 0 && sent.size < MAX_SENT) {
       stream ??= openStream(options, take, ended);
       const batch = waiting.splice(0, Math.min(MAX_BATCH_REQUESTS, MAX_SENT - sent.size));
@@ -138,11 +129,8 @@ export function createStreamCaller<Request extends object, Answer extends Tagged
   return {
     ask: (request) =>
       new Promise((resolve, reject) => {
-        if (isClosed) return reject(new AppError('service_unavailable', 'The stream was closed.'));
-        if (waiting.length >= MAX_WAITING) {
-          const message = `${MAX_WAITING} requests are waiting already. Wait for answers before sending more.`;
-          return reject(new AppError('service_unavailable', message, { retryAfterSeconds: 1 }));
-        }
+        if (isClosed) return reject(closed());
+        if (waiting.length >= MAX_WAITING) return reject(tooMany());
         const one: One = pend(request, deadlineMs, {
           expired: () => expire(one),
           ended: (error, answer) => {
@@ -156,8 +144,7 @@ export function createStreamCaller<Request extends object, Answer extends Tagged
       }),
     close() {
       isClosed = true;
-      const closed = new AppError('service_unavailable', 'The stream was closed.');
-      for (const { end } of [...sent.values(), ...waiting.splice(0)]) end(closed);
+      endAll([...sent.values(), ...waiting.splice(0)], closed());
       stream?.end();
     },
   };
@@ -191,6 +178,31 @@ function pend<Request, Answer>(
     },
   };
   return one;
+}
+
+function askAlone<Request, Answer>(
+  all: Pending<Request, Answer>[],
+  alone: (request: Request) => Promise<NoInfer<Answer>>,
+): void {
+  for (const { request, end } of all) {
+    alone(request).then(
+      (answer) => end(null, answer),
+      (error: AppError) => end(error),
+    );
+  }
+}
+
+function endAll<Request, Answer>(all: Pending<Request, Answer>[], error: AppError): void {
+  for (const { end } of all) end(error);
+}
+
+function closed(): AppError {
+  return new AppError('service_unavailable', 'The stream was closed.');
+}
+
+function tooMany(): AppError {
+  const message = `${MAX_WAITING} requests are waiting already. Wait for answers before sending more.`;
+  return new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
 }
 
 /** Pauses before a stream is opened again, each twice as long as the one before. */

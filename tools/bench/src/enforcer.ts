@@ -9,6 +9,7 @@ import {
   MANY_BUDGETS,
   ONE_REPLICA,
   ONE_REPLICA_BATCHES,
+  ONE_REPLICA_STREAM,
   RATE_LIMIT,
   REDIS_ALWAYS,
   startEnforcerStack,
@@ -125,10 +126,12 @@ function reportRates(measured: Map<string, Round[]>): void {
   );
   const always = measured.get(REDIS_ALWAYS);
   const batches = measured.get(ONE_REPLICA_BATCHES) ?? [];
+  const stream = measured.get(ONE_REPLICA_STREAM) ?? [];
   const percent = (of: readonly Round[] = [], to: readonly Round[] = []) =>
     of.length > 0 && to.length > 0 ? `${Math.round(ratioTo(of, to) * 100)} %` : 'not measured';
   const goals = [
     ['one replica over gRPC: at least 10,000 decisions/s', `${whole(rateOf(base))}/s`, `${whole(rateOf(batches))}/s`],
+    ['one replica over a gRPC stream: at least 10,000 decisions/s', `${whole(rateOf(stream))}/s`, 'not measured'],
     ['one replica over gRPC: not below Redis with `always`', percent(base, always), percent(batches, always)],
     ["Envoy's rate limit service: at least 90 % of gRPC", percent(measured.get(RATE_LIMIT), base), 'not measured'],
     ['eight budgets: at least 90 % of the rate with three', percent(measured.get(EIGHT_BUDGETS), base), 'not measured'],

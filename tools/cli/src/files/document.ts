@@ -109,16 +109,23 @@ const channel = z.discriminatedUnion('channel_type', [
   }),
 ]);
 
+const seconds = z.int().min(0).max(2_592_000);
 const rule = z.strictObject({
   name: name.meta({ description: 'Unique in the workspace: files know rules by their names' }),
   description: text(1_000).default(''),
   enabled: z.boolean().default(true),
   severity: z.enum(['info', 'low', 'medium', 'high', 'critical']),
   agent: text(128).nullable().default(null).meta({ description: 'Only calls of this agent; null for the workspace' }),
-  rule_kind: z.enum(['event_count_gte', 'first_occurrence', 'spend_gte']),
-  window_seconds: z.int().min(1).max(2_592_000),
+  rule_kind: z.enum(['event_count_gte', 'first_occurrence', 'spend_gte', 'deviation_gte', 'burn_rate_gte']),
+  window_seconds: seconds.min(1).optional().meta({ description: 'Not for deviation_gte and burn_rate_gte' }),
   threshold: z.int().min(0).max(100_000).default(0).meta({ description: 'Number of events, for event_count_gte' }),
   threshold_usd: usd.default(0).meta({ description: 'US dollars, for spend_gte' }),
+  times: z.int().min(0).max(1_000).default(0).meta({ description: 'Multiple of the usual hour, for deviation_gte' }),
+  min_usd: usd.default(0).meta({ description: 'US dollars below which deviation_gte does not fire' }),
+  budget: name.nullable().default(null).meta({ description: 'Name, for burn_rate_gte; null for the daily budget' }),
+  fraction: z.number().min(0).max(1).default(0).meta({ description: 'Part of the limit, for burn_rate_gte' }),
+  long_seconds: seconds.default(0).meta({ description: 'In which the part goes, for burn_rate_gte' }),
+  short_seconds: seconds.default(0).meta({ description: 'Burns at the same rate, for burn_rate_gte' }),
   event_types: z.array(text(128)).max(50).default([]),
   percents: z.array(z.int().min(1).max(200)).max(3).default([]),
   labels: z.record(z.string().max(32), pattern).default({}),

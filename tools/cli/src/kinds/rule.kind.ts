@@ -11,13 +11,18 @@ export const ruleKind: Kind<RuleEntry> = {
   async read(workspace) {
     const { items } = await workspace.api.call('GET /api/v1/alerts/rules');
     if (items.some(({ channel_config_ids }) => channel_config_ids.length > 0)) await readChannelIds(workspace);
-    const names = new Map([...workspace.ids].map(([key, id]) => [id, key.replace(/^channels\//, '')]));
+    if (items.some(({ rule_config }) => rule_config.budget_id !== undefined)) await readBudgetIds(workspace);
+    const names = new Map([...workspace.ids].map(([key, id]) => [id, key.replace(/^(channels|budgets)\//, '')]));
     return items.map((rule) => ({ key: rule.name, id: rule.id, value: entryOf(rule, names) }));
   },
   async desired(workspace, { name, ...rest }) {
     if (rest.channels.length > 0) await readChannelIds(workspace);
     for (const channel of rest.channels) requireKnown(workspace, 'channels', channel, `rules "${name}": channels`);
-    return { ...rest, event_types: TYPES_OF[rest.rule_kind](rest.event_types) };
+    if (rest.budget !== null) {
+      await readBudgetIds(workspace);
+      requireKnown(workspace, 'budgets', rest.budget, `rules "${name}": budget`);
+    }
+    return { ...rest, event_types: typesOf(rest.rule_kind, rest.event_types) };
   },
   exported: ({ key, value }) => ({ name: key, ...value }),
   async create(workspace, entry) {
@@ -39,22 +44,40 @@ async function readChannelIds(workspace: WorkspaceContext): Promise<void> {
   for (const { id, name } of items) workspace.ids.set(`channels/${name ?? id}`, id);
 }
 
+/** A file may have rules without the budgets that they name. */
+async function readBudgetIds(workspace: WorkspaceContext): Promise<void> {
+  if (workspace.id === null) return;
+  for (const { id, name, origin } of await workspace.budgets()) {
+    if (origin === null && !workspace.ids.has(`budgets/${name}`)) workspace.ids.set(`budgets/${name}`, id);
+  }
+}
+
 type RuleKind = RuleEntry['rule_kind'];
-/** The types that a file names, by kind. A rule about spend counts only settlements, named or not. */
-const TYPES_OF: Record<RuleKind, (types: string[]) => string[]> = {
-  event_count_gte: (types) => types,
-  first_occurrence: (types) => types,
-  spend_gte: () => [],
+/** Whether a file names the types of events and the window. Other kinds count only settlements, in their own window. */
+const NAMES: Record<RuleKind, { types: boolean; window: boolean }> = {
+  event_count_gte: { types: true, window: true },
+  first_occurrence: { types: true, window: true },
+  spend_gte: { types: false, window: true },
+  deviation_gte: { types: false, window: false },
+  burn_rate_gte: { types: false, window: false },
 };
 
-function entryOf(rule: Api.AlertRule, channels: ReadonlyMap<string, string>): RuleValue {
+function typesOf(kind: RuleKind, types: string[]): string[] {
+  return NAMES[kind].types ? types : [];
+}
+
+function entryOf(rule: Api.AlertRule, names: ReadonlyMap<string, string>): RuleValue {
   const { description, enabled, severity, scope_type, scope_id, rule_kind, rule_config, cooldown_seconds } = rule;
-  const { window_seconds, threshold, threshold_micros, filters } = rule_config;
+  const { window_seconds, threshold, threshold_micros, times = 0, min_micros = 0, filters } = rule_config;
+  const { budget_id, fraction = 0, long_seconds = 0, short_seconds = 0 } = rule_config;
   return {
-    ...{ description, enabled, severity, agent: AGENT_OF[scope_type](scope_id), rule_kind, window_seconds, threshold },
-    ...{ threshold_usd: toUsd(threshold_micros), ...filters, cooldown_seconds },
-    event_types: TYPES_OF[rule_kind](filters.event_types),
-    channels: rule.channel_config_ids.map((id) => channels.get(id) ?? id),
+    ...{ description, enabled, severity, agent: AGENT_OF[scope_type](scope_id), rule_kind, threshold },
+    ...(NAMES[rule_kind].window && { window_seconds }),
+    ...{ threshold_usd: toUsd(threshold_micros), times, min_usd: toUsd(min_micros) },
+    ...{ budget: budget_id === undefined ? null : (names.get(budget_id) ?? budget_id) },
+    ...{ fraction, long_seconds, short_seconds, ...filters, cooldown_seconds },
+    event_types: typesOf(rule_kind, filters.event_types),
+    channels: rule.channel_config_ids.map((id) => names.get(id) ?? id),
   };
 }
 
@@ -68,13 +91,15 @@ const AGENT_OF: Record<Api.AlertRule['scope_type'], (scopeId: string) => string 
 function bodyOf(workspace: WorkspaceContext, entry: RuleEntry): Api.AlertRuleInput {
   const { name, description, enabled, severity, agent, rule_kind, cooldown_seconds } = entry;
   const { window_seconds, threshold, threshold_usd, event_types, percents, labels, channels } = entry;
+  const { times, min_usd, budget, fraction, long_seconds, short_seconds } = entry;
   return {
     ...{ name, description, enabled, severity, rule_kind, cooldown_seconds },
     ...(agent === null
       ? { scope_type: 'workspace', scope_id: idOf(workspace) }
       : { scope_type: 'agent', scope_id: agent }),
     rule_config: {
-      ...{ window_seconds, threshold, threshold_micros: toMicros(threshold_usd) },
+      ...{ window_seconds, threshold, threshold_micros: toMicros(threshold_usd), times, min_micros: toMicros(min_usd) },
+      ...{ budget_id: budget && idByKey(workspace, 'budgets', budget), fraction, long_seconds, short_seconds },
       filters: { event_types, percents, labels },
     },
     channel_config_ids: channels.map((channel) => idByKey(workspace, 'channels', channel)),
