@@ -19,11 +19,11 @@ import { KEY_ROLES } from './workspace-key.ts';
 describe('services', () => {
   it('carry every RPC of the proto files', () => {
     expect(Object.keys(budgetsService)).toEqual(['GetBudgets', 'ListBudgets', 'ListActiveBudgets', 'ListPrices']);
-    const [one, batches] = [
+    const [one, many] = [
       ['Reserve', 'GetReservation', 'Settle', 'Release', 'Extend'],
-      ['ReserveMany', 'SettleMany', 'ReleaseMany'],
+      ['ReserveMany', 'SettleMany', 'ReleaseMany', 'ReserveStream'],
     ];
-    expect(Object.keys(enforcerService)).toEqual([...one, ...batches]);
+    expect(Object.keys(enforcerService)).toEqual([...one, ...many]);
     expect(Object.keys(identityService)).toEqual(['ResolveSession', 'GetWorkspace', 'GetAgents', 'RegisterAgents']);
     expect(Object.keys(keysService)).toEqual(['VerifyKey', 'KeepReport']);
     expect(Object.keys(limitsService)).toEqual(['ListBudgetsByRisk']);
