@@ -147,12 +147,14 @@ describe('a stream of very many requests', () => {
     const requests = 4_000;
     const { stream } = connect(grpcAddress(), issued.issue().apiKey).raw();
     for (let tag = 0; tag < requests; tag += 1) stream.write({ requests: [{ tag, reserve }] });
+    // A replica may still answer what the streams of other tests have sent.
+    const taken = () => ports.asked.filter(([method]) => method === 'reserve').length;
     await eventually(async () => {
-      const before = ports.asked.length;
+      const before = taken();
       await callGrpc('Release', release, issued.issue().apiKey);
-      expect([before > MOST, ports.asked.length]).toEqual([true, before + 1]);
+      expect([before > MOST, taken()]).toEqual([true, before]);
     });
-    expect(ports.asked.length).toBeLessThan(requests);
+    expect(taken()).toBeLessThan(requests);
   });
 
   it('asks for all of them over one gateway, as they are answered', async () => {
