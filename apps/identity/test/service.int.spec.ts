@@ -19,7 +19,8 @@ describe('the identity service', () => {
   it('has the unique indexes that its answers of 409 stand on', async () => {
     const uniqueKeys = async (name: string) =>
       (await identity.collection(name).indexes()).filter(({ unique }) => unique).map(({ key }) => key);
-    expect(await uniqueKeys('users')).toEqual([{ loginName: 1 }, { email: 1, emailVerified: 1 }]);
+    const keysOfUsers = [{ serviceAccountKey: 1 }, { loginName: 1 }, { email: 1, emailVerified: 1 }];
+    expect(await uniqueKeys('users')).toEqual(keysOfUsers);
     expect(await uniqueKeys('invitations')).toEqual([
       { tokenSha256: 1 },
       { mailedTokenSha256: 1 },

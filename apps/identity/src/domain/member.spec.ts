@@ -12,7 +12,7 @@ describe('a workspace', () => {
     expect(() => requireOwnerLeft(memberAs('owner'), 0)).toThrow(
       expect.objectContaining({
         code: 'conflict',
-        message: expect.stringContaining('Make another member owner first'),
+        message: expect.stringContaining('Make another person owner first'),
       }),
     );
   });
