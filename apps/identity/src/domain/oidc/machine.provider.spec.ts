@@ -30,6 +30,9 @@ describe('a provider for machines', () => {
     { repository: '*/infra' },
     { repository: 'acme*' },
     { sub: 'repo:*:environment:production' },
+    { sub: 'environment:production' },
+    { sub: 'ref:refs/heads/*' },
+    { job_workflow_ref: 'acme/infra/.github/workflows/deploy.yml@refs/heads/main' },
   ])('of an issuer for everybody does not let in everybody by %j', (claims) => {
     const provider = { ...good, mapping: [{ ...rule, claims }] };
     expect(problemsOf({ ...provider, issuer: GITHUB })).toEqual([expect.stringContaining('must name the owner')]);

@@ -37,16 +37,25 @@ export interface MachineProvider {
   mapping: MachineRule[];
 }
 
-/** Issuers at which anybody can get a token, and the claims that only one owner's tokens have. */
-const SHARED_ISSUERS: Readonly<Record<string, readonly string[]>> = {
-  'https://token.actions.githubusercontent.com': [
-    ...['sub', 'repository', 'repository_id', 'repository_owner', 'repository_owner_id', 'job_workflow_ref'],
-  ],
-  'https://gitlab.com': ['sub', 'project_path', 'project_id', 'namespace_path', 'namespace_id'],
+/**
+ * Issuers at which anybody can get a token: the claims that only one owner's tokens have, and how a subject begins if
+ * it names the owner. Owners of other repositories choose which claims their subjects consist of, and may call a public
+ * workflow of ours, which is then their `job_workflow_ref`.
+ */
+const SHARED_ISSUERS: Readonly<Record<string, { owning: readonly string[]; subject: string }>> = {
+  'https://token.actions.githubusercontent.com': {
+    owning: ['repository', 'repository_id', 'repository_owner', 'repository_owner_id'],
+    subject: 'repo:',
+  },
+  'https://gitlab.com': {
+    owning: ['project_path', 'project_id', 'namespace_path', 'namespace_id'],
+    subject: 'project_path:',
+  },
 };
 
-/** Whether the value leaves no choice of the owner: `acme/*` does, `acme*` and `repo:*` do not. */
-function namesOwner(value: string): boolean {
+/** Whether the value leaves no choice of the owner: `acme/*` does, `acme*` does not. */
+function namesOwner(value: string | undefined): boolean {
+  if (value === undefined) return false;
   const [fixed = '', ...rest] = value.split('*');
   return rest.length === 0 || fixed.includes('/');
 }
@@ -90,17 +99,19 @@ export const machineProvider = z
   .superRefine(({ issuer, jwks, jwks_uri: jwksUri, mapping }, context) => {
     const refuse = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
     if (jwks !== undefined && jwksUri !== undefined) refuse(['jwks'], 'and jwks_uri exclude each other');
-    const owning = SHARED_ISSUERS[issuer];
+    const shared = SHARED_ISSUERS[issuer];
     for (const [index, { claims, workspace, account, role }] of mapping.entries()) {
       // A role belongs to the account, so a rule with another role would also change the sessions of this one.
       const known = mapping.find((each) => each.workspace === workspace && each.account === account);
       if (known !== undefined && known.role !== role) {
         refuse(['mapping', index, 'role'], `differs from another rule of the account ${account}; name another account`);
       }
-      if (owning === undefined) continue;
-      const isOwned = owning.some((claim) => claims[claim] !== undefined && namesOwner(claims[claim]));
-      if (!isOwned) {
-        const message = `must name the owner, because anybody has tokens of this issuer: one of ${owning.join(', ')}, without * before the first /`;
+      if (shared === undefined) continue;
+      const { owning, subject } = shared;
+      const { sub = '' } = claims;
+      const isOwned = sub.startsWith(subject) && namesOwner(sub.slice(subject.length));
+      if (!isOwned && !owning.some((claim) => namesOwner(claims[claim]))) {
+        const message = `must name the owner, because anybody has tokens of this issuer: one of ${owning.join(', ')}, or a sub with ${subject}, without * before the first /`;
         refuse(['mapping', index, 'claims'], message);
       }
     }
