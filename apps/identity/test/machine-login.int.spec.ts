@@ -91,6 +91,12 @@ describe('the token of a machine', () => {
     ['no subject', () => issuer.token({ sub: undefined }), 401, 'claim sub'],
     ['the type of an access token', () => issuer.token({}, { header: { typ: 'at+jwt' } }), 401, 'not a signed'],
     [
+      'a type that is not a text',
+      () => issuer.token({}, { header: { typ: { toString: null, valueOf: null } } }),
+      401,
+      'not a signed',
+    ],
+    [
       'an unknown critical header',
       () => issuer.token({}, { header: { crit: ['test-only'], 'test-only': 1 } }),
       401,

@@ -54,11 +54,14 @@ function requireMeantForUs(token: string, { issuer, audience }: MachineProvider)
   const { alg, typ, iss, aud } = decode(token);
   if (typeof alg !== 'string' || !ALGORITHMS.includes(alg)) throw new TokenRefusal('algorithm_refused', { got: alg });
   // Such as access tokens and logout tokens.
-  if (typ !== undefined && !/^(application\/)?jwt$/i.test(String(typ))) throw new TokenRefusal('token_malformed');
+  if (typ !== undefined && !isTypeOfJwt(typ)) throw new TokenRefusal('token_malformed');
   if (iss !== issuer) throw new TokenRefusal('issuer_mismatch', { got: iss ?? 'none', expected: issuer });
   const isOurs = Array.isArray(aud) ? aud.length === 1 && aud[0] === audience : aud === audience;
   if (!isOurs) throw new TokenRefusal('audience_mismatch', { got: aud ?? 'none', expected: audience });
 }
+
+/** Headers are JSON of the sender, so the type may be an object too. */
+const isTypeOfJwt = (typ: unknown) => typeof typ === 'string' && /^(application\/)?jwt$/i.test(typ);
 
 function decode(token: string) {
   try {
