@@ -46,6 +46,15 @@ describe('a provider for machines', () => {
     },
   );
 
+  it('of gitlab.com takes a subject that begins with the project, and no other', () => {
+    const ofSubject = (sub: string) =>
+      problemsOf({ ...good, issuer: 'https://gitlab.com', mapping: [{ ...rule, claims: { sub } }] });
+    expect(ofSubject('project_path:acme/infra:*')).toEqual([]);
+    for (const sub of ['project_path:acme*', 'ref_type:branch:ref:main']) {
+      expect(ofSubject(sub)).toEqual([expect.stringContaining('or a sub with project_path:')]);
+    }
+  });
+
   it('gives an account one role, so that no token gets the role of another', () => {
     const mapping = [rule, { ...rule, claims: { ref: 'x' } }, { ...rule, claims: { ref: 'y' }, role: 'owner' }];
     expect(problemsOf({ ...good, mapping })).toEqual([
