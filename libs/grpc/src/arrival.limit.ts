@@ -29,9 +29,7 @@ export function createArrivalLimit({
   const arriving = createFairRoom<ServerInterceptingCall>(maxArriving, (call) => call.sendStatus(TOO_MANY));
   const unread = createFairRoom<ServerHttp2Stream>(maxUnread, (stream) => stream.destroy());
 
-  return ({ requestStream }, call) => {
-    // Streams of requests have a limit of their own.
-    if (requestStream) return new ServerInterceptingCall(call);
+  return (_method, call) => {
     const address = call.getConnectionInfo().remoteAddress ?? '';
     let timer: NodeJS.Timeout | undefined;
     let hasArrived = false;

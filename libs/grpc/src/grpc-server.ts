@@ -3,13 +3,12 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
 import type { ExplainError } from '@tollkeeper/kernel';
 import type { Component, GrpcServiceConfig, ServiceDeps } from '@tollkeeper/runtime';
-import { createArrivalLimit } from './arrival.limit.ts';
+import { createCallLimits } from './call.limits.ts';
 import { createServerTelemetry } from './call.telemetry.ts';
 import { createFairRoom } from './fair.room.ts';
 import type { GrpcService } from './grpc-service.ts';
 import { createRequestStreams } from './request-streams.ts';
 import { createServerHealth } from './server-health.ts';
-import { createStreamLimit } from './stream.limit.ts';
 import { serviceNameOf } from './unary.ts';
 import { createExplainRpc, createImplementer } from './unary-server.ts';
 
@@ -78,7 +77,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     'grpc.max_concurrent_streams': MAX_STREAMS,
     // It would count every call for a service that we do not offer.
     'grpc.enable_channelz': 0,
-    interceptors: [createArrivalLimit(), createStreamLimit()],
+    interceptors: [createCallLimits()],
   });
   const health = createServerHealth(
     server,

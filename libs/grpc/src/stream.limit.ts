@@ -15,8 +15,8 @@ const MAX_OPEN = 1_000;
 export function createStreamLimit({ maxAgeMs = MAX_AGE_MS, maxOpen = MAX_OPEN } = {}): ServerInterceptor {
   const open = createFairRoom<ServerHttp2Stream>(maxOpen, (stream) => stream.destroy());
 
-  return ({ requestStream }, call) => {
-    const stream = requestStream ? streamOf(call) : undefined;
+  return (_method, call) => {
+    const stream = streamOf(call);
     if (stream !== undefined) {
       const address = call.getConnectionInfo().remoteAddress ?? '';
       const timer = setTimeout(() => stream.destroy(), maxAgeMs);
