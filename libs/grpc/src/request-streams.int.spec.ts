@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { connect } from 'node:http2';
 import { afterEach, expect, it } from '@jest/globals';
 import {
   Client,
@@ -14,12 +15,14 @@ import { enforcerService } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
 import { eventually } from '@tollkeeper/testing';
 import { z } from 'zod';
+import { makeServer } from '../test/identity.server.ts';
 import { admitCallers } from './call.admission.ts';
+import { createCallLimits } from './call.limits.ts';
 import { createRequestStreams } from './request-streams.ts';
 import { streamed } from './streamed.kind.ts';
-import { createStreamLimit } from './stream.limit.ts';
 
 const { ReserveStream, Release } = enforcerService;
+const HEADERS = { ':method': 'POST', ':path': ReserveStream.path, 'content-type': 'application/grpc', te: 'trailers' };
 type Stream = ClientDuplexStream<object, { answers: { tag: number }[] }>;
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
@@ -29,7 +32,9 @@ afterEach(async () => {
 /** A server whose requests are answered once `ready` resolves, for callers with any name. */
 async function serve({ ready = Promise.resolve(), maxAgeMs = 60_000, limit = {} } = {}) {
   const taken: string[] = [];
-  const streams = createRequestStreams({ explain: (_rpc, _id, thrown) => thrown, onAnswer: () => {} }, { maxAgeMs });
+  const codes: status[] = [];
+  const onAnswer = (_rpc: string, code: status) => void codes.push(code);
+  const streams = createRequestStreams({ explain: (_rpc, _id, thrown) => thrown, onAnswer }, { maxAgeMs });
   const release = streamed(Release, z.object({ reservationId: z.string() }), async ({ reservationId: id }, by) => {
     taken.push(`${String(by)} ${id}`);
     await ready;
@@ -42,7 +47,7 @@ async function serve({ ready = Promise.resolve(), maxAgeMs = 60_000, limit = {} 
     },
     senderOf: (name) => String(name),
   });
-  const server = new Server({ interceptors: [createStreamLimit(limit)] });
+  const server = new Server({ interceptors: [createCallLimits({ streams: limit })] });
   server.addService({ ReserveStream }, { ReserveStream: streams.toCall(ReserveStream.path, { release }, admit) });
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
@@ -67,7 +72,7 @@ async function serve({ ready = Promise.resolve(), maxAgeMs = 60_000, limit = {} 
     const ask = (tag: number) => stream.write({ requests: [{ tag, release: { reservationId: `rsv_${tag}` } }] });
     return { stream, tags, ended, ask };
   }
-  return { open, taken, streams };
+  return { open, taken, codes, port, streams };
 }
 
 it('ends a stream at its age, after it has answered all that it read', async () => {
@@ -131,3 +136,53 @@ it('cuts off a stream whose peer does nothing more, and the oldest of an address
     await once(other.stream, 'data');
   }
 });
+
+it('cuts off the oldest stream of an address that opens too many, before any key is checked', async () => {
+  const authenticator = { authenticate: () => new Promise(() => undefined), senderOf: String };
+  const definition = { ReserveStream };
+  const service = { definition, requests: {}, handlers: {}, streams: { ReserveStream: {} }, authenticator };
+  const server = makeServer({}, { services: [service] });
+  await server.start();
+  const session = connect(`http://${server.address}`);
+  cleanUps.push(() => session.destroy());
+  const [oldest] = Array.from({ length: 1_001 }, () => session.request(HEADERS).on('error', () => undefined));
+  await once(oldest!, 'close');
+});
+
+it('refuses nothing of a stream whose messages come in one frame: those beyond the most in progress wait', async () => {
+  const { codes, port, taken } = await serve({ ready: new Promise((resolve) => setImmediate(resolve)) });
+  openRaw(port, Array(20).fill(50)).resume();
+  await eventually(async () => expect(codes).toHaveLength(1_000));
+  expect([new Set(codes), taken.length]).toEqual([new Set([status.OK]), 1_000]);
+});
+
+it('takes no more requests of a caller that does not read its answers', async () => {
+  const requests = 400;
+  const { open, port, taken } = await serve();
+  const { ask, tags } = open('ada');
+  openRaw(port, Array(requests).fill(1), 'x'.repeat(20_000));
+  let tag = 0;
+  await eventually(async () => {
+    const before = taken.length;
+    ask((tag += 1));
+    await eventually(async () => expect(tags).toContain(tag));
+    expect([before > 20, taken.length]).toEqual([true, before + 1]);
+  });
+  expect(taken.length - tag).toBeLessThan(requests);
+});
+
+/** A stream of messages of so many requests each. Unlike one of grpc-js, it sends them at once and reads no answer. */
+function openRaw(port: number, counts: number[], reservationId = 'rsv_1') {
+  const session = connect(`http://127.0.0.1:${port}`);
+  cleanUps.push(() => session.destroy());
+  const messages = counts.map((count) => {
+    const requests = Array.from({ length: count }, (_, tag) => ({ tag, release: { reservationId } }));
+    const message = ReserveStream.requestSerialize({ requests });
+    const head = Buffer.alloc(5);
+    head.writeUInt32BE(message.length, 1);
+    return Buffer.concat([head, message]);
+  });
+  const stream = session.request({ ...HEADERS, authorization: 'eve' });
+  stream.write(Buffer.concat(messages));
+  return stream;
+}

@@ -56,7 +56,8 @@ export function createRequestStreams(deps: RequestStreamsDeps, { maxAgeMs = MAX_
       const requestId = newId('req');
       const answerOne = async ({ tag, request = '', ...messages }: TaggedRequest, caller: unknown) => {
         try {
-          const answer = { tag, ...(await of!.answer(messages[request], caller)) };
+          if (of === undefined) throw noRequest(Object.keys(kinds));
+          const answer = { tag, ...(await of.answer(messages[request], caller)) };
           deps.onAnswer(path, status.OK);
           return answer;
         } catch (thrown) {
@@ -64,8 +65,7 @@ export function createRequestStreams(deps: RequestStreamsDeps, { maxAgeMs = MAX_
         }
       };
       try {
-        if (of === undefined) throw noRequest(Object.keys(kinds));
-        const asked = { ...said, requestId, rpc: of.rpc, requests: requests.length, message: requests };
+        const asked = { ...said, requestId, rpc: of?.rpc ?? path, requests: requests.length, message: requests };
         const { caller, ended } = await admit(asked);
         const answering = requests.map(async (request) => pipe.answer(await answerOne(request, caller)));
         void Promise.all(answering).then(ended);
@@ -83,7 +83,8 @@ export function createRequestStreams(deps: RequestStreamsDeps, { maxAgeMs = MAX_
       const begin = async (): Promise<void> => {
         // No request yet: the key is checked, and no quota charged.
         const asked = { ...said, requestId: newId('req'), rpc: path, requests: 0, message: undefined };
-        const { sender } = await admit(asked);
+        const { sender, ended } = await admit(asked);
+        ended();
         if (call.destroyed) return;
         const pipe = createStreamPipe(call, (requests) => {
           if (requests.length === 0 || requests.length > MAX_BATCH_REQUESTS) return fail(wrongCount());

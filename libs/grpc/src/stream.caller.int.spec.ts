@@ -93,6 +93,12 @@ it('gives up a stream that answers nothing any more', async () => {
   expect(streams()).toBe(2);
 });
 
+it('pauses before it opens another stream, if one ended without any answer', async () => {
+  const { ask, streams } = await connect([(call) => call.end()], 1_000);
+  await expect(ask(RELEASE)).rejects.toMatchObject({ code: 'upstream_timeout' });
+  expect(streams()).toBeLessThan(10);
+});
+
 it('rejects what is in progress when it is closed, and everything after', async () => {
   const { ask, close } = await connect([(call) => void call.resume()]);
   const asked = ask(RELEASE);

@@ -73,7 +73,7 @@ export function createStreamCaller<Request extends object, Answer extends Tagged
   const sent = new Map<number, One>();
   let waiting: One[] = [];
   let stream: OpenStream<Request, Answer> | undefined;
-  let [tags, answeredAt, aloneUntil] = [0, 0, 0];
+  let [tags, openedAt, answeredAt, aloneUntil] = [0, 0, 0, 0];
   let [isDue, isClosed] = [false, false];
   const reopening = createPauses(() => sendSoon());
 
@@ -92,7 +92,7 @@ export function createStreamCaller<Request extends object, Answer extends Tagged
     if (error?.code === status.UNIMPLEMENTED) aloneUntil = performance.now() + ALONE_MS;
     else if (error !== null && !REPEATED.has(error.code)) {
       return endAll([...unanswered, ...waiting.splice(0)], fromStatus(error, peer));
-    } else if (error !== null) reopening.pause();
+    } else if (error !== null || answeredAt < openedAt) reopening.pause();
     waiting = [...unanswered, ...waiting];
     sendSoon();
   }
@@ -110,6 +110,7 @@ export function createStreamCaller<Request extends object, Answer extends Tagged
     waiting = waiting.filter(({ isOver }) => !isOver);
     if (performance.now() < aloneUntil) return askAlone(waiting.splice(0), alone);
     while (waiting.length > 0 && sent.size < MAX_SENT) {
+      if (stream === undefined) openedAt = performance.now();
       stream ??= openStream(options, take, ended);
       const batch = waiting.splice(0, Math.min(MAX_BATCH_REQUESTS, MAX_SENT - sent.size));
       const sentAt = performance.now();

@@ -28,9 +28,11 @@ export function createStreamPipe(call: StreamCall, take: (requests: TaggedReques
   let inProgress = 0;
   let answers: object[] = [];
   let isReadDue = false;
+  let isFetching = false;
   let isEnding = false;
 
-  // `pause` would leave 16 messages in the buffer of the stream. So a message is only fetched when there is room.
+  // `pause` would leave 16 messages in the buffer of the stream. So a message is only fetched when there is room, and
+  // only after the one before is counted: many of them may have come in the same frame.
   const fetch = call._read.bind(call);
   call._read = () => {
     isReadDue = true;
@@ -39,8 +41,9 @@ export function createStreamPipe(call: StreamCall, take: (requests: TaggedReques
 
   function fetchIfRoom(): void {
     // A caller that does not read its answers gets no more work done.
-    if (!isReadDue || isEnding || inProgress >= MAX_IN_PROGRESS || call.writableNeedDrain) return;
+    if (!isReadDue || isFetching || isEnding || inProgress >= MAX_IN_PROGRESS || call.writableNeedDrain) return;
     isReadDue = false;
+    isFetching = true;
     fetch(1);
   }
 
@@ -64,10 +67,12 @@ export function createStreamPipe(call: StreamCall, take: (requests: TaggedReques
   call.on('drain', fetchIfRoom);
   call.on('end', end);
   call.on('data', ({ requests }: { requests: TaggedRequest[] }) => {
+    isFetching = false;
     // A message may still come after the end. Its caller repeats it.
     if (call.writableEnded || call.destroyed) return;
     inProgress += requests.length;
     take(requests);
+    fetchIfRoom();
   });
 
   return {
