@@ -330,9 +330,11 @@ class Leases:
         before = {number: handler for number, handler in handlers.items() if handler not in (None, signal.SIG_IGN)}
 
         async def close_first(number):
-            with suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self.close(), CLOSE_SECONDS)
-            signal.raise_signal(number)
+            try:
+                with suppress(asyncio.TimeoutError):
+                    await asyncio.wait_for(self.close(), CLOSE_SECONDS)
+            finally:
+                signal.raise_signal(number)
 
         def handle(number, _):
             for each, handler in before.items():

@@ -115,6 +115,10 @@ class Settlements:
                 return [], 0
         except (httpx.HTTPError, ValueError, KeyError, TypeError):
             return batch, 0
+        except Exception:
+            # Such as of the event loop about a closed connection. They must neither be lost nor hold up others.
+            log.exception("settlements could not be sent, and are sent again")
+            return batch, 0
         if answer.status_code not in REFUSALS:
             return batch, retry_after_of(answer)
         if len(batch) == 1:

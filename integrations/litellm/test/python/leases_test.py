@@ -1,7 +1,9 @@
 """Run by leases.tools.spec.ts: each function is a guarantee of leases in the plug-in."""
 
 import asyncio
+import logging
 import random
+import signal
 import sys
 
 import httpx
@@ -97,6 +99,39 @@ async def settlements_are_repeated_with_the_same_ids_until_they_are_accepted():
         await asyncio.sleep(30)
         first, *others = world.bodies(":settle")
         assert others == [first, first] and world.ledger.posted() == 7, failure
+
+
+async def settlements_are_sent_again_after_an_unforeseen_error_and_so_are_those_that_follow():
+    logging.getLogger("tollkeeper_litellm").disabled = True
+    world = World()
+    calls = [(await world.reserve())[0] for _ in range(2)]
+
+    async def break_down(path, _):
+        if path.endswith(":settle"):
+            world.fault = None
+            raise RuntimeError("The transport is closed.")
+
+    world.fault = break_down
+    for call in calls:
+        world.settle(call, 7)
+        await asyncio.sleep(1)
+    assert world.ledger.posted() == 14
+    await world.leases.close()
+    assert world.ledger.held() == 0
+
+
+async def a_signal_reaches_the_handler_of_the_process_though_closing_fails():
+    world, has_ended = World(), asyncio.Event()
+    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+    signal.signal(signal.SIGTERM, lambda *_: has_ended.set())
+
+    async def fail():
+        raise RuntimeError("It cannot close.")
+
+    world.leases.close = fail
+    tollkeeper_leases.Leases.close_on_signals(world.leases)
+    signal.raise_signal(signal.SIGTERM)
+    await asyncio.wait_for(has_ended.wait(), 10)
 
 
 async def a_refused_settlement_is_reported_as_an_event_and_others_are_settled_beside_it():
