@@ -12,14 +12,12 @@ import { login } from './login.ts';
 import { members } from './members.ts';
 import { overview } from './overview.ts';
 import { reset } from './reset.ts';
-import { rules } from './rules.ts';
 import { settings } from './settings.ts';
 import { spend } from './spend.ts';
-import { sso } from './sso.ts';
 
 /**
  * Texts of the pages, one file per page. Texts with figures are functions. Those of pages that people rarely open, such
- * as keys and the audit log, are not here, so that the first page does not load them.
+ * as rules, keys and the audit log, are not here, so that the first page does not load them.
  */
 export const text = {
   agents,
@@ -36,8 +34,6 @@ export const text = {
   members,
   overview,
   reset,
-  rules,
   settings,
   spend,
-  sso,
 };

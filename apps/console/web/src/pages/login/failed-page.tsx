@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import { type Api, callApi } from '../../api/api.ts';
 import { Door } from '../../app/door.tsx';
-import { text } from '../../text/index.ts';
+import { sso } from '../../text/sso.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { Skeleton } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
 
-const words = text.sso.failed;
+const words = sso.failed;
 
 /** Shows why a log-in by a provider failed. The provider's own words are shown only as text. */
 export function FailedPage() {

@@ -6,14 +6,14 @@ import { callApi, TollkeeperError } from '../../api/api.ts';
 import { connection, sessionHint } from '../../api/session.ts';
 import { Door } from '../../app/door.tsx';
 import css from '../../app/shell.module.css';
-import { text } from '../../text/index.ts';
+import { sso } from '../../text/sso.ts';
 import { Button } from '../../ui/button.tsx';
 import { explain } from '../../ui/explain.ts';
 import { TextField } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
 
-const words = text.sso.link;
+const words = sso.link;
 
 /** A person from a provider proves which account is theirs, or says that they are new. */
 export function LinkPage() {

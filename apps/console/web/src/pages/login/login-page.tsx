@@ -6,6 +6,7 @@ import { LoginForm } from '../../app/login-form.tsx';
 import { ProviderLinks } from '../../app/providers.tsx';
 import css from '../../app/shell.module.css';
 import { text } from '../../text/index.ts';
+import { sso } from '../../text/sso.ts';
 
 export function LoginPage() {
   const { next = '/' } = useSearch({ from: '/login' });
@@ -34,12 +35,12 @@ export function LoginPage() {
           <ProviderLinks providers={items} returnTo={next} />
           {passwords === 'none' ? (
             <details className={css['rare']}>
-              <summary>{text.sso.withPassword}</summary>
+              <summary>{sso.withPassword}</summary>
               {form}
             </details>
           ) : (
             <>
-              <p className={css['or']}>{text.sso.or}</p>
+              <p className={css['or']}>{sso.or}</p>
               {form}
             </>
           )}

@@ -4,6 +4,7 @@ import { type Api, useChange, useRead } from '../../api/api.ts';
 import { mayWith, useAccount, useMay } from '../../app/account.tsx';
 import { providersQuery } from '../../app/providers.tsx';
 import { text } from '../../text/index.ts';
+import { sso } from '../../text/sso.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -108,12 +109,8 @@ function MemberTable({ items, hasSso }: { items: readonly Api.Member[]; hasSso: 
       cell: (member) => (
         <>
           {hasSso && (
-            <Button
-              look="quiet"
-              aria-label={text.sso.report.buttonOf(member.name)}
-              onClick={() => setExplaining(member)}
-            >
-              {text.sso.report.button}
+            <Button look="quiet" aria-label={sso.report.buttonOf(member.name)} onClick={() => setExplaining(member)}>
+              {sso.report.button}
             </Button>
           )}
           <Button look="quiet" aria-label={words.removeTitle(member.name)} onClick={() => setRemoving(member)}>

@@ -1,11 +1,12 @@
 import { type Api, useRead } from '../../api/api.ts';
 import { text } from '../../text/index.ts';
+import { sso } from '../../text/sso.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Ago } from '../../ui/figures.tsx';
 import { Loaded, Note } from '../../ui/parts.tsx';
 
-const words = text.sso.report;
+const words = sso.report;
 
 /** The claims from a member's last log-ins by providers, and the resulting role in this workspace. */
 export function SsoDialog({ member, onClose }: { member: Pick<Api.Member, 'user_id' | 'name'>; onClose: () => void }) {

@@ -3,6 +3,7 @@ import { type Api, useChange, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { EVENT_TYPES, eventTypeLabel } from '../../text/events.ts';
 import { text } from '../../text/index.ts';
+import { rules } from '../../text/rules.ts';
 import { ruleLine } from '../../text/rules.ts';
 import { Checks } from '../../ui/checks.tsx';
 import { ChoiceField, SelectField, TextAreaField, TextField } from '../../ui/field.tsx';
@@ -13,7 +14,7 @@ import { SEVERITIES } from '../alerts/alerts-search.ts';
 import { EMPTY, ofAgent, patchOf, PERCENTS, problemsOf, toForm, toRule } from './rule-form.ts';
 import { KINDS, RULE_KINDS, type RuleForm } from './rule-kinds.ts';
 
-const words = text.rules.form;
+const words = rules.form;
 const READS = ['GET /api/v1/alerts/rules'] as const;
 
 /** Creates a rule, or edits one. A sentence at the end describes the whole rule. */
@@ -34,12 +35,12 @@ export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onCl
     if (Object.keys(problems).length > 0) return;
     if (rule === null) await create.mutateAsync({ body: input });
     else await edit.mutateAsync({ path: { rule_id: rule.id }, body: patchOf(rule, input) });
-    toast(text.rules.saved(form.name));
+    toast(rules.saved(form.name));
     onClose();
   }
 
   return (
-    <FormDialog title={rule === null ? text.rules.create : text.rules.edit(rule.name)} send={send} onClose={onClose}>
+    <FormDialog title={rule === null ? rules.create : rules.edit(rule.name)} send={send} onClose={onClose}>
       <TextField
         label={words.name}
         required

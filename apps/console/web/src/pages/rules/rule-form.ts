@@ -1,7 +1,7 @@
 import type { Api } from '@tollkeeper/client';
 import { labelList, readLabels } from '../../format/labels.ts';
 import { editableMoney } from '../../format/money.ts';
-import { text } from '../../text/index.ts';
+import { rules } from '../../text/rules.ts';
 import { RULE_KINDS, type RuleForm } from './rule-kinds.ts';
 
 export const PERCENTS = [50, 80, 100] as const;
@@ -90,7 +90,7 @@ export function patchOf(before: Api.AlertRule, after: ReturnType<typeof toRule>)
 
 /** The problems with the fields, by field name. */
 export function problemsOf(form: RuleForm): Partial<Record<keyof RuleForm, string>> {
-  const words = text.rules.form;
+  const words = rules.form;
   const { problem: labels } = readLabels(form.labels);
   const kind = RULE_KINDS[form.kind];
   return {

@@ -1,10 +1,10 @@
 import type { Api } from '@tollkeeper/client';
 import { parseMoney } from '../../format/money.ts';
-import { text } from '../../text/index.ts';
+import { rules } from '../../text/rules.ts';
 
 const MAX_EVENTS = 100_000;
 const MAX_TIMES = 1000;
-const words = text.rules.form;
+const words = rules.form;
 
 export type RuleKind = Api.AlertRule['rule_kind'];
 

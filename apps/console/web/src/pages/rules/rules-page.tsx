@@ -3,6 +3,7 @@ import { type Api, useChange, useRead } from '../../api/api.ts';
 import { useMay } from '../../app/account.tsx';
 import { ruleLine } from '../../text/rules.ts';
 import { text } from '../../text/index.ts';
+import { rules as words } from '../../text/rules.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -14,7 +15,6 @@ import { toast, toastFailure } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { RuleDialog } from './rule-dialog.tsx';
 
-const words = text.rules;
 const READS = ['GET /api/v1/alerts/rules'] as const;
 
 export function RulesPage() {
