@@ -58,7 +58,7 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
     const { partition, records } = batch;
     metrics.waiting(partition, records[0]!.appendedAt);
     await knowRules(batch);
-    await budgets.learn();
+    await budgets.learn(new Set(records.map(({ key }) => key)));
     try {
       await sessions.inTurn(partition, () => evaluator.evaluate(batch, stored));
     } catch (error) {

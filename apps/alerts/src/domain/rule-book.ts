@@ -2,7 +2,7 @@ import { dailyBudgetId, haveLabels, type ScopeType } from '@tollkeeper/contracts
 import type { TenantId } from '@tollkeeper/kernel';
 import type { CountableEvent } from './event.ts';
 import type { Rule } from './rule.ts';
-import { isAboutBudget } from './rule-kinds.ts';
+import { thresholdsOf } from './rule-kinds.ts';
 
 /** The rules of all workspaces. Enabled rules are indexed by what they count. */
 export interface RuleBook {
@@ -18,8 +18,8 @@ export interface RuleBook {
   countsType(type: string): boolean;
   /** Whether an enabled rule of the workspace counts events of the type, from any agent. */
   counts(tenantId: string, type: string): boolean;
-  /** The workspaces with enabled rules about budgets. */
-  tenantsWithBudgets(): Iterable<TenantId>;
+  /** The ids of the budgets that enabled rules are about, by workspace; only of workspaces with such rules. */
+  readonly budgets: ReadonlyMap<TenantId, ReadonlySet<string>>;
   /** The rules that count the event: enabled, in scope, with matching filters, in force when it was received. */
   matching(event: CountableEvent): Rule[];
 }
@@ -40,6 +40,7 @@ const ANY = '*';
 export function createRuleBook(): RuleBook {
   const byTenant = new Map<string, TenantRules>();
   const byId = new Map<string, Rule>();
+  const budgets = new Map<TenantId, ReadonlySet<string>>();
   /** Number of workspaces with rules that count the type. */
   const tenantsOfType = new Map<string, number>();
   let enabledRules = 0;
@@ -70,6 +71,9 @@ export function createRuleBook(): RuleBook {
         if (enabled) enabledRules -= 1;
       }
       set(tenantId, rules.length === 0 ? undefined : { all: rules, byType: indexed(rules) });
+      const named = new Set(rules.flatMap(budgetIdsOf));
+      if (named.size === 0) budgets.delete(tenantId);
+      else budgets.set(tenantId, named);
       for (const rule of rules) {
         byId.set(rule.id, rule);
         if (rule.enabled) enabledRules += 1;
@@ -81,12 +85,7 @@ export function createRuleBook(): RuleBook {
       const byType = byTenant.get(tenantId)?.byType;
       return byType !== undefined && (byType.has(type) || byType.has(ANY));
     },
-    *tenantsWithBudgets() {
-      for (const { all } of byTenant.values()) {
-        const rule = all.find(({ enabled, condition }) => enabled && isAboutBudget(condition));
-        if (rule !== undefined) yield rule.tenantId;
-      }
-    },
+    budgets,
     matching({ tenantId, agentId, type, percent, labels, receivedAt }) {
       const matching: Rule[] = [];
       const byType = byTenant.get(tenantId)?.byType;
@@ -124,6 +123,11 @@ const DAILY_BUDGET_OF: Record<ScopeType, (rule: Rule) => string> = {
 /** Id of the daily budget of the rule's workspace or agent. */
 export function dailyBudgetOf(rule: Rule): string {
   return DAILY_BUDGET_OF[rule.scopeType](rule);
+}
+
+function budgetIdsOf(rule: Rule): string[] {
+  const { budgetId } = thresholdsOf(rule.condition);
+  return rule.enabled && budgetId !== undefined ? [budgetId ?? dailyBudgetOf(rule)] : [];
 }
 
 /** The same for rules of a workspace that count the same events while all of them are in force. */

@@ -103,11 +103,6 @@ function kindOf<K extends RuleKind>({ kind }: RuleCondition<K>): Kind<K> {
   return KINDS[kind];
 }
 
-/** Whether the condition depends on a budget, which then has to be read. */
-export function isAboutBudget(condition: RuleCondition): boolean {
-  return thresholdsOf(condition).budgetId !== undefined;
-}
-
 /** The condition of the kind with these thresholds; parameters that the kind does not have are ignored. */
 export function conditionOf(kind: RuleKind, thresholds: Thresholds): RuleCondition {
   return KINDS[kind].of(thresholds);

@@ -11,39 +11,75 @@ const terms: BudgetTerms = {
 
 function arrange(count = 1) {
   const tenants = Array.from({ length: count }, (_, n) => provenTenantId(`ws_${n}`));
+  const budgets = new Map<TenantId, ReadonlySet<string>>(tenants.map((tenantId) => [tenantId, new Set(['bud_1'])]));
   const asked: TenantId[] = [];
-  const state = { limitMicros: 1, isDown: false, now: 1 };
+  const state = { limitMicros: 1, isDown: false, isSilent: false, now: 1 };
   const book = createBudgetBook({
-    book: { tenantsWithBudgets: () => tenants },
+    book: { budgets },
     async read(tenantId) {
       asked.push(tenantId);
       if (state.isDown) throw new Error('budgets is down');
-      return new Map([['bud_1', { ...terms, limitMicros: state.limitMicros }]]);
+      if (state.isSilent) await new Promise(() => undefined);
+      return new Map(['bud_1', 'bud_2'].map((id) => [id, { ...terms, id, limitMicros: state.limitMicros }]));
     },
     logger: testLogger().logger,
     clock: () => (state.now += 1),
   });
-  return { tenants, asked, state, book };
+  return { tenants, budgets, asked, state, book };
 }
 
 it('a budget is unknown until it is read, and keeps its last terms while budgets is down', async () => {
-  const { tenants, state, book } = arrange();
+  const { tenants, budgets, state, book } = arrange();
   const [tenantId] = tenants as [TenantId];
+  budgets.set(tenantId, new Set(['bud_1', 'bud_3']));
   state.isDown = true;
-  await book.learn();
+  await book.learn(new Set(tenants));
   expect(book.of(tenantId, 'bud_1')).toBeUndefined();
   state.isDown = false;
   await book.refresh();
-  expect([book.of(tenantId, 'bud_1')?.limitMicros, book.of(tenantId, 'bud_2')]).toEqual([1, null]);
+  expect([book.of(tenantId, 'bud_1')?.limitMicros, book.of(tenantId, 'bud_3')]).toEqual([1, null]);
   [state.isDown, state.limitMicros] = [true, 2];
   await book.refresh();
   expect(book.of(tenantId, 'bud_1')?.limitMicros).toBe(1);
   state.isDown = false;
   await book.refresh();
   expect(book.of(tenantId, 'bud_1')?.limitMicros).toBe(2);
-  tenants.length = 0;
+  budgets.clear();
   await book.refresh();
   expect(book.of(tenantId, 'bud_1')).toBeUndefined();
+});
+
+it('a budget that a new rule names is read before its first event, and others are not kept', async () => {
+  const { tenants, budgets, state, book } = arrange();
+  const [tenantId] = tenants as [TenantId];
+  await book.refresh();
+  expect(book.of(tenantId, 'bud_2')).toBeUndefined();
+  budgets.set(tenantId, new Set(['bud_1', 'bud_2']));
+  // The event may come while the background reads it already.
+  const reading = book.refresh();
+  await book.learn(new Set(tenants));
+  expect(book.of(tenantId, 'bud_2')?.id).toBe('bud_2');
+  await reading;
+  budgets.set(tenantId, new Set(['bud_1']));
+  await book.refresh();
+  expect([book.of(tenantId, 'bud_1')?.id, book.of(tenantId, 'bud_2')]).toEqual(['bud_1', undefined]);
+  state.isSilent = true;
+  void book.refresh();
+  await book.learn(new Set(tenants));
+});
+
+it('evaluation waits for budgets only with events of workspaces whose budgets were never asked for', async () => {
+  const { asked, state, book } = arrange(120);
+  state.isSilent = true;
+  await book.learn(new Set(['ws_without_rules']));
+  expect(asked).toEqual([]);
+  state.isSilent = false;
+  await book.learn(new Set(['ws_7']));
+  expect(asked).toEqual(['ws_7']);
+  [state.isDown, asked.length] = [true, 0];
+  await book.learn(new Set(['ws_7', 'ws_8']));
+  await book.learn(new Set(['ws_8']));
+  expect(asked).toEqual(['ws_8']);
 });
 
 it('of many workspaces, each turn reads fifty, and those first that were not read for the longest time', async () => {

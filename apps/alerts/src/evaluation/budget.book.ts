@@ -6,53 +6,67 @@ import type { RuleBook } from '../domain/rule-book.ts';
 /** Number of workspaces whose budgets are read at once. */
 const READ_AT_A_TIME = 50;
 
-/** Keeps the budgets of workspaces with rules about budgets. */
+/** Keeps the budgets that rules are about. */
 export interface BudgetBook extends BudgetTermsBook {
-  /** Reads the budgets of workspaces that were never read. Resolves also if that fails: they are read again later. */
-  learn(): Promise<void>;
+  /**
+   * Resolves once budgets has been asked for all budgets that rules of these workspaces are about. Resolves also if it
+   * does not answer: what was asked for once is read again in the background.
+   */
+  learn(tenantIds: ReadonlySet<string>): Promise<void>;
   /** Reads the budgets that were not read for the longest time. */
   refresh(): Promise<void>;
 }
 
+/** Only the budgets that rules are about, by id: a workspace may have thousands of others. */
+interface Known {
+  askedAt: number;
+  budgets: Map<string, { firstAnswer: Promise<void>; terms: BudgetTerms | null | undefined }>;
+}
+
 export function createBudgetBook(deps: {
-  book: Pick<RuleBook, 'tenantsWithBudgets'>;
+  book: Pick<RuleBook, 'budgets'>;
   read: BudgetReader;
   logger: Logger;
   clock: Clock;
 }): BudgetBook {
   const { book, read, logger, clock } = deps;
-  /** When they were last asked for, and the last answer. */
-  const known = new Map<TenantId, { askedAt: number; terms: ReadonlyMap<string, BudgetTerms> | undefined }>();
+  const known = new Map<TenantId, Known>();
 
-  async function ask(tenantId: TenantId): Promise<void> {
-    const terms = known.get(tenantId)?.terms;
-    const entry = { askedAt: clock(), terms };
-    known.set(tenantId, entry);
-    try {
-      entry.terms = await read(tenantId);
-    } catch (err) {
-      logger.warn({ err, tenant_id: tenantId }, 'budgets cannot be read; rules go on with the last known budgets');
-    }
-  }
-
-  function forget(tenants: ReadonlySet<TenantId>): void {
-    for (const tenantId of known.keys()) if (!tenants.has(tenantId)) known.delete(tenantId);
+  function ask(tenantId: TenantId): Promise<void> {
+    const ids = [...(book.budgets.get(tenantId) ?? [])];
+    const budgets = known.get(tenantId)?.budgets ?? new Map<string, never>();
+    const answer = read(tenantId).then(
+      (all) => {
+        for (const id of ids) budgets.get(id)!.terms = all.get(id) ?? null;
+      },
+      (err: unknown) =>
+        logger.warn({ err, tenant_id: tenantId }, 'budgets cannot be read; rules go on with the last known budgets'),
+    );
+    for (const id of ids) if (!budgets.has(id)) budgets.set(id, { firstAnswer: answer, terms: undefined });
+    known.set(tenantId, { askedAt: clock(), budgets });
+    return answer;
   }
 
   return {
-    of(tenantId, budgetId) {
-      const terms = known.get(tenantId)?.terms;
-      return terms === undefined ? undefined : (terms.get(budgetId) ?? null);
-    },
-    async learn() {
-      const fresh = [...book.tenantsWithBudgets()].filter((tenantId) => !known.has(tenantId));
-      await Promise.all(fresh.slice(0, READ_AT_A_TIME).map(ask));
+    of: (tenantId, budgetId) => known.get(tenantId)?.budgets.get(budgetId)?.terms,
+    async learn(tenantIds) {
+      const concerned = [...book.budgets].filter(([tenantId]) => tenantIds.has(tenantId));
+      const isNew = ([tenantId, ids]: (typeof concerned)[0]) =>
+        [...ids].some((id) => known.get(tenantId)?.budgets.has(id) !== true);
+      for (const [tenantId] of concerned.filter(isNew).slice(0, READ_AT_A_TIME)) void ask(tenantId);
+      const answers = concerned.flatMap(([tenantId, ids]) =>
+        [...ids].map((id) => known.get(tenantId)?.budgets.get(id)?.firstAnswer),
+      );
+      await Promise.all(answers);
     },
     async refresh() {
-      const tenants = new Set(book.tenantsWithBudgets());
-      forget(tenants);
+      for (const [tenantId, { budgets }] of known) {
+        const ids = book.budgets.get(tenantId);
+        if (ids === undefined) known.delete(tenantId);
+        for (const id of budgets.keys()) if (ids?.has(id) !== true) budgets.delete(id);
+      }
       const askedAt = (tenantId: TenantId) => known.get(tenantId)?.askedAt ?? 0;
-      const oldestFirst = [...tenants].sort((a, b) => askedAt(a) - askedAt(b));
+      const oldestFirst = [...book.budgets.keys()].sort((a, b) => askedAt(a) - askedAt(b));
       await Promise.all(oldestFirst.slice(0, READ_AT_A_TIME).map(ask));
     },
   };
