@@ -21,12 +21,9 @@ const spend = async (tenantId: TenantId, agent_id: string, amount_micros: number
   await stack.settled();
   return settled.id;
 };
-const pieces = (ruleId: string) =>
-  mongo.connection
-    .getClient()
-    .db(stack.database)
-    .collection<{ _id: string }>('window_pieces')
-    .countDocuments({ _id: { $regex: `^${ruleId}/` } });
+const stored = (name: string) =>
+  mongo.connection.getClient().db(stack.database).collection<{ _id: string; condition?: object }>(name);
+const pieces = (ruleId: string) => stored('window_pieces').countDocuments({ _id: { $regex: `^${ruleId}/` } });
 
 it('a deviation rule compares an hour of an agent with earlier weeks over restarts, and resolves after the hour', async () => {
   const tenantId = newTenant();
@@ -55,6 +52,9 @@ it('a deviation rule compares an hour of an agent with earlier weeks over restar
   expect(alerts).toMatchObject([
     { rule_kind: 'deviation_gte', threshold: 0, spend: null, sample_event_ids: [last], deviation },
   ]);
+  // Release 0.1.0 reads it as an alert of a kind that it knows.
+  const { condition } = (await stored('alerts').findOne({ _id: alerts[0]!.id }))!;
+  expect(condition).toEqual({ kind: 'spend_gte', thresholdMicros: 3000 });
   const reasons = (await stack.evaluations(tenantId, id)).map(({ reason }) => reason);
   expect(reasons).toEqual(['condition_became_true', 'learning', 'learning']);
 

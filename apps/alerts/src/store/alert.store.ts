@@ -13,6 +13,7 @@ import { changeInTurn, withTransaction } from '@tollkeeper/mongo';
 import { activeTrace, type TraceHeaders } from '@tollkeeper/runtime';
 import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
 import { type Alert, type AlertQuery, type AlertStore, AUDITED_ALERT } from '../domain/alert.ts';
+import type { RuleCondition } from '../domain/rule-kinds.ts';
 import type { AlertFanOut } from './alert.fan-out.ts';
 import type { NotificationStore } from './notification.store.ts';
 
@@ -21,6 +22,8 @@ interface StoredAlert extends Omit<Alert, 'id' | 'tenantId' | 'labels' | 'resolv
   tenantId: string;
   /** Absent if the rule had no filter of labels. */
   labels?: Labels;
+  /** The condition, if release 0.1.0 does not know its kind: see {@link toStoredCondition}. */
+  newerCondition?: RuleCondition;
   resolvedAt: Date | null;
   /** Log partition with the events of the alert's rule. */
   partition: number;
@@ -43,6 +46,7 @@ function alertSchema(retentionSeconds: number): Schema<StoredAlert> {
       ruleRevision: number,
       ruleName: text,
       condition: { type: Schema.Types.Mixed, required: true },
+      newerCondition: Schema.Types.Mixed,
       severity: { ...text, enum: SEVERITIES },
       scopeType: { ...text, enum: SCOPE_TYPES },
       scopeId: text,
@@ -202,7 +206,7 @@ function evaluatedAlerts(
       const knownIds = new Set(known.map(({ _id }) => _id));
       const fresh = fired.filter(({ id }) => !knownIds.has(id));
       const stored = fresh.map(({ id, labels, ...fields }) => ({
-        ...{ ...fields, _id: id, partition, resolvedAt: null },
+        ...{ ...fields, ...toStoredCondition(fields), _id: id, partition, resolvedAt: null },
         ...(!isWithoutLabels(labels) && { labels }),
       }));
       // Lean: what the evaluator made needs no casts, and casting costs more than storing.
@@ -240,7 +244,31 @@ function toFilter({ ruleId, severity, status, triggeredFrom, triggeredTo }: Aler
   };
 }
 
-function toAlert({ _id, tenantId, partition: _partition, labels = {}, resolvedAt, ...fields }: StoredAlert): Alert {
-  const resolvedAtMs = resolvedAt?.getTime() ?? null;
-  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), labels, resolvedAt: resolvedAtMs };
+/**
+ * Release 0.1.0 fails to list or resolve alerts of kinds that it does not know, and then resolves none of any workspace.
+ * So it finds such an alert as one of `spend_gte`.
+ */
+function toStoredCondition(
+  alert: Pick<Alert, 'condition' | 'settledMicros'>,
+): Pick<StoredAlert, 'condition' | 'newerCondition'> {
+  const { condition, settledMicros } = alert;
+  switch (condition.kind) {
+    case 'event_count_gte':
+    case 'first_occurrence':
+    case 'spend_gte':
+      return { condition };
+    case 'deviation_gte':
+    case 'burn_rate_gte': {
+      const readable: RuleCondition = { kind: 'spend_gte', thresholdMicros: settledMicros ?? 0 };
+      return { condition: readable, newerCondition: condition };
+    }
+  }
+}
+
+function toAlert(stored: StoredAlert): Alert {
+  const { _id, tenantId, partition: _partition, labels = {}, resolvedAt, newerCondition, ...fields } = stored;
+  return {
+    ...{ ...fields, id: _id, tenantId: provenTenantId(tenantId), labels },
+    ...{ condition: newerCondition ?? fields.condition, resolvedAt: resolvedAt?.getTime() ?? null },
+  };
 }
