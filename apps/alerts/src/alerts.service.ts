@@ -29,6 +29,9 @@ import { createAlertStores, type AlertStores } from './store/alert.stores.ts';
 
 /** Milliseconds between two looks at the budgets that rules are about. */
 const BUDGETS_INTERVAL_MS = 2000;
+/** How long evaluation, and a change of a rule, wait for budgets. */
+const EVALUATION_WAITS_MS = 1000;
+const RULE_CHANGES_WAIT_MS = 2000;
 
 export type AlertsDeps = DataServiceDeps<AlertsConfig>;
 
@@ -63,7 +66,7 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, base);
   const notifier = createGrpcClient(notifierService, config.NOTIFIER_GRPC, base);
   const budgets = createGrpcClient(budgetsService, config.BUDGETS_GRPC, base);
-  const readBudgets = createBudgetReader({ budgets, identity });
+  const readBudgets = createBudgetReader({ budgets, identity }, EVALUATION_WAITS_MS);
   const evaluation = createEvaluation({ ...base, stores, group, readBudgets, onQueued: dispatcher.wake });
   const channels = createChannelDirectory(notifier);
   const rules = createRuleUseCases({
@@ -71,7 +74,7 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
     evaluations: stores.evaluations,
     agents: createAgentDirectory(identity),
     channels,
-    readBudgets,
+    readBudgets: createBudgetReader({ budgets, identity }, RULE_CHANGES_WAIT_MS),
     clock,
   });
   const alerts = createAlertUseCases({ store: stores.alerts, clock, onResolved: dispatcher.wake });

@@ -142,7 +142,7 @@ describe('the body for a chat', () => {
     ],
     [
       'Budget "Growth team" for zoe has burned $12.00 of $40.00 within 1 hour, since 17:50 UTC ($2.00 of that within ' +
-        '5 minutes; threshold 25% within 1 hour). Raise the budget, or see its calls and stop what they come from',
+        '5 minutes; threshold 25% within 1 hour). Raise the budget, or find its calls and stop their source',
       { rule_kind: 'burn_rate_gte', burn: { ...burn, value: 'zoe' } },
     ],
     [

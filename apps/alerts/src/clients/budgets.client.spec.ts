@@ -10,22 +10,28 @@ const FIELDS = { generation: 1, limitMicros: 7, denies: true, gracePercent: 0, t
 function reading(period = MONTH) {
   const each = { ...FIELDS, id: 'bud_1', name: 'Users', each: 'label:user', period };
   const one = { ...FIELDS, id: 'bud_2', name: 'Zoe', overrides: 'bud_1', period: { ...MONTH, kind: 'once', end: 9 } };
-  return createBudgetReader({
-    budgets: {
-      listBudgets: async () => ({
-        dailyBudgetUsdMicros: 1,
-        agents: [{ agentId: 'planner', dailyBudgetUsdMicros: 2 }],
-        plans: [{ planKey: 'pro', dailyBudgetUsdMicros: 3, isActive: true }],
-      }),
-      listActiveBudgets: async () => ({
-        budgets: [
-          { ...each, selector: { model: 'claude-*', agent: undefined, labels: NO_LABELS! } },
-          { ...one, selector: { labels: OF_ZOE! } },
-        ],
-      }),
+  return createBudgetReader(
+    {
+      budgets: {
+        listBudgets: async () => ({
+          dailyBudgetUsdMicros: 1,
+          agents: [{ agentId: 'planner', dailyBudgetUsdMicros: 2 }],
+          plans: [
+            { planKey: 'pro', dailyBudgetUsdMicros: 3, isActive: true },
+            { planKey: 'paused', dailyBudgetUsdMicros: 3, isActive: false },
+          ],
+        }),
+        listActiveBudgets: async () => ({
+          budgets: [
+            { ...each, selector: { model: 'claude-*', agent: undefined, labels: NO_LABELS! } },
+            { ...one, selector: { labels: OF_ZOE! } },
+          ],
+        }),
+      },
+      identity: { getWorkspace: async () => ({ workspace: WORKSPACE }) },
     },
-    identity: { getWorkspace: async () => ({ workspace: WORKSPACE }) },
-  })(provenTenantId('ws_1'));
+    1000,
+  )(provenTenantId('ws_1'));
 }
 
 it('the budgets of a workspace have its zone, their calls, and the values that other budgets are for', async () => {
@@ -39,6 +45,7 @@ it('the budgets of a workspace have its zone, their calls, and the values that o
     bud_1: { limitMicros: 7, each: 'label:user', excluded: ['zoe'], period: { kind: 'month', startDay: 5 } },
     bud_2: { each: null, period: { kind: 'once', start: 0, end: 9 }, selector: { labels: { user: 'zoe' } } },
   });
+  expect([...found.keys()]).not.toContain('bud_plan.paused');
   // A store would return an undefined pattern as null, which is none.
   expect(found.get('bud_1')!.selector).toStrictEqual({ model: 'claude-*', labels: {} });
 });

@@ -11,24 +11,23 @@ import { type GrpcClient, isUnimplemented } from '@tollkeeper/grpc';
 import { type BudgetPeriod, CALENDAR_PERIODS, canonicalTimezone } from '@tollkeeper/kernel';
 import type { BudgetReader, BudgetTerms } from '../domain/budget.terms.ts';
 
-const DEADLINE = { deadlineMs: 1000 };
-
 interface BudgetsClients {
   budgets: Pick<GrpcClient<BudgetsServiceDefinition>, 'listBudgets' | 'listActiveBudgets'>;
   identity: Pick<GrpcClient<IdentityServiceDefinition>, 'getWorkspace'>;
 }
 
-/** Reads budgets and the time zone of the workspace at the same time. */
-export function createBudgetReader({ budgets, identity }: BudgetsClients): BudgetReader {
+/** Reads budgets and the time zone of the workspace at the same time, within `deadlineMs`. */
+export function createBudgetReader({ budgets, identity }: BudgetsClients, deadlineMs: number): BudgetReader {
+  const within = { deadlineMs };
   return async (tenantId) => {
     const [daily, active, { workspace }] = await Promise.all([
-      budgets.listBudgets({ tenantId }, DEADLINE),
-      budgets.listActiveBudgets({ tenantId }, DEADLINE).catch((error: unknown) => {
+      budgets.listBudgets({ tenantId }, within),
+      budgets.listActiveBudgets({ tenantId }, within).catch((error: unknown) => {
         // Release 0.1.0 of budgets has daily budgets only.
         if (isUnimplemented(error)) return { budgets: [] };
         throw error;
       }),
-      identity.getWorkspace({ tenantId }, DEADLINE),
+      identity.getWorkspace({ tenantId }, within),
     ]);
     const timezone = canonicalTimezone(workspace?.timezone ?? '') ?? 'UTC';
     const dailyOf = (scope: BudgetScope, key: string, limitMicros: number): BudgetTerms => ({
@@ -38,7 +37,9 @@ export function createBudgetReader({ budgets, identity }: BudgetsClients): Budge
     const all = [
       ...(daily.dailyBudgetUsdMicros === undefined ? [] : [dailyOf('workspace', '', daily.dailyBudgetUsdMicros)]),
       ...daily.agents.map(({ agentId, dailyBudgetUsdMicros }) => dailyOf('agent', agentId, dailyBudgetUsdMicros)),
-      ...daily.plans.map(({ planKey, dailyBudgetUsdMicros }) => dailyOf('plan', planKey, dailyBudgetUsdMicros)),
+      ...daily.plans
+        .filter(({ isActive }) => isActive)
+        .map(({ planKey, dailyBudgetUsdMicros }) => dailyOf('plan', planKey, dailyBudgetUsdMicros)),
       ...active.budgets.flatMap((message) => toTerms(message, timezone, active.budgets)),
     ];
     return new Map(all.map((terms) => [terms.id, terms]));

@@ -64,6 +64,8 @@ export class BurnCondition implements Condition {
   take(event: CountableEvent): Verdict {
     const terms = this.#currentTerms();
     if (terms === null || event.call === undefined) return 'unchanged';
+    // A budget that is once counts nothing before and after.
+    if (budgetSpanAt(terms.period, terms.timezone, event.time) === null) return 'unchanged';
     const value = valueFor(terms, event.call);
     if (value === null || !this.#recent.isNew(event)) return 'unchanged';
     const added = this.#sums.add(event.time, value, Math.min(event.settledMicros, MAX_COUNTED_MICROS));

@@ -195,7 +195,7 @@ export function checkBudget(rule: KindAndBudget, { issues }: z.RefinementCtx): v
     return;
   }
   if (id !== null && scope === 'agent') {
-    refuse('budget_id', id, 'must be omitted or null for a rule of an agent, which is about the daily budget of it');
+    refuse('budget_id', id, 'must be omitted or null for a rule of an agent, which is about its daily budget');
   }
   if (Object.keys(filters.labels).length > 0) {
     refuse('filters.labels', filters.labels, `must be omitted for ${kind}: the budget selects the calls`);

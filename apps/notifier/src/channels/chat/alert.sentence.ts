@@ -93,7 +93,7 @@ const SENTENCES: Record<RuleKind, (alert: ShownAlert) => string> = {
   },
 };
 
-const BURN_ADVICE = 'Raise the budget, or see its calls and stop what they come from';
+const BURN_ADVICE = 'Raise the budget, or find its calls and stop their source';
 
 const WEEKS: Noun = ['week', 'weeks'];
 const ADVICE = 'See its calls; lower its budget or revoke its key if they should stop';
