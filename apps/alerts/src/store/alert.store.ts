@@ -245,8 +245,8 @@ function toFilter({ ruleId, severity, status, triggeredFrom, triggeredTo }: Aler
 }
 
 /**
- * Release 0.1.0 fails to list or resolve alerts of kinds that it does not know, and then resolves none of any workspace.
- * So it finds such an alert as one of `spend_gte`.
+ * Release 0.1.0 fails to list or resolve alerts of kinds that it does not know, and then resolves none of any
+ * workspace. So it finds such an alert as one of `spend_gte`.
  */
 function toStoredCondition(
   alert: Pick<Alert, 'condition' | 'settledMicros'>,
