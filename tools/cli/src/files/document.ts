@@ -122,7 +122,15 @@ const rule = z.strictObject({
   threshold_usd: usd.default(0).meta({ description: 'US dollars, for spend_gte' }),
   times: z.int().min(0).max(1_000).default(0).meta({ description: 'Multiple of the usual hour, for deviation_gte' }),
   min_usd: usd.default(0).meta({ description: 'US dollars below which deviation_gte does not fire' }),
-  budget: name.nullable().default(null).meta({ description: 'Name, for burn_rate_gte; null for the daily budget' }),
+  budget: text(160)
+    .min(1)
+    .nullable()
+    .default(null)
+    .meta({
+      description:
+        'For burn_rate_gte: name of the budget, or bud_plan.<plan_key> or bud_agent.<agent_id> for a daily one; ' +
+        'null for the daily budget of the agent or the workspace',
+    }),
   fraction: z.number().min(0).max(1).default(0).meta({ description: 'Part of the limit, for burn_rate_gte' }),
   long_seconds: seconds.default(0).meta({ description: 'In which the part goes, for burn_rate_gte' }),
   short_seconds: seconds.default(0).meta({ description: 'Burns at the same rate, for burn_rate_gte' }),

@@ -2,6 +2,9 @@ import type { Api } from '@tollkeeper/client';
 import { type RuleEntry, toMicros, toUsd } from '../files/document.ts';
 import { idByKey, idOf, type Kind, mergePatch, requireKnown, type WorkspaceContext } from './kind.ts';
 
+/** The id of a daily budget, which says whose it is: it has no name. */
+const DAILY_BUDGET = /^bud_(workspace$|agent\.|plan\.)/;
+
 type RuleValue = Omit<RuleEntry, 'name'>;
 
 /** Alert rules. They name their channels by name. */
@@ -12,13 +15,14 @@ export const ruleKind: Kind<RuleEntry> = {
     const { items } = await workspace.api.call('GET /api/v1/alerts/rules');
     if (items.some(({ channel_config_ids }) => channel_config_ids.length > 0)) await readChannelIds(workspace);
     if (items.some(({ rule_config }) => rule_config.budget_id !== undefined)) await readBudgetIds(workspace);
-    const names = new Map([...workspace.ids].map(([key, id]) => [id, key.replace(/^(channels|budgets)\//, '')]));
+    const named = [...workspace.ids].filter(([key]) => /^(channels|budgets)\//.test(key));
+    const names = new Map(named.map(([key, id]) => [id, key.slice(key.indexOf('/') + 1)]));
     return items.map((rule) => ({ key: rule.name, id: rule.id, value: entryOf(rule, names) }));
   },
   async desired(workspace, { name, ...rest }) {
     if (rest.channels.length > 0) await readChannelIds(workspace);
     for (const channel of rest.channels) requireKnown(workspace, 'channels', channel, `rules "${name}": channels`);
-    if (rest.budget !== null) {
+    if (rest.budget !== null && !DAILY_BUDGET.test(rest.budget)) {
       await readBudgetIds(workspace);
       requireKnown(workspace, 'budgets', rest.budget, `rules "${name}": budget`);
     }
