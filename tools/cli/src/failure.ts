@@ -1,4 +1,5 @@
 import { TollkeeperError, TollkeeperUnavailable } from '@tollkeeper/client';
+import { cleanLines } from './output.ts';
 
 /** The exit codes that scripts may rely on. `docs/command-line.md` lists them. */
 export const EXIT = { ok: 0, failed: 1, differs: 2, usage: 3, notLoggedIn: 4, unreachable: 5 } as const;
@@ -55,5 +56,5 @@ function wayOut(error: TollkeeperError): string {
 export function textOf({ message, details, request_id }: FailureReport): string {
   const fields = details.map(({ path, message: problem }) => `  ${path === '' ? '' : `${path}: `}${problem}`);
   const request = request_id === null ? [] : [`  Request id: ${request_id}`];
-  return [`Error: ${message}`, ...fields, ...request].join('\n');
+  return cleanLines([`Error: ${message}`, ...fields, ...request].join('\n'));
 }

@@ -11,7 +11,7 @@ const MAX_PASSWORD_BYTES = 4_096;
 export function withPassword(email: string, password: string): LogIn {
   return async (url) => {
     let session = '';
-    const api = createManagementApi({
+    const api = createApi({
       url,
       // The session is only in the cookie of the answer, which the client does not show.
       fetch: async (...request) => {
@@ -26,6 +26,15 @@ export function withPassword(email: string, password: string): LogIn {
     }
     return { account, session };
   };
+}
+
+function createApi(options: Parameters<typeof createManagementApi>[0]): ReturnType<typeof createManagementApi> {
+  try {
+    return createManagementApi(options);
+  } catch (error) {
+    if (error instanceof TypeError) throw new Failure(`--${error.message}.`, EXIT.usage);
+    throw error;
+  }
 }
 
 function sessionOf(headers: Headers): string | undefined {

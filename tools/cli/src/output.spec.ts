@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { reportOf, Failure, textOf } from './failure.ts';
 import { type Column, dollars, paint, table, timeIn } from './output.ts';
 
 it('a table is aligned, and text of others can neither start a line nor reach the terminal', () => {
@@ -14,6 +15,11 @@ it('a table is aligned, and text of others can neither start a line nor reach th
     ['NAME             SPENT', 'Night shift      $1.50', 'a b [31m     $1,234.00'].join('\n'),
   );
   expect(table([], columns, 'None')).toBe('None');
+});
+
+it('a failure is shown in its lines, without what a terminal would act on', () => {
+  const failure = new Failure('rules "a\u001b[31m" failed.\n  b');
+  expect(textOf(reportOf(failure))).toBe('Error: rules "a [31m" failed.\n  b');
 });
 
 it('amounts have two decimals, and small ones as many as they need', () => {

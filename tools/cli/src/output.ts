@@ -71,6 +71,11 @@ export function clean(text: string): string {
   return text.replace(CONTROL, ' ');
 }
 
+/** The same for text of several lines. */
+export function cleanLines(text: string): string {
+  return text.split('\n').map(clean).join('\n');
+}
+
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }

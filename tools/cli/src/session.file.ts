@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createManagementApi } from '@tollkeeper/client';
 import { z } from 'zod';
 import { EXIT, Failure } from './failure.ts';
 
@@ -30,7 +31,10 @@ export async function findSession(): Promise<Session | null> {
   });
   if (text === null) return null;
   try {
-    return schema.parse(JSON.parse(text));
+    const session = schema.parse(JSON.parse(text));
+    // Throws for an address or a cookie that cannot be sent.
+    createManagementApi({ url: session.url, session: session.session });
+    return session;
   } catch {
     throw new Failure(`${path} is not a session. Remove the file, then run \`tollkeeper login\`.`, EXIT.notLoggedIn);
   }
@@ -49,11 +53,24 @@ export async function requireSession(): Promise<Session> {
 export async function saveSession(session: Session): Promise<void> {
   const path = sessionPath();
   const next = `${path}.${randomUUID()}`;
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await writeFile(next, `${JSON.stringify(session, null, 2)}\n`, { mode: 0o600 });
-  await rename(next, path);
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(next, `${JSON.stringify(session, null, 2)}\n`, { mode: 0o600 });
+    await rename(next, path);
+  } catch (error) {
+    await rm(next, { force: true }).catch(() => undefined);
+    throw notWritable(path, error);
+  }
 }
 
 export async function removeSession(): Promise<void> {
-  await rm(sessionPath(), { force: true });
+  const path = sessionPath();
+  await rm(path, { force: true }).catch((error: unknown) => {
+    throw notWritable(path, error);
+  });
+}
+
+function notWritable(path: string, error: unknown): Failure {
+  const { code } = error as NodeJS.ErrnoException;
+  return new Failure(`${path} cannot be written (${code}). Make its folder writable, or set XDG_CONFIG_HOME.`);
 }

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { apiOf, findWorkspace, type Globals } from '../connection.ts';
 import { EXIT, Failure, reportOf } from '../failure.ts';
 import { readPassword, withPassword } from '../login.ts';
-import { note, print, printJson, table } from '../output.ts';
+import { clean, note, print, printJson, table } from '../output.ts';
 import { findSession, removeSession, requireSession, saveSession } from '../session.file.ts';
 import { action } from './command.ts';
 
@@ -63,7 +63,7 @@ async function whoAmI({ output }: Globals): Promise<void> {
   const session = await requireSession();
   const { user, workspaces } = await apiOf(session).call('GET /api/v1/auth/me');
   if (output === 'json') return printJson({ url: session.url, user, workspace: session.workspace, workspaces });
-  print(`${user.name} <${user.email}> at ${session.url}\n`);
+  print(`${clean(user.name)} <${user.email}> at ${session.url}\n`);
   const columns = [
     { title: '', cell: ({ slug }: { slug: string }) => (slug === session.workspace ? '*' : '') },
     { title: 'WORKSPACE', cell: ({ slug }: { slug: string }) => slug },

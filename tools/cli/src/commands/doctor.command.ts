@@ -3,7 +3,7 @@ import { type Api, createManagementApi } from '@tollkeeper/client';
 import type { Command } from 'commander';
 import { apiOf, type Globals } from '../connection.ts';
 import { EXIT, Failure, reportOf } from '../failure.ts';
-import { paint, print, printJson } from '../output.ts';
+import { clean, paint, print, printJson } from '../output.ts';
 import { requireSession, type Session, sessionPath } from '../session.file.ts';
 import { action } from './command.ts';
 
@@ -30,7 +30,9 @@ export function addDoctorCommand(program: Command): void {
 async function doctor(globals: Globals): Promise<void> {
   const findings = await examine(globals);
   if (globals.output === 'json') printJson(findings);
-  else for (const { check, state, message } of findings) print(`${paint(STYLES[state], state)}  ${check}: ${message}`);
+  else
+    for (const { check, state, message } of findings)
+      print(`${paint(STYLES[state], state)}  ${check}: ${clean(message)}`);
   if (findings.some(({ state }) => state === 'problem')) process.exitCode = EXIT.failed;
 }
 

@@ -101,7 +101,7 @@ async function apply(globals: Globals, options: ApplyOptions): Promise<void> {
     );
   }
   const failed = results.flatMap(({ slug, failure }) => (failure === null ? [] : [{ slug, failure }]));
-  for (const { slug, failure } of failed) note(`${slug}: ${failure.change} failed.\n${textOf(failure)}`);
+  for (const { slug, failure } of failed) note(`${slug}: ${clean(failure.change)} failed.\n${textOf(failure)}`);
   const [first] = failed;
   if (first === undefined) return;
   note('Correct the cause, and run the same command again: it makes only the changes that are missing.');

@@ -59,13 +59,23 @@ export function applyAll(plans: readonly WorkspacePlan[]): Promise<Applied[]> {
   });
 }
 
-/** The results in the order of the items. */
+/** The results in the order of the items. After a failure, no further item is begun. */
 export async function inParallel<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const waiting = items.entries();
+  let hasFailed = false;
   async function takeTurns(): Promise<void> {
-    for (const [index, item] of waiting) results[index] = await work(item);
+    for (const [index, item] of waiting) {
+      results[index] = await work(item);
+      if (hasFailed) return;
+    }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, takeTurns));
+  const turns = Array.from({ length: AT_ONCE }, () =>
+    takeTurns().catch((error: unknown) => {
+      hasFailed = true;
+      throw error;
+    }),
+  );
+  await Promise.all(turns);
   return results;
 }

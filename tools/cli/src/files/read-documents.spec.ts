@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { jsonSchema } from './document.ts';
 import { readDocuments } from './read-documents.ts';
+import { createSecretReader } from './secrets.ts';
 
 const HEAD = 'version: 1\nworkspace: { slug: demo }\n';
 
@@ -55,6 +56,7 @@ describe('the files', () => {
       /agents: agent_id "a" is there twice/,
     ],
     ['a workspace that is there twice', `${HEAD}---\n${HEAD}`, /a\.yaml:3: workspace\.slug: demo is also in a\.yaml:1/],
+    ['a field beside the sections', `${HEAD}agent: []`, /a\.yaml:1: Unrecognized key: "agent"/],
     ['nothing', '', /has no document\. Start with `tollkeeper export`/],
   ])('are refused for %s, with the line and the field', async (_name, text, message) => {
     expect(await refusalOf(text)).toMatch(message);
@@ -66,6 +68,14 @@ describe('the files', () => {
     expect(refusal).toMatch(/a\.yaml:4: channels\[0\]\.config\.webhook_url: /);
     expect(refusal).not.toContain('T0P-SECRET');
   });
+});
+
+it('a file without an end is refused, and no secret is read from one', async () => {
+  await expect(readDocuments(['/dev/zero'])).rejects.toThrow(/has more than 8388608 bytes/);
+  const read = createSecretReader(folder, true, () => undefined);
+  await expect(read({ file: '/dev/zero' }, 'webhook_url')).rejects.toThrow(/has more than 4096 bytes/);
+  await writeFile(join(folder, 'secret'), 'x\n');
+  await expect(read({ file: 'secret' }, 'webhook_url')).resolves.toBe('x');
 });
 
 it('the committed schema is the one that `tollkeeper schema` prints', async () => {

@@ -1,4 +1,5 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Document, isAlias, LineCounter, parseAllDocuments, visit } from 'yaml';
 import type { z } from 'zod';
@@ -6,6 +7,7 @@ import { EXIT, Failure } from '../failure.ts';
 import { KINDS } from '../kinds/kinds.ts';
 import { documentSchema, type WorkspaceDocument } from './document.ts';
 import { entriesOf, keyOf } from './plan.ts';
+import { readText } from './read-text.ts';
 
 export interface SourcedDocument {
   document: WorkspaceDocument;
@@ -42,19 +44,11 @@ async function filesOf(path: string): Promise<string[]> {
 }
 
 async function textOf(path: string): Promise<string> {
-  const text = path === '-' ? await readStandardInput() : await readFile(path, 'utf8').catch(() => null);
-  if (text === null) throw wrong(`--file: ${path} cannot be read. Check its rights.`);
-  if (text.length > MAX_BYTES) throw wrong(`--file: ${path} has more than ${MAX_BYTES} bytes. Split it by workspaces.`);
-  return text;
-}
-
-async function readStandardInput(): Promise<string> {
-  let text = '';
-  process.stdin.setEncoding('utf8');
-  for await (const chunk of process.stdin as AsyncIterable<string>) {
-    text += chunk;
-    if (text.length > MAX_BYTES) break;
-  }
+  const source = path === '-' ? process.stdin : createReadStream(path);
+  const text = await readText(source, MAX_BYTES).catch(() => {
+    throw wrong(`--file: ${path} cannot be read. Check its rights.`);
+  });
+  if (text === null) throw wrong(`--file: ${path} has more than ${MAX_BYTES} bytes. Split it by workspaces.`);
   return text;
 }
 
@@ -98,7 +92,7 @@ function problemOf(document: Document.Parsed, issue: z.core.$ZodIssue, at: (offs
     if (typeof part === 'number') return `${text}[${part}]`;
     return text === '' ? String(part) : `${text}.${String(part)}`;
   }, '');
-  return `  ${at(offset ?? document.range[0])}: ${field}: ${issue.message}`;
+  return `  ${at(offset ?? document.range[0])}: ${field === '' ? '' : `${field}: `}${issue.message}`;
 }
 
 function requireUniqueKeys(document: WorkspaceDocument, where: string): WorkspaceDocument {

@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { EXIT, Failure } from '../failure.ts';
 import type { ReadSecret } from '../kinds/kind.ts';
+import { readText } from './read-text.ts';
 
 const MAX_BYTES = 4_096;
 
@@ -33,7 +34,7 @@ function fromEnvironment(reference: string): Found {
 async function fromFile(folder: string, file: string): Promise<Found> {
   const path = resolve(folder, file);
   const source = `the file ${path} cannot be read, is empty, or has more than ${MAX_BYTES} bytes`;
-  const text = await readFile(path, 'utf8').catch(() => '');
-  const value = text.length > MAX_BYTES ? '' : text.replace(/\r?\n$/, '');
+  const text = await readText(createReadStream(path), MAX_BYTES).catch(() => null);
+  const value = text?.replace(/\r?\n$/, '');
   return { source, value: value || undefined };
 }
