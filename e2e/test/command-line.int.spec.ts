@@ -51,6 +51,21 @@ rules:
     event_types: [budget.blocked]
     channels: [Chat, Ops]
   - { name: Night, severity: low, agent: night-shift, rule_kind: spend_gte, window_seconds: 3600, threshold_usd: 0.5 }
+  - { name: Unusual, severity: high, rule_kind: deviation_gte, times: 3, min_usd: 0.25, labels: { team: growth } }
+  - name: Burning
+    severity: critical
+    rule_kind: burn_rate_gte
+    budget: Per user
+    fraction: 0.25
+    long_seconds: 3600
+    short_seconds: 300
+  - name: Night burns
+    severity: low
+    rule_kind: burn_rate_gte
+    budget: bud_agent.night-shift
+    fraction: 0.015
+    long_seconds: 300
+    short_seconds: 60
 members:
   - { email: Ann@example.com, role: admin }
 `;
@@ -64,6 +79,8 @@ const CHANGES: [from: string, to: string][] = [
   ['model: claude-*', 'provider: openai'],
   ['hooks.example.com/x', 'hooks.example.com/y'],
   ['threshold: 3', 'threshold: 4'],
+  ['times: 3, min_usd: 0.25', 'times: 4, min_usd: 0.25'],
+  ['budget: Per user', 'budget: Apollo'],
   ['[Chat, Ops]', '[Ops]'],
   [`  - { name: Chat, channel_type: chat, config: { webhook_url: "\${OPS_URL}" } }\n`, ''],
   ['  - { email: Ann@example.com, role: admin }\n', '  - { email: bob@example.com, role: member }\n'],
@@ -142,6 +159,11 @@ describe('the command line', () => {
       code: 1,
       stderr: expect.stringContaining(deployment().workspace),
     });
+    const nonsense = ['login', '--url', 'tollkeeper.example.com', '--email', 'a@b.example', '--password-stdin'];
+    expect(await cli.run(nonsense, { stdin: 'x' })).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/^Error: --url must be an http:\/\/ or https:\/\/ address/),
+    });
     const nobody = { XDG_CONFIG_HOME: join(cli.folder(), 'none') };
     const login = ['login', '--url', 'http://127.0.0.1:9', '--email', 'a@b.example', '--password-stdin'];
     expect(await cli.run(login, { env: nobody, stdin: 'x' })).toMatchObject({
@@ -170,7 +192,7 @@ describe('the command line', () => {
 
     expect(await withFile(['apply'], before)).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('Made 11 changes.'),
+      stdout: expect.stringContaining('Made 14 changes.'),
     });
     expect(await withFile(['diff'], before)).toMatchObject({ code: 0, stdout: 'No difference.\n' });
     const exported = await cli.outputOf(['export', '-w', slug]);
@@ -194,6 +216,8 @@ describe('the command line', () => {
         'update budgets Apollo selector.model selector.provider',
         'update channels Ops config.url',
         'update rules Blocked often threshold channels',
+        'update rules Unusual times',
+        'update rules Burning budget',
         'create members bob@example.com',
         'remove members ann@example.com',
         'remove channels Chat',

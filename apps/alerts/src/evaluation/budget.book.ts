@@ -55,7 +55,7 @@ export function createBudgetBook(deps: {
         [...ids].some((id) => known.get(tenantId)?.budgets.has(id) !== true);
       for (const [tenantId] of concerned.filter(isNew).slice(0, READ_AT_A_TIME)) void ask(tenantId);
       const answers = concerned.flatMap(([tenantId, ids]) =>
-        [...ids].map((id) => known.get(tenantId)?.budgets.get(id)?.firstAnswer),
+        [...ids].flatMap((id) => known.get(tenantId)?.budgets.get(id)?.firstAnswer ?? []),
       );
       await Promise.all(answers);
     },

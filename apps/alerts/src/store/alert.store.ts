@@ -265,8 +265,8 @@ function toStoredCondition(
   }
 }
 
-function toAlert(stored: StoredAlert): Alert {
-  const { _id, tenantId, partition: _partition, labels = {}, resolvedAt, newerCondition, ...fields } = stored;
+function toAlert({ _id, tenantId, partition: _partition, labels = {}, ...stored }: StoredAlert): Alert {
+  const { resolvedAt, newerCondition, ...fields } = stored;
   return {
     ...{ ...fields, id: _id, tenantId: provenTenantId(tenantId), labels },
     ...{ condition: newerCondition ?? fields.condition, resolvedAt: resolvedAt?.getTime() ?? null },

@@ -12,6 +12,6 @@ it('results are in the order of the items, and after a failure no further item i
     await new Promise((resolve) => setImmediate(resolve));
   });
   await expect(failing).rejects.toThrow('not logged in');
-  for (const _ of items) await new Promise((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < items.length; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   expect(begun).toEqual([0, 1, 2, 3]);
 });
