@@ -37,7 +37,11 @@ export function createBudgetBook(deps: {
     const budgets = known.get(tenantId)?.budgets ?? new Map<string, never>();
     const answer = read(tenantId).then(
       (all) => {
-        for (const id of ids) budgets.get(id)!.terms = all.get(id) ?? null;
+        for (const id of ids) {
+          const budget = budgets.get(id);
+          // No rule is about it any more.
+          if (budget !== undefined) budget.terms = all.get(id) ?? null;
+        }
       },
       (err: unknown) =>
         logger.warn({ err, tenant_id: tenantId }, 'budgets cannot be read; rules go on with the last known budgets'),
