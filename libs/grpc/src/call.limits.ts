@@ -3,7 +3,7 @@ import { createArrivalLimit } from './arrival.limit.ts';
 import { createStreamLimit } from './stream.limit.ts';
 
 /** Options of the limits of unary RPCs and of streams of requests. */
-export interface CallLimitsOptions {
+interface CallLimitsOptions {
   unary?: Parameters<typeof createArrivalLimit>[0];
   streams?: Parameters<typeof createStreamLimit>[0];
 }
