@@ -22,6 +22,8 @@ export interface StreamPipe {
  * nothing is read, so that HTTP/2 makes the caller wait.
  */
 const MAX_IN_PROGRESS = 200;
+/** Messages of answers that the caller does not read. With long answers, each may have a megabyte. */
+const MAX_UNREAD = 2;
 
 /** Calls `take` with the requests of each message, while there is room. Answers of the same turn are sent together. */
 export function createStreamPipe(call: StreamCall, take: (requests: TaggedRequest[]) => void): StreamPipe {
@@ -41,7 +43,8 @@ export function createStreamPipe(call: StreamCall, take: (requests: TaggedReques
 
   function fetchIfRoom(): void {
     // A caller that does not read its answers gets no more work done.
-    if (!isReadDue || isFetching || isEnding || inProgress >= MAX_IN_PROGRESS || call.writableNeedDrain) return;
+    const isUnread = call.writableLength >= MAX_UNREAD;
+    if (!isReadDue || isFetching || isEnding || inProgress >= MAX_IN_PROGRESS || isUnread) return;
     isReadDue = false;
     isFetching = true;
     fetch(1);
@@ -52,7 +55,7 @@ export function createStreamPipe(call: StreamCall, take: (requests: TaggedReques
     answers = [];
     if (call.writableEnded || call.destroyed) return;
     for (let at = 0; at < sent.length; at += MAX_BATCH_REQUESTS) {
-      call.write({ answers: sent.slice(at, at + MAX_BATCH_REQUESTS) });
+      call.write({ answers: sent.slice(at, at + MAX_BATCH_REQUESTS) }, fetchIfRoom);
     }
     if (isEnding && inProgress === 0) call.end();
     else fetchIfRoom();
@@ -64,7 +67,6 @@ export function createStreamPipe(call: StreamCall, take: (requests: TaggedReques
     if (inProgress === 0 && answers.length === 0) call.end();
   }
 
-  call.on('drain', fetchIfRoom);
   call.on('end', end);
   call.on('data', ({ requests }: { requests: TaggedRequest[] }) => {
     isFetching = false;
