@@ -57,6 +57,12 @@ describe('the check of a workspace key', () => {
     expect(charged.slice(-2)).toEqual([1, 7]);
   });
 
+  it('asks no quota for a stream, which may release when nothing is left', async () => {
+    const { apiKey, tenantId } = issued.issue();
+    await check({ authorization: `Bearer ${apiKey}`, requestId: 'req_1', requests: 0 });
+    expect(admitted).not.toContain(tenantId);
+  });
+
   it('refuses a key that may only read, says what it may not do, and charges its workspace nothing', async () => {
     const { apiKey, tenantId } = issued.issue('read_only');
     await expect(withKey(apiKey)).rejects.toMatchObject({

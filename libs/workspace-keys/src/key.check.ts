@@ -8,7 +8,7 @@ export interface KeyClaim {
   /** The `authorization` header or metadata. */
   authorization: string | undefined;
   requestId: string;
-  /** Number of requests in the call: one, unless it is a batch. */
+  /** Number of requests in the call: one, unless it is a batch; 0 for a stream, whose requests pay as they come. */
   requests?: number;
 }
 
@@ -28,7 +28,8 @@ const MAY_WRITE: Record<KeyRole, boolean> = { read_only: false, developer: true,
 
 /**
  * Checks that `Bearer ws_live_…` is a key that may write. Refuses a key with a wrong shape or checksum without a call
- * to the keys service. Refuses a workspace that has used up its quota.
+ * to the keys service. Refuses a workspace that has used up its quota, but not
+ * its streams: they carry releases too, which have no quota.
  */
 export function createKeyCheck({ verify, action, quota }: KeyCheckDeps): KeyCheck {
   return async ({ authorization = '', requestId, requests = 1 }) => {
@@ -41,7 +42,7 @@ export function createKeyCheck({ verify, action, quota }: KeyCheckDeps): KeyChec
     if (!MAY_WRITE[key.role]) {
       throw new AppError('forbidden', `A ${key.role} key may not ${action}; use a developer or an admin key.`);
     }
-    quota.admit(key.tenantId, requests);
+    if (requests > 0) quota.admit(key.tenantId, requests);
     return key;
   };
 }

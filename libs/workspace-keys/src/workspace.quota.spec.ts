@@ -85,6 +85,12 @@ describe('the quota of a workspace', () => {
     expect([admit(ONE), admit(ONE)]).toEqual([0, 1]);
   });
 
+  it('refuses a call without requests once nothing is left, and charges it nothing before', () => {
+    const { quota, admit, charge } = makeQuota();
+    const without = () => waitOf(() => quota.admit(ONE, 0));
+    expect([without(), admit(ONE), charge(ONE, 18), without(), admit(ONE), without()]).toEqual([0, 0, 0, 0, 0, 1]);
+  });
+
   it('charges nothing for a refusal', () => {
     const { clock, admit } = makeQuota({ burst: 1 });
     expect(admit(ONE)).toBe(0);

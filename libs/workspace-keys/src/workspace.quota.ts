@@ -9,8 +9,8 @@ import { LRUCache } from 'lru-cache';
  */
 export interface WorkspaceQuota {
   /**
-   * Charges one token for each of the requests in a call, before they are read. Throws `rate_limited`, without a
-   * charge, if no token is left. A call without requests is always admitted.
+   * Charges one token for each of the requests in a call, before they are read; none for 0. Throws `rate_limited`,
+   * without a charge, if no token is left.
    */
   admit(tenantId: TenantId, requests?: number): void;
   /**
@@ -81,9 +81,7 @@ export function createWorkspaceQuota(deps: WorkspaceQuotaDeps): WorkspaceQuota {
   }
 
   return {
-    admit(tenantId, requests = 1) {
-      if (requests > 0) take(tenantId, requests, 1);
-    },
+    admit: (tenantId, requests = 1) => take(tenantId, requests, 1),
     charge(tenantId, more) {
       // `admit` may have charged the last token.
       if (more > 0) take(tenantId, more, 0);

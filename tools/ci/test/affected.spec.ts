@@ -51,8 +51,11 @@ describe('nx affected -t test', () => {
     expect(tested).not.toContain('keys');
   });
 
-  it('after a change in an example runs e2e alone', async () => {
-    expect(await testedAfterChangeTo('examples/codex/config.toml')).toEqual(['e2e']);
+  it('after a change in an example runs the console, which shows it, and no other service', async () => {
+    const tested = await testedAfterChangeTo('examples/nginx/nginx.conf');
+
+    expect(tested).toEqual(expect.arrayContaining(['console', 'deployment', 'e2e']));
+    expect(tested.filter((project) => SERVICES.includes(project))).toEqual(['console']);
   });
 
   it('after a change in apps/standalone runs no service', async () => {

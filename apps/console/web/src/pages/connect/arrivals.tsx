@@ -30,7 +30,8 @@ export function Arrivals({ sender, created }: ArrivalsProps) {
         <p role="status">
           <FirstCall reports={shown} />
         </p>
-        <Trial sender={sender} apiKey={created?.api_key} />
+        {/* Its own button for each sender: one that still waits would swallow the press for the next. */}
+        <Trial key={sender.id} sender={sender} apiKey={created?.api_key} />
         <Loaded query={reports} height={120}>
           {() =>
             shown.length === 0 ? (
