@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Decider } from './deciders/decider.ts';
+import type { TimedCall } from './machine.pauses.ts';
 import { percentile } from './statistics.ts';
 
 /** Requests decisions until there are enough, or the time is over. */
@@ -21,6 +22,8 @@ export interface DecisionResult {
   p99Ms: number;
   /** Processor time of the calling process, in seconds. */
   cpuSeconds: number;
+  /** Each call, of a load at a rate; else empty. */
+  calls: TimedCall[];
 }
 
 /** Sends requests to a decider, and releases what it granted. */
@@ -39,18 +42,18 @@ export function createDecisionLoader(decider: Decider, prefix: string): Decision
   let asked = 0;
   let held: string[] = [];
 
-  async function ask(times: number[], since: number, settles: boolean): Promise<void> {
+  async function ask(calls: TimedCall[], since: number, settles: boolean): Promise<void> {
     const id = await decider.decide(`${prefix}-${asked++}`);
-    times.push(performance.now() - since);
+    calls.push({ since: performance.timeOrigin + since, tookMs: performance.now() - since });
     if (settles) await decider.settle(id);
     else held.push(id);
   }
 
-  async function inTurn({ callers, seconds, decisions, settles = false }: DecisionLoad, times: number[]) {
+  async function inTurn({ callers, seconds, decisions, settles = false }: DecisionLoad, made: TimedCall[]) {
     const deadline = performance.now() + seconds * 1_000;
     const last = asked + decisions;
     const caller = async (): Promise<void> => {
-      while (asked < last && performance.now() < deadline) await ask(times, performance.now(), settles);
+      while (asked < last && performance.now() < deadline) await ask(made, performance.now(), settles);
     };
     await Promise.all(Array.from({ length: callers }, caller));
   }
@@ -59,7 +62,7 @@ export function createDecisionLoader(decider: Decider, prefix: string): Decision
    * Times count from when a call was due, so that they show a decider that falls behind, even by calls that wait here
    * until fewer are in flight.
    */
-  async function atRate({ seconds, decisions, settles = false }: DecisionLoad, perSecond: number, times: number[]) {
+  async function atRate({ seconds, decisions, settles = false }: DecisionLoad, perSecond: number, made: TimedCall[]) {
     const startedAt = performance.now();
     const total = Math.min(decisions, Math.floor(seconds * perSecond));
     const calls: Promise<void>[] = [];
@@ -69,7 +72,7 @@ export function createDecisionLoader(decider: Decider, prefix: string): Decision
       while (calls.length < due && inFlight < MOST_IN_FLIGHT) {
         inFlight += 1;
         const dueAt = startedAt + (calls.length / perSecond) * 1_000;
-        calls.push(ask(times, dueAt, settles).then(() => void (inFlight -= 1)));
+        calls.push(ask(made, dueAt, settles).then(() => void (inFlight -= 1)));
       }
       await delay(TICK_MS);
     }
@@ -78,17 +81,19 @@ export function createDecisionLoader(decider: Decider, prefix: string): Decision
 
   return {
     async run(load) {
-      const times: number[] = [];
+      const made: TimedCall[] = [];
       const startedAt = performance.now();
       const cpu = process.cpuUsage();
-      await (load.perSecond === undefined ? inTurn(load, times) : atRate(load, load.perSecond, times));
+      await (load.perSecond === undefined ? inTurn(load, made) : atRate(load, load.perSecond, made));
       const { user, system } = process.cpuUsage(cpu);
+      const times = made.map(({ tookMs }) => tookMs);
       return {
         decisions: times.length,
         perSecond: times.length / ((performance.now() - startedAt) / 1_000),
         p50Ms: percentile(times, 50),
         p99Ms: percentile(times, 99),
         cpuSeconds: (user + system) / 1e6,
+        calls: load.perSecond === undefined ? [] : made,
       };
     },
     async free(callers) {

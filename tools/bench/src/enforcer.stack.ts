@@ -36,8 +36,8 @@ export interface EnforcerStack {
   /** Null if this machine has no `redis-server`. */
   redisVersion: string | null;
   contenders: Contender[];
-  /** The gRPC contenders with only one running replica, by single calls and in batches. */
-  keepOneReplica(): Promise<{ byCall: Contender; inBatches: Contender; pid: number }>;
+  /** The gRPC contenders with only one running replica: by single calls, in batches and over a stream. */
+  keepOneReplica(): Promise<{ byCall: Contender; inBatches: Contender; onStream: Contender; pid: number }>;
   stop(): Promise<void>;
 }
 
@@ -130,7 +130,8 @@ export async function startEnforcerStack(workspaceCount: number): Promise<Enforc
       contenders,
       async keepOneReplica() {
         const find = (wanted: string) => contenders.find(({ name }) => name === wanted)!;
-        const kept = { byCall: find(ONE_REPLICA), inBatches: find(ONE_REPLICA_BATCHES) };
+        const [byCall, inBatches, onStream] = [ONE_REPLICA, ONE_REPLICA_BATCHES, ONE_REPLICA_STREAM].map(find);
+        const kept = { byCall: byCall!, inBatches: inBatches!, onStream: onStream! };
         const others = contenders.filter((each) => !Object.values(kept).includes(each));
         await Promise.all([...others.map(({ callers }) => callers.stop()), ...more.map((replica) => replica.stop())]);
         return { ...kept, pid: pids[0]! };
