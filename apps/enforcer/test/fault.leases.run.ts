@@ -210,10 +210,13 @@ class LeaseRun {
   }
 
   #checkOpen(leases: readonly OpenLease[]): void {
-    const endedAt = Date.now() - this.#options.ttlSeconds * 1000 - GRACE_MS;
-    for (const { id } of leases) {
-      const killedAt = this.#killedAt.get(id) ?? Infinity;
-      if (killedAt < endedAt) this.#record.problem(`${id} is open, though its gateway was killed longer ago`);
+    const now = Date.now();
+    for (const { id, expires_at: expiresAt } of leases) {
+      const end = Date.parse(expiresAt);
+      const latest = (this.#killedAt.get(id) ?? Infinity) + this.#options.ttlSeconds * 1000 + GRACE_MS;
+      if (end > latest)
+        this.#record.problem(`${id} ends ${end - latest} ms too late for its gateway, which was killed`);
+      if (end + GRACE_MS < now) this.#record.problem(`${id} is open ${now - end} ms after its end`);
     }
   }
 

@@ -18,6 +18,7 @@ export interface OpenLease {
   agent_id: string;
   plan_key: string | null;
   left_micros: number;
+  expires_at: string;
 }
 
 /** Reads a path of a replica as an owner of the workspace. Null if it could not be read. */

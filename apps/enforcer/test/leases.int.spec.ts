@@ -308,6 +308,7 @@ describe('the end of a lease', () => {
     const ids = ({ body }: { body: Body }) => (body['items'] as Body[]).map(({ id }) => id);
     expect(ids(await list())).toEqual([second.id, first.id]);
     expect(ids(await list('?limit=1'))).toEqual([second.id]);
+    expect(ids(await list('?state=open')).toSorted()).toEqual([first.id, second.id].toSorted());
     const end = (id: string, role: 'owner' | 'admin' = 'owner') =>
       workspace.call('post', `${LEASES_OF_PEOPLE}/${id}:return`, { role });
     expect((await end(first.id, 'admin')).status).toBe(403);

@@ -177,13 +177,20 @@ describe('the budgets by risk', () => {
 });
 
 describe('the list of reservations', () => {
-  it('is newest first, and has each one once though new ones come, page by page', async () => {
+  it.each([
+    ['of all states', {}],
+    ['that are held', { state: 'held' }],
+  ])('%s is newest first, and has each one once though new ones come, page by page', async (_, chosen) => {
     const workspace = stack.newWorkspace();
     const before = names('old', 60);
-    for (let i = 0; i < before.length; i += 6) await reserveAll(workspace, before.slice(i, i + 6));
+    for (let i = 0; i < before.length; i += 6) {
+      await reserveAll(workspace, before.slice(i, i + 6));
+      clock.now += 1;
+    }
     let extra = 0;
-    const seen = await listAll(workspace, { limit: '7' }, async () => {
+    const seen = await listAll(workspace, { limit: '7', ...chosen }, async () => {
       await reserveAll(workspace, [`new-${(extra += 1)}`]);
+      clock.now += 1;
     });
     // Reservations of a batch are listed in its order, so whole batches are compared.
     expect(seen.toSorted()).toEqual(before.toSorted());
@@ -236,8 +243,8 @@ describe('the list of reservations', () => {
     expect(await listAll(other)).toEqual(['theirs']);
   });
 
-  it.each(['x', '1', '1.', '.1', '-1.0', '1.0.0', '9999999999999.0', 'eyJhIjoxfQ'])(
-    'refuses the cursor %j, which is none of its own',
+  it.each(['x', '1', '1.', '.1', '-1.0', '1.0.0', '9999999999999.0', 'eyJhIjoxfQ', 'x&state=held', 'MXwx&state=held'])(
+    'refuses the cursor %s, which is none of its own',
     async (cursor) => {
       const answer = await stack.newWorkspace().call('get', `${LIST}?cursor=${cursor}`, { role: 'admin' });
       expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', details: [{ path: 'cursor' }] } });

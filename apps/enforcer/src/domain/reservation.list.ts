@@ -3,7 +3,7 @@ import type { Clock, TenantId } from '@tollkeeper/kernel';
 import { type Ask, findHold, NEWEST, toReservation, type Submit } from './decision.ts';
 import type { ReservationFilter, ReservationPage } from './enforcement.ts';
 import type { FoundHold } from './grant.ts';
-import type { OpOf } from './journal.ts';
+import type { Hold, OpOf } from './journal.ts';
 import { toLease } from './lease.find.ts';
 import type { LeaseFilter, LeasePage } from './lease.ts';
 
@@ -43,11 +43,15 @@ const LIST_MS = 48 * 3_600_000;
  * How long to search the journal for a page, in milliseconds. Filters that match few of many entries get shorter pages.
  */
 const LOOK_MS = 400;
+/** The id of a reservation or a lease, in a cursor. */
+const HOLD_ID = /^[a-z]{3}_[0-9a-f]{1,64}$/;
 
 /** A kind of list: what it lists, and how. */
-interface ListKind<Item> {
+interface ListKind<Item extends { state: string }> {
   kind: GrantOp;
-  isChosen(grant: OpOf<GrantOp>): boolean;
+  /** The state of those that hold an amount. */
+  held: Item['state'];
+  isChosen(grant: Hold): boolean;
   toItem(found: FoundHold, now: number): Item;
 }
 
@@ -69,9 +73,9 @@ export function listReservations(
   { state, agentId, runId }: ReservationFilter,
   page: AskedPage,
 ): Promise<ReservationPage> {
-  const isChosen = (grant: OpOf<GrantOp>) =>
+  const isChosen = (grant: Hold) =>
     (agentId ?? grant.agentId) === grant.agentId && (runId ?? grant.runId) === grant.runId;
-  return list(deps, tenantId, { kind: 'grant', isChosen, toItem: toReservation }, { ...page, state });
+  return list(deps, tenantId, { kind: 'grant', held: 'held', isChosen, toItem: toReservation }, { ...page, state });
 }
 
 export function listLeases(
@@ -80,8 +84,8 @@ export function listLeases(
   { state, agentId }: LeaseFilter,
   page: AskedPage,
 ): Promise<LeasePage> {
-  const isChosen = (grant: OpOf<GrantOp>) => (agentId ?? grant.agentId) === grant.agentId;
-  return list(deps, tenantId, { kind: 'lease', isChosen, toItem: toLease }, { ...page, state });
+  const isChosen = (grant: Hold) => (agentId ?? grant.agentId) === grant.agentId;
+  return list(deps, tenantId, { kind: 'lease', held: 'open', isChosen, toItem: toLease }, { ...page, state });
 }
 
 async function list<Item extends { state: string }>(
@@ -90,6 +94,7 @@ async function list<Item extends { state: string }>(
   of: ListKind<Item>,
   page: AskedPage & { state: Item['state'] | undefined },
 ): Promise<Page<Item>> {
+  if (page.state === of.held) return submit(tenantId, readHeld(of, page));
   const since = clock() - LIST_MS;
   const items: Item[] = [];
   let place = page.cursor === undefined ? null : placeOf(page.cursor);
@@ -109,8 +114,35 @@ async function list<Item extends { state: string }>(
   return { items, nextCursor: cursorOf(place) };
 }
 
+/**
+ * Those that hold an amount, newest first. They are in the ledger, while a journal may have thousands of ended ones for
+ * each.
+ */
+function readHeld<Item extends { state: string }>(of: ListKind<Item>, { limit, cursor }: AskedPage): Ask<Page<Item>> {
+  const [beforeMs, beforeId] = cursor === undefined ? [Infinity, ''] : fromCursor(cursor, HOLD_ID);
+  const isBefore = ({ createdAt, id }: Hold) => createdAt < beforeMs || (createdAt === beforeMs && id < beforeId);
+  return {
+    decide(ledger, context) {
+      if (!context.isNewest) return NEWEST;
+      const found: Hold[] = [];
+      for (const hold of ledger.holds()) {
+        const isOfKind = (hold.lease === undefined) === (of.kind === 'grant');
+        if (isOfKind && hold.expiresAt > context.now && isBefore(hold) && of.isChosen(hold)) found.push(hold);
+      }
+      const sorted = found.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+      const page = sorted.slice(0, limit);
+      const last = sorted.length > limit ? page.at(-1) : undefined;
+      const items = page.map((hold) => of.toItem({ hold }, context.now));
+      return { ops: [], answer: { items, nextCursor: last ? toCursor(last.createdAt, last.id) : null } };
+    },
+  };
+}
+
 /** The current items; null for one that has just been removed from the journal. */
-function readAll<Item>(placed: readonly PlacedGrant[], { toItem }: ListKind<Item>): Ask<(Item | null)[]> {
+function readAll<Item extends { state: string }>(
+  placed: readonly PlacedGrant[],
+  { toItem }: ListKind<Item>,
+): Ask<(Item | null)[]> {
   return {
     decide(ledger, context) {
       if (!context.isNewest) return NEWEST;
