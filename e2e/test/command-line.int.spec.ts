@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { cp, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,6 +20,8 @@ const BUDGETS = 20;
 const SECRETS = {
   OPS_URL: `https://chat.example.com/services/${randomBytes(12).toString('hex')}`,
   OPS_SIGNING: `whsec_${randomBytes(32).toString('base64')}`,
+  PAGER_KEY: randomBytes(16).toString('hex'),
+  GENIE_KEY: randomUUID(),
 };
 
 /** One resource of each kind, and fields of each type. */
@@ -42,6 +44,11 @@ channels:
     channel_type: webhook
     config: { url: "https://hooks.example.com/x", signing_secret: "\${OPS_SIGNING}" }
   - { name: Chat, channel_type: chat, config: { webhook_url: "\${OPS_URL}" } }
+  - { name: Team, channel_type: teams, config: { webhook_url: "\${OPS_URL}" } }
+  - { name: Pager, channel_type: pagerduty, config: { routing_key: "\${PAGER_KEY}" } }
+  - name: Genie
+    channel_type: opsgenie
+    config: { url: "https://api.eu.opsgenie.com/v2/alerts", api_key: "\${GENIE_KEY}" }
 rules:
   - name: Blocked often
     severity: high
@@ -78,6 +85,7 @@ const CHANGES: [from: string, to: string][] = [
   ['limit_usd: 5 }', 'limit_usd: 7 }'],
   ['model: claude-*', 'provider: openai'],
   ['hooks.example.com/x', 'hooks.example.com/y'],
+  ['url: "https://api.eu.opsgenie.com/v2/alerts", ', ''],
   ['threshold: 3', 'threshold: 4'],
   ['times: 3, min_usd: 0.25', 'times: 4, min_usd: 0.25'],
   ['budget: Per user', 'budget: Apollo'],
@@ -192,7 +200,7 @@ describe('the command line', () => {
 
     expect(await withFile(['apply'], before)).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('Made 14 changes.'),
+      stdout: expect.stringContaining('Made 17 changes.'),
     });
     expect(await withFile(['diff'], before)).toMatchObject({ code: 0, stdout: 'No difference.\n' });
     const exported = await cli.outputOf(['export', '-w', slug]);
@@ -215,6 +223,7 @@ describe('the command line', () => {
         'update budgets Per user limit_usd',
         'update budgets Apollo selector.model selector.provider',
         'update channels Ops config.url',
+        'update channels Genie config.url',
         'update rules Blocked often threshold channels',
         'update rules Unusual times',
         'update rules Burning budget',
@@ -235,7 +244,7 @@ describe('the command line', () => {
     expect(await withFile(['apply', '--prune'], after)).toMatchObject({ code: 0, stdout: 'Nothing to change.\n' });
     expect(await withFile(['apply', '--send-secrets'], after)).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('Made 1 change.'),
+      stdout: expect.stringContaining('Made 4 changes.'),
     });
   });
 

@@ -77,7 +77,7 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
     readBudgets: createBudgetReader({ budgets, identity }, RULE_CHANGES_WAIT_MS),
     clock,
   });
-  const alerts = createAlertUseCases({ store: stores.alerts, clock, onResolved: dispatcher.wake });
+  const alerts = createAlertUseCases({ store: stores.alerts, clock, onQueued: dispatcher.wake });
   const http = createHttpServer({
     ...base,
     routes: [

@@ -121,6 +121,34 @@ describe('an alert', () => {
     expect(await acknowledge('user_8')).toEqual(acknowledged);
   });
 
+  it('is reported as acknowledged to the incident tools among its channels, once, and to no others', async () => {
+    const tenantId = newTenant();
+    const idOf = async (type: string) => (await createChannel(tenantId, { type })).id;
+    const others = [await idOf('webhook'), await idOf('chat'), await idOf('teams')];
+    const tools = [await idOf('pagerduty'), await idOf('opsgenie')];
+    await createRule(tenantId, { ...everyEvent, channel_config_ids: [...others, ...tools] });
+    const { id } = await fire(tenantId);
+
+    for (let again = 0; again < 2; again += 1) await expecting(200, 'post', tenantId, `/${id}:acknowledge`);
+    await expecting(200, 'post', tenantId, `/${id}:resolve`);
+
+    const acknowledged = {
+      type: 'alert.acknowledged',
+      alert: { id, status: 'acknowledged', acknowledged_by: 'user_1' },
+    };
+    await eventually(() => {
+      const sent = notified(tenantId);
+      expect(sent).toHaveLength(5 + 2 + 5);
+      const reports = sent.filter(({ type }) => type === 'alert.acknowledged');
+      expect(reports).toMatchObject(tools.map(() => acknowledged));
+      expect(reports.map(({ channelId }) => channelId).toSorted()).toEqual(tools.toSorted());
+      for (const channelId of tools) {
+        const types = sent.filter((each) => each.channelId === channelId).map(({ type }) => type);
+        expect(types).toEqual(['alert.fired', 'alert.acknowledged', 'alert.resolved']);
+      }
+    });
+  });
+
   it('is resolved once, from firing or acknowledged, and its channels are notified', async () => {
     const tenantId = newTenant();
     const { id: channelId } = await createChannel(tenantId);

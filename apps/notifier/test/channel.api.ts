@@ -72,7 +72,13 @@ export function createChannelApi(httpUrl: () => string) {
     /** Adds a new enabled webhook, with the given changes. */
     async addChannel(tenantId: TenantId, url: string, fields: ChannelFields = {}): Promise<TestChannel> {
       const { type = 'webhook', enabled = true, signingSecret: signing_secret } = fields;
-      const configs = { chat: { webhook_url: url }, webhook: { url, signing_secret } };
+      const configs: Record<ChannelType, Body> = {
+        chat: { webhook_url: url },
+        teams: { webhook_url: url },
+        webhook: { url, signing_secret },
+        pagerduty: { url, routing_key: ROUTING_KEY },
+        opsgenie: { url, api_key: API_KEY },
+      };
       const { id } = await createChannel(tenantId, { channel_type: type, enabled, config: configs[type] });
       return { tenantId, id, type };
     },
@@ -80,5 +86,9 @@ export function createChannelApi(httpUrl: () => string) {
     deleteChannel: ({ tenantId, id }: TestChannel) => expecting(204, 'delete', tenantId, `/${id}`),
   };
 }
+
+/** The secrets of channels of incident tools. */
+export const ROUTING_KEY = 'R0UT1NGKEYofASERV1CEinPAGERDUTY1';
+export const API_KEY = 'eb243592-faa2-4ba2-a551-1afdf565c889';
 
 export const webhookBody = { channel_type: 'webhook', config: { url: 'https://hooks.example.com/in' } };

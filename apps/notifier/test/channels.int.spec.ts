@@ -101,7 +101,7 @@ describe('creating a channel', () => {
     ['an object for a URL', url({ $gt: '' }), ['config.url']],
     ['no config', { config: undefined }, ['config']],
     ['the config of the other type', { config: { webhook_url: CHAT_URL } }, ['config.url', 'config.webhook_url']],
-    ['an unknown type', { channel_type: 'email' }, ['channel_type']],
+    ['an unknown type', { channel_type: 'pigeon' }, ['channel_type']],
     ['no type', { channel_type: undefined }, ['channel_type']],
     ['an empty secret', { config: { ...webhookBody.config, signing_secret: '' } }, ['config.signing_secret']],
     [

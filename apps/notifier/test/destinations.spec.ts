@@ -140,7 +140,7 @@ describe('a proxy of the environment', () => {
     const code = `
       import { createHttpsSender } from ${JSON.stringify(SENDER)};
       const send = createHttpsSender({ guard: { allows: () => true }, resolve: async () => ['127.0.0.1'] });
-      const outcome = await send({ url: '${receiver().url}', headers: {}, body: '{}' }, new AbortController().signal);
+      const outcome = await send({ url: '${receiver().url}', headers: {}, body: '{}', credentials: [] }, new AbortController().signal);
       console.log(JSON.stringify(outcome));`;
     const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -33,7 +33,8 @@ export function useSender() {
     send({ url = receiver.url, guard = LOOPBACK, resolve = async () => ['127.0.0.1'], ...rest }: Sending = {}) {
       const { timeoutMs = 5000, signal = new AbortController().signal } = rest;
       const sender = createHttpsSender({ guard, resolve, timeoutMs });
-      return sender({ url, headers: { 'content-type': 'application/json' }, body: '{"type":"t"}' }, signal);
+      const headers = { 'content-type': 'application/json' };
+      return sender({ url, headers, body: '{"type":"t"}', credentials: [] }, signal);
     },
   };
 }

@@ -7,7 +7,7 @@ import {
   encodeNotification,
   type NotificationRecord,
 } from './alert-records.ts';
-import type { AlertRecord } from './api/alert.ts';
+import { type AlertRecord, isNotifiedOf } from './api/alert.ts';
 import { decodeNotifierRecord, encodeChannelRecord } from './channel-records.ts';
 
 const at = '2026-11-21T18:00:00.000Z';
@@ -156,3 +156,10 @@ describe('what became of a channel', () => {
     expect(() => decodeNotifierRecord(Buffer.from(JSON.stringify(record)))).toThrow(message);
   });
 });
+
+it.each(['alert.fired', 'alert.acknowledged', 'alert.resolved'] as const)(
+  'of %s, channels of a type that this version does not know are notified like a webhook',
+  (type) => {
+    expect(isNotifiedOf('constructor', type)).toBe(isNotifiedOf('webhook', type));
+  },
+);

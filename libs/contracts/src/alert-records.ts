@@ -42,7 +42,7 @@ export interface NotificationRecord {
   channelType: string;
   /** The alert as of `occurredAt`. */
   alert: AlertRecord;
-  /** RFC 3339 UTC: when the alert fired or was resolved, by the clock of the alerts service. */
+  /** RFC 3339 UTC: when the alert fired, was acknowledged or was resolved, by the clock of the alerts service. */
   occurredAt: string;
 }
 

@@ -120,11 +120,14 @@ export interface AlertStore {
   /** Newest first. `total` ignores `limit` and `offset`. */
   list(tenantId: TenantId, query: AlertQuery): Promise<{ alerts: Alert[]; total: number }>;
   find(tenantId: TenantId, alertId: string): Promise<Alert | null>;
-  /** Acknowledges the alert if it is firing. Null if it is not firing or does not exist. */
+  /**
+   * Acknowledges the alert if it is firing, and queues the notifications about that. Null if it is not firing or does
+   * not exist.
+   */
   acknowledge(tenantId: TenantId, alertId: string, cause: Cause, at: number): Promise<Alert | null>;
   /** Resolves the alert and queues the notifications about that. Null if it is already resolved or does not exist. */
   resolve(tenantId: TenantId, alertId: string, cause: Cause, at: number): Promise<Alert | null>;
-  /** Deliveries by alert id: those of the firing first, then those of the resolution. */
+  /** Deliveries by alert id, in the order in which they were queued. */
   deliveries(tenantId: TenantId, alertIds: string[]): Promise<Map<string, Delivery[]>>;
   /** Number of notifications of the workspace that are still to be delivered. */
   countUndelivered(tenantId: TenantId): Promise<number>;

@@ -13,8 +13,8 @@ export interface AlertUseCases {
   list(tenantId: TenantId, query: AlertQuery): Promise<{ items: AlertWithDeliveries[]; total: number }>;
   get(tenantId: TenantId, alertId: string): Promise<AlertWithDeliveries>;
   /**
-   * `firing → acknowledged`, by the user who asks. Acknowledging again changes nothing. Rejects with `conflict` if
-   * resolved.
+   * `firing → acknowledged`, by the user who asks; notifies the incident tools among the alert's channels.
+   * Acknowledging again changes nothing. Rejects with `conflict` if resolved.
    */
   acknowledge(tenantId: TenantId, alertId: string, cause: Cause): Promise<AlertWithDeliveries>;
   /** `firing` or `acknowledged → resolved`; notifies the alert's channels. Resolving again changes nothing. */
@@ -24,11 +24,11 @@ export interface AlertUseCases {
 export interface AlertUseCaseDeps {
   store: AlertStore;
   clock: Clock;
-  /** Called after a resolution was stored and its notifications wait to be sent. */
-  onResolved: () => void;
+  /** Called after a change was stored and its notifications wait to be sent. */
+  onQueued: () => void;
 }
 
-export function createAlertUseCases({ store, clock, onResolved }: AlertUseCaseDeps): AlertUseCases {
+export function createAlertUseCases({ store, clock, onQueued }: AlertUseCaseDeps): AlertUseCases {
   async function find(tenantId: TenantId, alertId: string): Promise<Alert> {
     const alert = await store.find(tenantId, alertId);
     if (alert === null) throw new AppError('not_found', 'This workspace has no alert with that alert_id.');
@@ -54,7 +54,10 @@ export function createAlertUseCases({ store, clock, onResolved }: AlertUseCaseDe
 
     async acknowledge(tenantId, alertId, cause) {
       const acknowledged = await store.acknowledge(tenantId, alertId, cause, clock());
-      if (acknowledged !== null) return withDeliveries(acknowledged);
+      if (acknowledged !== null) {
+        onQueued();
+        return withDeliveries(acknowledged);
+      }
       const alert = await find(tenantId, alertId);
       if (alert.status === 'resolved') {
         throw new AppError('conflict', 'The alert is resolved, so it cannot be acknowledged.');
@@ -65,7 +68,7 @@ export function createAlertUseCases({ store, clock, onResolved }: AlertUseCaseDe
     async resolve(tenantId, alertId, cause) {
       const resolved = await store.resolve(tenantId, alertId, cause, clock());
       if (resolved === null) return withDeliveries(await find(tenantId, alertId));
-      onResolved();
+      onQueued();
       return withDeliveries(resolved);
     },
   };

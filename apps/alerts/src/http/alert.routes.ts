@@ -94,7 +94,9 @@ export function createAlertRoutes(alerts: AlertUseCases): Route[] {
       operationId: 'acknowledgeAlert',
       tag: TAG,
       summary: 'Acknowledge an alert',
-      description: 'Acknowledging again changes nothing. 409 if the alert is resolved.',
+      description:
+        'Its channels of the types `pagerduty` and `opsgenie` are notified. Acknowledging again changes nothing. 409 if ' +
+        'the alert is resolved.',
       access: 'admin',
       params: alertParams,
       responses: { 200: { description: 'The alert as it is now', schema: alertRecord } },

@@ -1,4 +1,4 @@
-import type { NotificationType } from '@tollkeeper/contracts';
+import { isNotifiedOf, type NotificationType } from '@tollkeeper/contracts';
 import type { TraceHeaders } from '@tollkeeper/runtime';
 import type { ClientSession } from 'mongoose';
 import type { Alert } from '../domain/alert.ts';
@@ -18,7 +18,8 @@ interface AlertNews {
 /** Queues the notifications of alerts, within the transaction that changes the alerts. */
 export interface AlertFanOut {
   /**
-   * Queues a notification for each enabled channel of each alert, in the order of the alerts, once per alert and type.
+   * Queues a notification for each enabled channel of each alert whose type takes such notifications, in the order of
+   * the alerts. Call it once per alert and type.
    */
   notify(session: ClientSession, news: AlertNews): Promise<void>;
 }
@@ -35,7 +36,7 @@ export function createAlertFanOut(deps: {
         const channelIds = [...new Set(ofTenant.flatMap((alert) => alert.channelIds))];
         const enabled = channelIds.length === 0 ? [] : await channels.enabled(session, tenantId, channelIds);
         for (const alert of ofTenant) {
-          const ofAlert = enabled.filter(({ id }) => alert.channelIds.includes(id));
+          const ofAlert = enabled.filter((each) => alert.channelIds.includes(each.id) && isNotifiedOf(each.type, type));
           queued.push(...ofAlert.map((channel) => ({ alert, type, channel, trace: traceOf(alert) })));
         }
       }

@@ -171,16 +171,24 @@ export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
       return stored === null ? null : toAlert(stored);
     },
 
-    acknowledge: (tenantId, alertId, cause, acknowledgedAt) =>
-      changeInTurn(connection, tenantId, async (session) => {
+    acknowledge(tenantId, alertId, cause, acknowledgedAt) {
+      const trace = activeTrace();
+      return changeInTurn(connection, tenantId, async (session) => {
         const filter = { _id: alertId, tenantId, status: 'firing' } as const;
         const change = { status: 'acknowledged' as const, acknowledgedAt, acknowledgedBy: cause.actor.id };
         const before = await alerts.findOneAndUpdate(filter, { $set: change }, { session }).lean();
         if (before === null) return null;
         const after = toAlert({ ...before, ...change });
+        await fanOut.notify(session, {
+          type: 'alert.acknowledged',
+          alerts: [after],
+          at: acknowledgedAt,
+          traceOf: () => trace,
+        });
         await record(session, cause, before, after);
         return after;
-      }),
+      });
+    },
 
     async resolve(tenantId, alertId, cause, resolvedAt) {
       const by = { tenantId, cause, trace: activeTrace() };

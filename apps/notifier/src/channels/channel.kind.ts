@@ -13,13 +13,21 @@ export interface ChannelKind<Config extends z.ZodObject, Shown extends z.ZodObje
   show(config: z.output<Config>): z.output<Shown>;
   /** The https URL that notifications go to. The audit log shows its host. */
   address(config: z.output<Config>): string;
+  /**
+   * The fields of `config` that are sent as they are. A patch that moves the channel to another host must have them.
+   * They are masked in answers of destinations.
+   */
+  credentials(config: z.output<Config>): Record<string, string>;
   /** The names of the fields of `config` in the audit log, which only records that they changed. */
   auditedAs: Record<keyof Config['shape'], string>;
   /** The request that delivers `message`. A signature uses `now` (epoch milliseconds). */
-  request(config: z.output<Config>, message: Message, now: number): DestinationRequest;
+  request(config: z.output<Config>, message: Message, now: number): UnguardedRequest;
   /** Milliseconds to wait after each failed attempt; after the last pause and attempt, a delivery is given up. */
   retryPausesMs: readonly number[];
 }
+
+/** A request whose credentials are not marked yet. */
+export type UnguardedRequest = Omit<DestinationRequest, 'credentials'>;
 
 /** Infers the type of a kind from its schemas. */
 export function channelKind<Config extends z.ZodObject, Shown extends z.ZodObject>(
@@ -35,3 +43,6 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 /** A bit over half an hour: the time that any destination gets to recover. */
 export const SHORT_PAUSES_MS = [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS];
+const HOUR_MS = 60 * MINUTE_MS;
+/** For destinations that need every notification, even hours later. */
+export const LONG_PAUSES_MS = [...SHORT_PAUSES_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS];

@@ -4,10 +4,13 @@ import type { DestinationRequest } from '../domain/destination.request.ts';
 import type { Message } from '../domain/message.ts';
 import type { ChannelKind } from './channel.kind.ts';
 import { chat } from './chat/chat.channel.ts';
+import { opsgenie } from './opsgenie/opsgenie.channel.ts';
+import { pagerduty } from './pagerduty/pagerduty.channel.ts';
+import { teams } from './teams/teams.channel.ts';
 import { webhook } from './webhook/webhook.channel.ts';
 
 /** All types of channels: a new one is a folder and a row. */
-export const CHANNEL_KINDS = { chat, webhook } satisfies Record<ChannelType, unknown>;
+export const CHANNEL_KINDS = { chat, webhook, pagerduty, teams, opsgenie } satisfies Record<ChannelType, unknown>;
 
 type Kinds = typeof CHANNEL_KINDS;
 /** The schemas of `config`, by type. */
@@ -37,5 +40,11 @@ export function requestTo<T extends ChannelType>(
   message: Message,
   now: number,
 ): DestinationRequest {
-  return kindOf(destination).request(destination.config, message, now);
+  const request = kindOf(destination).request(destination.config, message, now);
+  return { ...request, credentials: Object.values(credentialsOf(destination)) };
+}
+
+/** The fields of `config` that are sent as they are. */
+export function credentialsOf<T extends ChannelType>(destination: Destination<T>): Record<string, string> {
+  return kindOf(destination).credentials(destination.config);
 }

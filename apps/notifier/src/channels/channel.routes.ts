@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ChannelDraft } from './channel.ts';
 import type { ChannelUseCases } from './channel.use-cases.ts';
 import type { AddressPolicy } from './destination.ts';
+import { refuseToMoveCredentials } from './moved.credentials.ts';
 import {
   channelBodyOf,
   channelParams,
@@ -90,14 +91,19 @@ function routesOfOne(channels: ChannelUseCases, channelBody: ChannelBody): Route
       operationId: 'editAlertChannel',
       tag: TAG,
       summary: 'Change a channel',
-      description: 'The change applies to everything sent afterwards, including retries.',
+      description:
+        'The change applies to everything sent afterwards, including retries. A `url` on another host needs the ' +
+        '`routing_key` or `api_key` again.',
       access: 'admin',
       params: channelParams,
       body: mergePatchBodies(channelPatch),
       responses: { 200: { description: 'The channel as it is now', schema: channelRecord } },
       handler: async ({ caller, params, body, cause }) => {
-        const edit = (current: ChannelDraft): ChannelDraft =>
-          toDraft(parseMerged(channelBody, mergePatch(fromDraft(current), body)));
+        const edit = (current: ChannelDraft): ChannelDraft => {
+          const draft = toDraft(parseMerged(channelBody, mergePatch(fromDraft(current), body)));
+          refuseToMoveCredentials(current.destination, draft.destination, body.config ?? {});
+          return draft;
+        };
         const channel = await channels.edit(caller.tenantId, params.channel_id, edit, cause);
         return { status: 200, body: toChannelRecord(channel) };
       },
@@ -126,7 +132,7 @@ function routesOfOne(channels: ChannelUseCases, channelBody: ChannelBody): Route
       tag: TAG,
       summary: 'Send a test notification to a channel',
       description:
-        'Sends one example notification and waits up to 15 seconds, even if the channel is disabled. It is ' +
+        'Sends one example notification, which opens an incident in `pagerduty` and `opsgenie`, and waits up to 15 seconds, even if the channel is disabled. It is ' +
         'not retried. 502 `destination_unreachable` if the destination does not answer, 502 `destination_blocked` if ' +
         'its address is not allowed.',
       access: 'admin',

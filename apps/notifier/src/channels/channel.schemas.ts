@@ -48,7 +48,10 @@ export function channelBodyOf(allowsAddress: AddressPolicy) {
   }) as OneOf<BodySchemas>;
   return z
     .discriminatedUnion('channel_type', bodies, {
-      error: (issue) => (issue.code === 'invalid_union' ? `must be ${CHANNEL_TYPES.join(' or ')}` : undefined),
+      error: (issue) =>
+        issue.code === 'invalid_union'
+          ? `must be ${CHANNEL_TYPES.slice(0, -1).join(', ')} or ${CHANNEL_TYPES.at(-1)}`
+          : undefined,
     })
     .meta({ id: 'AlertChannelInput' });
 }

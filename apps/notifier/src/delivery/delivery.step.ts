@@ -37,7 +37,7 @@ export function createDeliveryStep(deps: DeliveryStepDeps): TakeStep {
   const { store, attempt, inTrace, onConcluded } = deps;
 
   async function mustWait(delivery: Delivery, owner: string): Promise<boolean> {
-    if (delivery.notification.type !== 'alert.resolved') return false;
+    if (delivery.notification.type === 'alert.fired') return false;
     const predecessorDueAt = await store.predecessorDueAt(delivery);
     if (predecessorDueAt === null) return false;
     await store.postpone(delivery, owner, predecessorDueAt);

@@ -6,7 +6,7 @@ import type { AddressGuard } from '@tollkeeper/net';
 import type { DestinationRequest, SendRequest } from '../domain/destination.request.ts';
 import type { AttemptOutcome } from '../domain/conclude-attempt.ts';
 import type { ResolveName } from './name.resolver.ts';
-import { readSnippet } from './response.snippet.ts';
+import { readSnippet, withoutCredentials } from './response.snippet.ts';
 import { describeFailure } from './send.failure.ts';
 
 /** Milliseconds from the start of a request to the headers of its answer. */
@@ -40,12 +40,15 @@ export function createHttpsSender({ guard, resolve, timeoutMs = TIMEOUT_MS }: Ht
     return addresses;
   }
 
-  function exchange({ headers, body }: DestinationRequest, target: RequestOptions): Promise<AttemptOutcome> {
+  function exchange(
+    { headers, body, credentials }: DestinationRequest,
+    target: RequestOptions,
+  ): Promise<AttemptOutcome> {
     return new Promise((settle, reject) => {
       let answered = false;
       const request = httpsRequest({ ...target, method: 'POST', headers, agent }, (response) => {
         answered = true;
-        settle(toAnswer(response));
+        settle(toAnswer(response, credentials));
       });
       request.on('socket', (socket) => {
         socket.once('connect', () => {
@@ -89,9 +92,9 @@ export function createHttpsSender({ guard, resolve, timeoutMs = TIMEOUT_MS }: Ht
   };
 }
 
-async function toAnswer(response: IncomingMessage): Promise<AttemptOutcome> {
+async function toAnswer(response: IncomingMessage, credentials: readonly string[]): Promise<AttemptOutcome> {
   const { statusCode = 0, headers } = response;
-  const snippet = await readSnippet(response);
+  const snippet = withoutCredentials(await readSnippet(response), credentials);
   return { kind: 'answered', status: statusCode, snippet, retryAfter: headers['retry-after'] ?? null };
 }
 

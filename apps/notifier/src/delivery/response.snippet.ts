@@ -4,6 +4,8 @@ import type { Readable } from 'node:stream';
 const MAX_SNIPPET_BYTES = 1024;
 /** Maximum milliseconds to read a body. Only the status matters, so a slower body is cut. */
 const SNIPPET_TIMEOUT_MS = 2000;
+/** A shorter beginning of a secret reveals nothing. */
+const MIN_CUT_LENGTH = 4;
 
 /**
  * The start of a body as text: at most {@link MAX_SNIPPET_BYTES} in UTF-8, without control characters. Reads no more
@@ -26,6 +28,18 @@ export async function readSnippet(body: Readable): Promise<string> {
     body.destroy();
   }
   return toText(Buffer.concat(chunks));
+}
+
+const MASK = '***';
+
+/** Masks secrets that the destination repeats, including the beginning of one at the end, where the snippet was cut. */
+export function withoutCredentials(snippet: string, credentials: readonly string[]): string {
+  return credentials.reduce((text, secret) => {
+    const masked = text.replaceAll(secret, MASK);
+    const lengths = Array.from({ length: secret.length - 1 }, (_, index) => secret.length - 1 - index);
+    const cut = lengths.find((length) => length >= MIN_CUT_LENGTH && masked.endsWith(secret.slice(0, length)));
+    return cut === undefined ? masked : `${masked.slice(0, -cut)}${MASK}`;
+  }, snippet);
 }
 
 function toText(bytes: Buffer): string {

@@ -5,6 +5,8 @@ export interface DestinationRequest {
   url: string;
   headers: Record<string, string>;
   body: string;
+  /** Secrets in the request, which must not be stored or shown when the destination repeats them. */
+  credentials: readonly string[];
 }
 
 /**

@@ -25,8 +25,10 @@ const SAMPLE_WINDOW_MS = 60_000;
 export function testMessage(tenantId: TenantId, url: string, now: number): Message {
   const at = new Date(now).toISOString();
   const start = new Date(now - SAMPLE_WINDOW_MS).toISOString();
+  const id = `test_${randomBase62(20)}`;
   const alert: ShownAlert = {
-    id: 'alrt_test',
+    // Each test opens an incident of its own where destinations have incidents.
+    id,
     tenant_id: tenantId,
     rule_id: 'rule_test',
     rule_name: 'Test of this channel',
@@ -49,5 +51,5 @@ export function testMessage(tenantId: TenantId, url: string, now: number): Messa
     acknowledged_by: null,
     resolved_at: null,
   };
-  return { id: `test_${randomBase62(20)}`, type: 'channel.test', timestamp: at, alert, url };
+  return { id, type: 'channel.test', timestamp: at, alert, url };
 }

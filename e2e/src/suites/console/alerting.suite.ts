@@ -165,6 +165,36 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await rowOf(page, rule).waitFor({ state: 'detached' });
     });
 
+    it('of a channel for PagerDuty is made with a key, tested, and moved to another host only with the key again', async () => {
+      const [name, key] = ['On call', 'a'.repeat(32)];
+      const { page } = await console.open(LOOKS[0]!, '/channels');
+      await page.getByRole('button', { name: 'New channel' }).click();
+      const form = page.getByRole('dialog', { name: 'New channel' });
+      await form.getByLabel('Type').selectOption({ label: 'PagerDuty' });
+      await form.getByLabel('Name').fill(name);
+      expect(await form.getByLabel('URL').inputValue()).toBe('https://events.pagerduty.com/v2/enqueue');
+      await form.getByLabel('URL').fill(`${stage.receiver().url}/pager`);
+      await form.getByLabel('Integration key').fill(key);
+      await form.getByRole('button', { name: 'Save' }).click();
+      await page.getByText(`Channel ${name} saved`).waitFor();
+      await rowOf(page, name).getByRole('button', { name: 'Send test' }).click();
+      await page.getByText('The destination returned 200.').waitFor();
+      const sent = stage.receiver().received.filter(({ path }) => path === '/hook/pager');
+      expect(sent.map(({ body }) => JSON.parse(body) as unknown)).toMatchObject([
+        { routing_key: key, event_action: 'trigger' },
+      ]);
+      await page.keyboard.press('Escape');
+
+      await page.getByRole('button', { name, exact: true }).click();
+      const edit = page.getByRole('dialog', { name: `Edit ${name}` });
+      await edit.getByLabel('URL').fill('https://events.eu.pagerduty.com/v2/enqueue');
+      await edit.getByRole('button', { name: 'Save' }).click();
+      await edit.getByText('Send it again together with the new url.').waitFor();
+      await edit.getByLabel('Integration key').fill(key);
+      await edit.getByRole('button', { name: 'Save' }).click();
+      await rowOf(page, name).getByText('https://events.eu.pagerduty.com/v2/enqueue').waitFor();
+    });
+
     it('of a channel is renamed without its secret, turned off with a way back, and deleted with a warning', async () => {
       const before = `Room ${LOOKS[0]!.size}`;
       const name = 'Hall';

@@ -2686,9 +2686,9 @@ export type Alert = {
 };
 
 export type AlertDelivery = {
-    type: 'alert.fired' | 'alert.resolved';
+    type: 'alert.fired' | 'alert.acknowledged' | 'alert.resolved';
     channel_id: string;
-    channel_type: 'chat' | 'webhook';
+    channel_type: 'chat' | 'webhook' | 'pagerduty' | 'teams' | 'opsgenie';
     /**
      * Last status reported by the notifier
      */
@@ -2737,6 +2737,53 @@ export type AlertChannelInput = {
          */
         signing_secret?: string;
     };
+} | {
+    /**
+     * Display name of the channel
+     */
+    name?: string;
+    enabled?: boolean;
+    channel_type: 'pagerduty';
+    config: {
+        /**
+         * https URL. Private and other special addresses are refused.
+         */
+        url?: string;
+        /**
+         * Integration key of an Events API v2 integration. No response shows it.
+         */
+        routing_key: string;
+    };
+} | {
+    /**
+     * Display name of the channel
+     */
+    name?: string;
+    enabled?: boolean;
+    channel_type: 'teams';
+    config: {
+        /**
+         * https URL. Private and other special addresses are refused.
+         */
+        webhook_url: string;
+    };
+} | {
+    /**
+     * Display name of the channel
+     */
+    name?: string;
+    enabled?: boolean;
+    channel_type: 'opsgenie';
+    config: {
+        /**
+         * https URL. Private and other special addresses are refused.
+         */
+        url?: string;
+        /**
+         * API key of an API integration. No response shows it.
+         */
+        api_key: string;
+    };
 };
 
 /**
@@ -2745,11 +2792,13 @@ export type AlertChannelInput = {
 export type AlertChannelPatch = {
     name?: string | null;
     enabled?: boolean | null;
-    channel_type?: 'chat' | 'webhook' | null;
+    channel_type?: 'chat' | 'webhook' | 'pagerduty' | 'teams' | 'opsgenie' | null;
     config?: {
         webhook_url?: string | null;
         url?: string | null;
         signing_secret?: string | null;
+        routing_key?: string | null;
+        api_key?: string | null;
     } | null;
 };
 
@@ -2784,6 +2833,51 @@ export type AlertChannel = {
     config: {
         url: string;
         signing_secret_set: boolean;
+    };
+} | {
+    id: string;
+    tenant_id: string;
+    name: string | null;
+    /**
+     * Whether notifications are sent. A destination that answers 410 sets it to false.
+     */
+    enabled: boolean;
+    created_at: string;
+    updated_at: string;
+    channel_type: 'pagerduty';
+    config: {
+        url: string;
+    };
+} | {
+    id: string;
+    tenant_id: string;
+    name: string | null;
+    /**
+     * Whether notifications are sent. A destination that answers 410 sets it to false.
+     */
+    enabled: boolean;
+    created_at: string;
+    updated_at: string;
+    channel_type: 'teams';
+    config: {
+        /**
+         * The URL with its secret path masked
+         */
+        webhook_url: string;
+    };
+} | {
+    id: string;
+    tenant_id: string;
+    name: string | null;
+    /**
+     * Whether notifications are sent. A destination that answers 410 sets it to false.
+     */
+    enabled: boolean;
+    created_at: string;
+    updated_at: string;
+    channel_type: 'opsgenie';
+    config: {
+        url: string;
     };
 };
 

@@ -24,8 +24,8 @@ export type RuleKind = (typeof RULE_KINDS)[number];
 export const ALERT_STATUSES = ['firing', 'acknowledged', 'resolved'] as const;
 export type AlertStatus = (typeof ALERT_STATUSES)[number];
 
-/** `chat`: an incoming webhook of a chat service; `webhook`: Standard Webhooks. */
-export const CHANNEL_TYPES = ['chat', 'webhook'] as const;
+/** `chat` and `teams`: incoming webhooks; `webhook`: Standard Webhooks; `pagerduty` and `opsgenie`: incident tools. */
+export const CHANNEL_TYPES = ['chat', 'webhook', 'pagerduty', 'teams', 'opsgenie'] as const;
 export type ChannelType = (typeof CHANNEL_TYPES)[number];
 
 /** `queued` and `retrying` are in progress, `delivered` and `failed` are final. */
@@ -33,8 +33,24 @@ export const DELIVERY_STATUSES = ['queued', 'retrying', 'delivered', 'failed'] a
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** Types of notifications. A channel test is not one: it is sent at once and leaves no trace in the log. */
-export const NOTIFICATION_TYPES = ['alert.fired', 'alert.resolved'] as const;
+export const NOTIFICATION_TYPES = ['alert.fired', 'alert.acknowledged', 'alert.resolved'] as const;
 export type NotificationType = (typeof NOTIFICATION_TYPES)[number];
+
+const FIRED_AND_RESOLVED: readonly NotificationType[] = ['alert.fired', 'alert.resolved'];
+/** Only incident tools are notified of an acknowledgement, which stops them from calling more people. */
+const NOTIFIED_OF: Record<ChannelType, readonly NotificationType[]> = {
+  chat: FIRED_AND_RESOLVED,
+  webhook: FIRED_AND_RESOLVED,
+  teams: FIRED_AND_RESOLVED,
+  pagerduty: NOTIFICATION_TYPES,
+  opsgenie: NOTIFICATION_TYPES,
+};
+
+/** Whether channels of a type get notifications of this type. A newer notifier may have types that are unknown here. */
+export function isNotifiedOf(channelType: string, type: NotificationType): boolean {
+  const known = CHANNEL_TYPES.find((each) => each === channelType);
+  return (known === undefined ? FIRED_AND_RESOLVED : NOTIFIED_OF[known]).includes(type);
+}
 
 /** A threshold of a budget, as a `budget.threshold_reached` event reports it. */
 const reachedBudgetSchema = z.object(budgetThresholdReachedData.shape);

@@ -99,13 +99,26 @@ const channelFields = { name, enabled: z.boolean().default(true) };
 const channel = z.discriminatedUnion('channel_type', [
   z.strictObject({
     ...channelFields,
-    channel_type: z.literal('chat'),
+    channel_type: z.enum(['chat', 'teams']),
     config: z.strictObject({ webhook_url: secret }),
   }),
   z.strictObject({
     ...channelFields,
     channel_type: z.literal('webhook'),
     config: z.strictObject({ url: text(2_048), signing_secret: secret.optional() }),
+  }),
+  z.strictObject({
+    ...channelFields,
+    channel_type: z.literal('pagerduty'),
+    config: z.strictObject({
+      url: text(2_048).default('https://events.pagerduty.com/v2/enqueue'),
+      routing_key: secret,
+    }),
+  }),
+  z.strictObject({
+    ...channelFields,
+    channel_type: z.literal('opsgenie'),
+    config: z.strictObject({ url: text(2_048).default('https://api.opsgenie.com/v2/alerts'), api_key: secret }),
   }),
 ]);
 

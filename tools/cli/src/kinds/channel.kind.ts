@@ -7,8 +7,8 @@ import { type Kind, UNKNOWN, type WorkspaceContext } from './kind.ts';
 const SET = 'set';
 
 /**
- * Channels. Tollkeeper shows of a chat's URL only the host, and of a signing secret only whether there is one, so this
- * is all that is compared. `apply --send-secrets` writes them again.
+ * Channels. Tollkeeper shows of an incoming webhook's URL only the host, and of other secrets only whether there is
+ * one, so this is all that is compared. `apply --send-secrets` writes them again.
  */
 export const channelKind: Kind<ChannelEntry> = {
   section: 'channels',
@@ -53,7 +53,12 @@ function shownOf(channel: Api.AlertChannel) {
   const { enabled, channel_type } = channel;
   switch (channel.channel_type) {
     case 'chat':
+    case 'teams':
       return { enabled, channel_type, config: { webhook_url: channel.config.webhook_url } };
+    case 'pagerduty':
+      return { enabled, channel_type, config: { url: channel.config.url, routing_key: SET } };
+    case 'opsgenie':
+      return { enabled, channel_type, config: { url: channel.config.url, api_key: SET } };
     case 'webhook': {
       const { url, signing_secret_set } = channel.config;
       return { enabled, channel_type, config: { url, signing_secret: signing_secret_set ? SET : undefined } };
@@ -64,7 +69,12 @@ function shownOf(channel: Api.AlertChannel) {
 async function comparedOf(workspace: WorkspaceContext, entry: ChannelEntry): Promise<object> {
   const config = await configOf(workspace, entry);
   switch (entry.channel_type) {
+    case 'pagerduty':
+      return { url: entry.config.url, routing_key: SET };
+    case 'opsgenie':
+      return { url: entry.config.url, api_key: SET };
     case 'chat':
+    case 'teams':
       return { webhook_url: config.webhook_url === undefined ? UNKNOWN : hostOf(entry, config.webhook_url) };
     case 'webhook':
       return { url: entry.config.url, signing_secret: entry.config.signing_secret === undefined ? undefined : SET };
@@ -76,7 +86,12 @@ async function configOf(workspace: WorkspaceContext, entry: ChannelEntry) {
     workspace.readSecret(reference, `channels "${entry.name}": config.${name}`);
   switch (entry.channel_type) {
     case 'chat':
+    case 'teams':
       return { webhook_url: await read(entry.config.webhook_url, 'webhook_url') };
+    case 'pagerduty':
+      return { url: entry.config.url, routing_key: await read(entry.config.routing_key, 'routing_key') };
+    case 'opsgenie':
+      return { url: entry.config.url, api_key: await read(entry.config.api_key, 'api_key') };
     case 'webhook': {
       const { url, signing_secret } = entry.config;
       if (signing_secret === undefined) return { url };

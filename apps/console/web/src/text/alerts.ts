@@ -189,6 +189,7 @@ export const alerts = {
   noDeliveries: 'No one was notified: the rule has no channel.',
   delivery: {
     'alert.fired': 'alert fired',
+    'alert.acknowledged': 'alert acknowledged',
     'alert.resolved': 'alert resolved',
     attempts: (attempts: number) => counted(attempts, ATTEMPTS),
     answered: (status: number) => `returned ${status}`,

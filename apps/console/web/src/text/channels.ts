@@ -5,10 +5,10 @@ export const channels = {
   edit: (name: string) => `Edit ${name}`,
   none: {
     title: 'No channels yet',
-    text: 'Create a channel to send alerts to a chat room or your own webhook.',
+    text: 'Create a channel to send alerts to a chat room, an incident tool or your own webhook.',
   },
   column: { name: 'Channel', type: 'Type', where: 'Destination', state: 'State', action: 'Actions' },
-  types: { chat: 'Chat', webhook: 'Webhook' },
+  types: { chat: 'Chat', webhook: 'Webhook', pagerduty: 'PagerDuty', teams: 'Teams', opsgenie: 'Opsgenie' },
   enabled: 'On',
   disabled: 'Off',
   turnOn: 'Turn on',
@@ -34,13 +34,30 @@ export const channels = {
     typeHints: {
       chat: 'An incoming webhook of Slack, Mattermost or another chat that accepts {"text": …}.',
       webhook: 'JSON to your own server, signed as described by Standard Webhooks.',
+      pagerduty:
+        'Opens an incident for each alert, and acknowledges and resolves it with the alert. A test opens one too.',
+      teams: 'A workflow in Microsoft Teams that posts to a channel when it receives a webhook request.',
+      opsgenie: 'Opens an Opsgenie alert for each alert, and acknowledges and closes it too. A test opens one too.',
     },
     name: 'Name',
     url: 'URL',
     urlHint: 'Must start with https://. Private addresses are not allowed.',
-    secret: 'Signing secret',
-    secretHint:
-      'Receivers use it to verify that notifications come from Tollkeeper. At least 16 bytes. Never shown again.',
-    secretKept: 'A secret is set. Leave empty to keep it.',
+    secrets: {
+      signing_secret: {
+        label: 'Signing secret',
+        hint: 'Receivers use it to verify that notifications come from Tollkeeper. At least 16 bytes. Never shown again.',
+        kept: 'A secret is set. Leave empty to keep it.',
+      },
+      routing_key: {
+        label: 'Integration key',
+        hint: 'Of an Events API v2 integration: 32 letters and digits. Never shown again.',
+        kept: 'A key is set. Leave empty to keep it. A URL on another host needs it again.',
+      },
+      api_key: {
+        label: 'API key',
+        hint: 'Of an API integration. Never shown again.',
+        kept: 'A key is set. Leave empty to keep it. A URL on another host needs it again.',
+      },
+    },
   },
 };

@@ -2,7 +2,6 @@ import { agents } from './agents.ts';
 import { alerts } from './alerts.ts';
 import { blocked } from './blocked.ts';
 import { budgets } from './budgets.ts';
-import { channels } from './channels.ts';
 import { common } from './common.ts';
 import { firstRun } from './first-run.ts';
 import { invitation } from './invitation.ts';
@@ -17,14 +16,13 @@ import { spend } from './spend.ts';
 
 /**
  * Texts of the pages, one file per page. Texts with figures are functions. Those of pages that people rarely open, such
- * as rules, keys and the audit log, are not here, so that the first page does not load them.
+ * as rules, channels and keys, are not here, so that the first page does not load them.
  */
 export const text = {
   agents,
   alerts,
   blocked,
   budgets,
-  channels,
   common,
   firstRun,
   invitation,

@@ -1,33 +1,20 @@
 import type { Message } from '../../domain/message.ts';
-import { alertSentence } from './alert.sentence.ts';
-import { escapeText, shown } from './chat.text.ts';
-
-const MAX_NAME_LENGTH = 150;
-
-const HEADLINES = new Map([
-  ['alert.fired', 'Alert'],
-  ['alert.resolved', 'Resolved'],
-  ['channel.test', 'Test'],
-]);
+import { alertSentence } from '../alert.sentence.ts';
+import { headlineOf, timesOf } from '../message.text.ts';
 
 /**
  * The JSON body for a `chat` channel in the format of Slack's incoming webhooks: `text` is for notifications, `blocks`
  * for the chat.
  */
-export function chatBody({ type, alert, url }: Message): string {
-  const what = HEADLINES.get(type) ?? shown(type);
-  const headline = `${what} (${shown(alert.severity)}): ${shown(alert.rule_name, MAX_NAME_LENGTH)}`;
-  const sentence = alertSentence(alert);
-  const fields = [
-    ['Fired at', shown(alert.triggered_at)],
-    ...(alert.resolved_at === null ? [] : [['Resolved at', shown(alert.resolved_at)]]),
-  ];
+export function chatBody(message: Message): string {
+  const headline = escapeText(headlineOf(message));
+  const sentence = escapeText(alertSentence(message.alert));
   return JSON.stringify({
     text: `${headline}\n${sentence}`,
     blocks: [
       { type: 'section', text: mrkdwn(`*${headline}*\n${sentence}`) },
-      { type: 'section', fields: fields.map(([name, value]) => mrkdwn(`*${name}*\n${value}`)) },
-      { type: 'context', elements: [mrkdwn(`<${escapeText(url)}|Open in Tollkeeper>`)] },
+      { type: 'section', fields: timesOf(message).map(([name, value]) => mrkdwn(`*${name}*\n${escapeText(value)}`)) },
+      { type: 'context', elements: [mrkdwn(`<${escapeText(message.url)}|Open in Tollkeeper>`)] },
     ],
   });
 }
@@ -35,4 +22,9 @@ export function chatBody({ type, alert, url }: Message): string {
 /** Formatted text. `verbatim` stops Slack from turning parts of it into links and mentions. */
 function mrkdwn(text: string) {
   return { type: 'mrkdwn', text, verbatim: true };
+}
+
+/** Escapes the three special characters of Slack's text, so that it contains no mentions or links. */
+function escapeText(text: string): string {
+  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 }

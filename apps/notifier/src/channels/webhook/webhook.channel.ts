@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { channelKind, JSON_HEADERS, SHORT_PAUSES_MS } from '../channel.kind.ts';
+import { channelKind, JSON_HEADERS, LONG_PAUSES_MS } from '../channel.kind.ts';
 import { signingSecret } from './signing.secret.ts';
 import { webhookHeaders } from './standard-webhooks.ts';
 import { webhookBody } from './webhook.body.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** A receiver of Standard Webhooks. */
 export const webhook = channelKind({
@@ -13,10 +11,12 @@ export const webhook = channelKind({
   shown: z.object({ url: z.string(), signing_secret_set: z.boolean() }),
   show: ({ url, signing_secret }) => ({ url, signing_secret_set: signing_secret !== undefined }),
   address: ({ url }) => url,
+  // Only signatures are sent, never the secret.
+  credentials: () => ({}),
   auditedAs: { url: 'url', signing_secret: 'signing_secret' },
   request({ url, signing_secret = null }, message, now) {
     const body = webhookBody(message);
     return { url, headers: { ...JSON_HEADERS, ...webhookHeaders(message.id, body, signing_secret, now) }, body };
   },
-  retryPausesMs: [...SHORT_PAUSES_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS],
+  retryPausesMs: LONG_PAUSES_MS,
 });

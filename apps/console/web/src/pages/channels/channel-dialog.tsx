@@ -1,40 +1,50 @@
 import { useState } from 'react';
 import { type Api, useChange } from '../../api/api.ts';
-import { text } from '../../text/index.ts';
+import { channels as texts } from '../../text/channels.ts';
 import { ChoiceField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { CHANNEL_TYPES, type ChannelType, destinationOf, toSecret, TYPES } from './channel-types.ts';
 
-const words = text.channels.form;
+const words = texts.form;
 const READS = ['GET /api/v1/alerts/channels'] as const;
+const NO_DESTINATION = { url: CHANNEL_TYPES.webhook.usualUrl, hasSecret: false };
 
-/** Creates a channel, or edits one. The signing secret is write-only. */
+/** Creates a channel, or edits one. Secrets are write-only. */
 export function ChannelDialog({ channel, onClose }: { channel: Api.AlertChannel | null; onClose: () => void }) {
   const [type, setType] = useState<ChannelType>(channel?.channel_type ?? 'webhook');
   const [name, setName] = useState(channel?.name ?? '');
-  const { url: before, isSigned: hasSecret = false } = channel === null ? { url: '' } : destinationOf(channel);
+  const { url: before, hasSecret } = channel === null ? NO_DESTINATION : destinationOf(channel);
   const [url, setUrl] = useState(before);
   const [secret, setSecret] = useState('');
   const create = useChange('POST /api/v1/alerts/channels', READS);
   const edit = useChange('PATCH /api/v1/alerts/channels/{channel_id}', READS);
 
+  const form = CHANNEL_TYPES[type];
+  const { secret: secretField } = form;
+
+  function choose(next: ChannelType): void {
+    setType(next);
+    // What people typed stays.
+    if (url === form.usualUrl) setUrl(CHANNEL_TYPES[next].usualUrl);
+    setSecret('');
+  }
+
   async function send(): Promise<void> {
-    const { toInput, toAddress } = CHANNEL_TYPES[type];
     if (channel === null) {
-      await create.mutateAsync({ body: toInput({ name, url, secret }) });
+      await create.mutateAsync({ body: form.toInput({ name, url, secret }) });
     } else {
       // An unchanged URL is not sent, because the API returns it without its secret parts.
-      const config = { ...(url !== before && toAddress(url)), ...toSecret(secret) };
+      const config = { ...(url !== before && form.toAddress(url)), ...toSecret(form, secret) };
       await edit.mutateAsync({ path: { channel_id: channel.id }, body: { name, config } });
     }
-    toast(text.channels.saved(name));
+    toast(texts.saved(name));
     onClose();
   }
 
   return (
     <FormDialog
-      title={channel === null ? text.channels.create : text.channels.edit(channel.name ?? text.channels.unnamed)}
+      title={channel === null ? texts.create : texts.edit(channel.name ?? texts.unnamed)}
       send={send}
       onClose={onClose}
     >
@@ -43,8 +53,8 @@ export function ChannelDialog({ channel, onClose }: { channel: Api.AlertChannel 
         hint={words.typeHints[type]}
         disabled={channel !== null}
         value={type}
-        options={TYPES.map((each) => [each, text.channels.types[each]] as const)}
-        onChange={setType}
+        options={TYPES.map((each) => [each, texts.types[each]] as const)}
+        onChange={choose}
       />
       <TextField
         label={words.name}
@@ -62,14 +72,15 @@ export function ChannelDialog({ channel, onClose }: { channel: Api.AlertChannel 
         value={url}
         onChange={({ target }) => setUrl(target.value)}
       />
-      {CHANNEL_TYPES[type].isSigned && (
+      {secretField !== undefined && (
         <TextField
-          label={words.secret}
-          hint={hasSecret ? words.secretKept : words.secretHint}
+          label={words.secrets[secretField.name].label}
+          hint={hasSecret ? words.secrets[secretField.name].kept : words.secrets[secretField.name].hint}
           type="password"
           autoComplete="off"
-          minLength={16}
-          maxLength={512}
+          required={secretField.isRequired && !hasSecret}
+          minLength={secretField.minLength}
+          maxLength={secretField.maxLength}
           value={secret}
           onChange={({ target }) => setSecret(target.value)}
         />

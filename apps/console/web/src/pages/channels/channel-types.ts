@@ -1,4 +1,5 @@
 import type { Api } from '../../api/api.ts';
+import type { channels } from '../../text/channels.ts';
 
 export type ChannelType = Api.AlertChannel['channel_type'];
 type PatchedConfig = NonNullable<Api.AlertChannelPatch['config']>;
@@ -11,40 +12,87 @@ interface Typed {
   secret: string;
 }
 
+interface SecretField {
+  name: keyof typeof channels.form.secrets;
+  isRequired: boolean;
+  minLength: number;
+  maxLength: number;
+}
+
 /** The form of a type of channel. */
 interface FormOfType {
-  isSigned: boolean;
+  secret?: SecretField;
+  /** The URL that most channels of the type have. */
+  usualUrl: string;
   toInput(typed: Typed): Api.AlertChannelInput;
   /** The new URL in a patch. */
   toAddress(url: string): PatchedConfig;
 }
 
+const ofUrl = (url: string): PatchedConfig => ({ url });
+const ofWebhookUrl = (url: string): PatchedConfig => ({ webhook_url: url });
+
 export const CHANNEL_TYPES: Record<ChannelType, FormOfType> = {
   webhook: {
-    isSigned: true,
-    toInput: ({ name, url, secret }) => ({ channel_type: 'webhook', name, config: { url, ...toSecret(secret) } }),
-    toAddress: (url) => ({ url }),
+    secret: { name: 'signing_secret', isRequired: false, minLength: 16, maxLength: 512 },
+    usualUrl: '',
+    toInput: ({ name, url, secret }) => ({
+      ...{ channel_type: 'webhook', name },
+      config: { url, ...(secret !== '' && { signing_secret: secret }) },
+    }),
+    toAddress: ofUrl,
   },
   chat: {
-    isSigned: false,
+    usualUrl: '',
     toInput: ({ name, url }) => ({ channel_type: 'chat', name, config: { webhook_url: url } }),
-    toAddress: (url) => ({ webhook_url: url }),
+    toAddress: ofWebhookUrl,
+  },
+  teams: {
+    usualUrl: '',
+    toInput: ({ name, url }) => ({ channel_type: 'teams', name, config: { webhook_url: url } }),
+    toAddress: ofWebhookUrl,
+  },
+  pagerduty: {
+    secret: { name: 'routing_key', isRequired: true, minLength: 32, maxLength: 32 },
+    usualUrl: 'https://events.pagerduty.com/v2/enqueue',
+    toInput: ({ name, url, secret }) => ({ channel_type: 'pagerduty', name, config: { url, routing_key: secret } }),
+    toAddress: ofUrl,
+  },
+  opsgenie: {
+    secret: { name: 'api_key', isRequired: true, minLength: 16, maxLength: 128 },
+    usualUrl: 'https://api.opsgenie.com/v2/alerts',
+    toInput: ({ name, url, secret }) => ({ channel_type: 'opsgenie', name, config: { url, api_key: secret } }),
+    toAddress: ofUrl,
   },
 };
 
 /** In the order of the form. */
 export const TYPES = Object.keys(CHANNEL_TYPES) as ChannelType[];
 
-/** Where a channel leads, as the API shows it. Only some types sign what they send. */
-export function destinationOf(channel: Api.AlertChannel): { url: string; isSigned?: boolean } {
+interface Destination {
+  url: string;
+  hasSecret: boolean;
+  /** Absent for types that never sign what they send. */
+  isSigned?: boolean;
+}
+
+/** Where a channel leads, as the API shows it. */
+export function destinationOf(channel: Api.AlertChannel): Destination {
   switch (channel.channel_type) {
-    case 'webhook':
-      return { url: channel.config.url, isSigned: channel.config.signing_secret_set };
+    case 'webhook': {
+      const { url, signing_secret_set: isSigned } = channel.config;
+      return { url, hasSecret: isSigned, isSigned };
+    }
     case 'chat':
-      return { url: channel.config.webhook_url };
+    case 'teams':
+      return { url: channel.config.webhook_url, hasSecret: false };
+    case 'pagerduty':
+    case 'opsgenie':
+      return { url: channel.config.url, hasSecret: true };
   }
 }
 
-export function toSecret(secret: string): { signing_secret?: string } {
-  return secret === '' ? {} : { signing_secret: secret };
+/** The new secret in a patch; nothing to keep the old one. */
+export function toSecret({ secret }: FormOfType, typed: string): PatchedConfig {
+  return secret === undefined || typed === '' ? {} : { [secret.name]: typed };
 }

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { type Api, useChange, useRead } from '../../api/api.ts';
 import { useMay } from '../../app/account.tsx';
+import { channels as words } from '../../text/channels.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
@@ -13,7 +14,6 @@ import { ChannelDialog } from './channel-dialog.tsx';
 import { destinationOf } from './channel-types.ts';
 import { TestDialog } from './test-dialog.tsx';
 
-const words = text.channels;
 const READS = ['GET /api/v1/alerts/channels', 'GET /api/v1/alerts/rules'] as const;
 
 export function ChannelsPage() {

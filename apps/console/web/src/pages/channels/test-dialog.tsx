@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
 import { type Api, useChange } from '../../api/api.ts';
+import { channels as words } from '../../text/channels.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/confirm.tsx';
@@ -7,7 +8,6 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Skeleton } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
 
-const words = text.channels;
 
 /** Sends a test notification, and shows the receiver's answer. */
 export function TestDialog({

@@ -1,6 +1,7 @@
 import { useId, useState } from 'react';
 import { type Api, useChange, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
+import { channels } from '../../text/channels.ts';
 import { EVENT_TYPES, eventTypeLabel } from '../../text/events.ts';
 import { text } from '../../text/index.ts';
 import { rules } from '../../text/rules.ts';
@@ -205,6 +206,6 @@ function AgentField({ value, onChange }: { value: string; onChange: (agentId: st
 function ChannelField({ value, onChange }: { value: readonly string[]; onChange: (ids: readonly string[]) => void }) {
   const { data } = useRead('GET /api/v1/alerts/channels', {});
   if (data === undefined || data.items.length === 0) return <p className={ui['hint']}>{words.noChannels}</p>;
-  const options = data.items.map((channel) => [channel.id, channel.name ?? text.channels.unnamed] as const);
+  const options = data.items.map((channel) => [channel.id, channel.name ?? channels.unnamed] as const);
   return <Checks label={words.channels} options={options} chosen={value} onChange={onChange} />;
 }

@@ -11,10 +11,10 @@ import {
   type ShownAlert,
 } from '@tollkeeper/contracts';
 import { BUDGET_PERIODS, type BudgetPeriod } from '@tollkeeper/kernel';
-import { shown } from './chat.text.ts';
+import { shown } from './message.text.ts';
 
 const MAX_TYPES_SHOWN = 5;
-/** Ten labels of usual length. Escaped, the whole sentence stays within Slack's limits. */
+/** Ten labels of usual length. Escaped, the whole sentence stays within the limits of Slack and Teams. */
 const MAX_LABELS_LENGTH = 300;
 const MICROS_PER_USD = 1_000_000;
 const MICROS_PER_CENT = 10_000;
