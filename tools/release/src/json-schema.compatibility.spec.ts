@@ -81,6 +81,18 @@ describe('a reader takes all that a writer writes', () => {
     expect(mismatches(object({ a: whole }), known, TOLERANT)).toEqual(['missing b', 'type a']);
   });
 
+  it('when it is tolerant, and one of several alternatives has a name that is new to it', () => {
+    const named = (name: string, ...fields: string[]) =>
+      object({ type: { const: name }, ...Object.fromEntries(fields.map((field) => [field, text])) });
+    const known = { oneOf: [named('a', 'x'), named('b', 'y')] };
+    const more = (...fields: string[]) => ({ oneOf: [...known.oneOf, named('c', ...fields)] });
+    expect(mismatches(more('z'), known, TOLERANT)).toEqual([]);
+    expect(mismatches({ oneOf: [named('a'), named('b', 'y')] }, known, TOLERANT)).toEqual(['missing x']);
+    expect(mismatches(named('c'), named('a', 'x'), TOLERANT)).toEqual(['missing x']);
+    expect(mismatches(object({ z: text }), known, TOLERANT)).toEqual(['missing type', 'missing x']);
+    expect(mismatches(more('x'), known)).toEqual(['value type']);
+  });
+
   it('in the schemas that theirs refer to, recursive ones too', () => {
     const tree = (field: JsonSchema): JsonSchema => ({
       $ref: '#/$defs/node',

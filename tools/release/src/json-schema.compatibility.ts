@@ -84,6 +84,7 @@ export function findMismatches(
   /** No mismatch if one of `taken` accepts all of the variant, else those of the closest one. */
   function compareWithAny(variant: JsonSchema, taken: JsonSchema[], path: string): Mismatch[] {
     let closest: Mismatch[] | undefined;
+    if (!strictness.values && hasNewName(variant, taken)) return [];
     const sameKind = taken.filter((candidate) => kindOf(candidate) === undefined || fits(variant, candidate));
     for (const candidate of sameKind) {
       const found = compareOne(variant, candidate, path);
@@ -164,6 +165,18 @@ function variantsOf(schema: JsonSchema, document: unknown): JsonSchema[] {
     return alternatives.flatMap((variant) => variantsOf({ ...rest, ...resolve(variant, document) }, document));
   }
   return Array.isArray(schema.type) ? schema.type.map((type) => ({ ...schema, type })) : [schema];
+}
+
+/**
+ * Whether a field that names each alternative has a name in `variant` that none of `taken` has. Readers that ignore new
+ * values ignore the whole of it.
+ */
+function hasNewName(variant: JsonSchema, taken: JsonSchema[]): boolean {
+  if (taken.length < 2) return false;
+  return Object.entries(variant.properties ?? {}).some(([field, { const: name }]) => {
+    const names = taken.map(({ properties = {} }) => properties[field]?.const);
+    return name !== undefined && !names.includes(undefined) && !names.includes(name);
+  });
 }
 
 /** Splits an enumeration into its values, because each may match another alternative of the reader. */

@@ -27,7 +27,7 @@ export interface ChannelKind<Config extends z.ZodObject, Shown extends z.ZodObje
 }
 
 /** A request whose credentials are not marked yet. */
-export type UnguardedRequest = Omit<DestinationRequest, 'credentials'>;
+type UnguardedRequest = Omit<DestinationRequest, 'credentials'>;
 
 /** Infers the type of a kind from its schemas. */
 export function channelKind<Config extends z.ZodObject, Shown extends z.ZodObject>(

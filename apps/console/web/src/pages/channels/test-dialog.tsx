@@ -8,7 +8,6 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Skeleton } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
 
-
 /** Sends a test notification, and shows the receiver's answer. */
 export function TestDialog({
   channel,
