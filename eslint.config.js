@@ -144,6 +144,7 @@ function moduleBoundaries({ extra = [], allow = [] } = {}) {
   }));
   const scopes = [
     ...APPS,
+    'backup',
     'ci',
     'cli',
     'bench',

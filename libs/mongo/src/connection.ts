@@ -162,6 +162,6 @@ function explainFailure(cause: unknown, address: string): Error {
 }
 
 /** The address for messages: without user, password and options. */
-function withoutCredentials(uri: string): string {
+export function withoutCredentials(uri: string): string {
   return uri.replace(/\/\/.*@/, '//').replace(/\?.*/, '');
 }

@@ -33,7 +33,7 @@ export interface StandaloneProcess {
   readonly pid: number;
   /** The output that a person at the terminal sees. */
   terminal(): string;
-  /** Process id of the `mongod` that it manages. */
+  /** Process id of the `mongod` that it manages; 0 with `MONGODB_URI`. */
   readonly mongodPid: number;
   /** Sends the signal. Resolves to the exit code once the process is gone (null if the signal ended it). */
   end(signal: NodeJS.Signals): Promise<number | null>;
@@ -76,7 +76,7 @@ export async function startStandalone({ dataDirectory, env = {} }: StandaloneOpt
     workspace: 'demo',
     apiKey: (await readFile(join(dataDirectory, 'key'), 'utf8')).trim(),
     pid: child.pid ?? 0,
-    mongodPid: Number(await readFile(join(dataDirectory, 'mongo', 'mongod.lock'), 'utf8')),
+    mongodPid: env['MONGODB_URI'] ? 0 : Number(await readFile(join(dataDirectory, 'mongo', 'mongod.lock'), 'utf8')),
     logs: () => logs,
     terminal: () => terminal,
     async end(signal) {

@@ -1,0 +1,4 @@
+import { describeBackup } from '../src/suites/backup.suite.ts';
+
+describeBackup('kafka');
+describeBackup('mongodb');

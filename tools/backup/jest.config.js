@@ -1,0 +1,3 @@
+import preset from '@tollkeeper/testing/jest-mongo.preset.js';
+
+export default { ...preset };
