@@ -368,6 +368,15 @@ rules: [{ ${rule}, event_types: [guard.blocked], channels: [Hook] }]
     expect(await of('budgets', 'get', 'Per model')).toMatch(/Per model +\$3\.00 +day +model +deny +active/);
     expect(await cli.run(['budgets', 'set', 'Nothing', '--limit', '1', '-w', slug])).toMatchObject({ code: 1 });
 
+    expect(await of('pauses', 'create', 'agent:reader', '--reason', 'Loops', '--for', '8h')).toMatch(
+      /^agent:reader is paused until \d{4}-/,
+    );
+    await of('pauses', 'create', 'label:team=growth', '--reason', 'Month is spent');
+    expect(await of('pauses', 'list')).toMatch(/^pau_\w+ +label:team=growth +.* +Month is spent$/m);
+    expect(await of('pauses', 'end', 'agent:reader')).toBe('agent:reader is resumed.\n');
+    expect(await cli.run(['pauses', 'end', 'agent:reader', '-w', slug])).toMatchObject({ code: 1 });
+    expect(await cli.run(['pauses', 'create', 'reader', '--reason', 'x', '-w', slug])).toMatchObject({ code: 3 });
+
     expect(await of('channels', 'test', 'Hook')).toMatch(/^The destination of Hook answered 2\d\d\.$/m);
     const id = alerts[0]?.id ?? '';
     expect(await of('alerts', 'ack', id)).toBe(`${id} is acknowledged.\n`);

@@ -12,11 +12,13 @@ import { createBudgetSource } from './domain/budget.source.ts';
 import { createBudgetUseCases } from './domain/budget.use-cases.ts';
 import { createAgentSource, createPlanSource, createWorkspaceSource } from './domain/daily-budget.sources.ts';
 import { createDailyBudgetUseCases } from './domain/daily-budget.use-cases.ts';
+import { createPauseUseCases } from './domain/pause.use-cases.ts';
 import { createPlanUseCases } from './domain/plan.use-cases.ts';
 import { createBudgetsHandlers } from './grpc/budgets.handlers.ts';
 import { createBudgetRoutes } from './http/budget.routes.ts';
 import { createDailyBudgetRoutes } from './http/daily-budget.routes.ts';
 import { createHistoryRoutes } from './http/history.routes.ts';
+import { createPauseRoutes } from './http/pause.routes.ts';
 import { createPlanRoutes } from './http/plan.routes.ts';
 import { createPriceList } from './prices/price.list.ts';
 import { createPriceRoutes } from './prices/price.routes.ts';
@@ -25,6 +27,7 @@ import { createTableList } from './prices/table.list.ts';
 import { createBudgetStore } from './store/budget.store.ts';
 import { createDailyBudgetStore } from './store/daily-budget.store.ts';
 import { createHistoryStore } from './store/history.store.ts';
+import { createPauseStore } from './store/pause.store.ts';
 import { createPlanStore } from './store/plan.store.ts';
 
 export type BudgetsDeps = DataServiceDeps<BudgetsConfig>;
@@ -44,6 +47,7 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
     daily: createDailyBudgetStore(connection, history, trail),
     plans: createPlanStore(connection, history, trail),
     prices: createPriceStore(connection, trail, clock),
+    pauses: createPauseStore(connection, trail),
   };
   const agents = createAgentDirectory(identity);
   const budgets = createBudgetUseCases({
@@ -54,6 +58,7 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
   });
   const dailyBudgets = createDailyBudgetUseCases({ store: stores.daily, agents, clock });
   const plans = createPlanUseCases({ store: stores.plans, clock });
+  const pauses = createPauseUseCases({ store: stores.pauses, clock });
   const http = createHttpServer({
     ...base,
     routes: [
@@ -61,6 +66,7 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
       ...createPlanRoutes(stores.plans, plans),
       ...createHistoryRoutes(history),
       ...createBudgetRoutes(budgets),
+      ...createPauseRoutes(pauses),
       ...createPriceRoutes({
         store: stores.prices,
         overrides: createPriceList(stores.prices),
@@ -68,7 +74,7 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
       }),
     ],
   });
-  const grpc = createGrpcServer({ ...base, services: [createBudgetsHandlers(stores)] });
+  const grpc = createGrpcServer({ ...base, services: [createBudgetsHandlers({ ...stores, pauses })] });
   // Identity is not required to be ready: without it, only the calls about agents fail.
   return assembleService({ ...base, parts: [mongo, identity, trail.outbox], grpc, http });
 }

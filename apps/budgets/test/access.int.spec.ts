@@ -49,6 +49,30 @@ describe.each([
   });
 });
 
+const PAUSE_BODY = { scope: 'agent', value: 'planner', reason: 'Loops' };
+
+describe.each([
+  ['get', '', undefined],
+  ['post', '', PAUSE_BODY],
+  ['delete', '/pau_1', undefined],
+] as const)('%s /api/v1/pauses%s', (method, below, body) => {
+  it(method === 'get' ? 'is for every member' : 'needs an admin, and changes nothing for members', async () => {
+    const tenantId = newTenant();
+    const { status } = await budgets.callPauses(method, tenantId, below, { role: 'member', body });
+    expect(status).toBe(method === 'get' ? 200 : 403);
+    expect(await budgets.listPauses(tenantId)).toEqual([]);
+  });
+
+  it('refuses a missing and a forged caller', async () => {
+    const tenantId = newTenant();
+    const owner = { userId: 'user_1', tenantId, role: 'owner' as const };
+    const forged = await signCallerToken('another-secret-with-enough-bytes-in-it', 'budgets', owner);
+    for (const token of [null, forged]) {
+      expect((await budgets.callPauses(method, tenantId, below, { token, body })).status).toBe(401);
+    }
+  });
+});
+
 const BUDGET_BODY = { name: 'B', selector: {}, period: { kind: 'day' }, limit_micros: 5 };
 
 describe.each([

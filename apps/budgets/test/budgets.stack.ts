@@ -85,6 +85,10 @@ export function useBudgets(mongo: TestMongo, database = mongo.newDatabase()) {
   const callPrices = (method: Method, tenantId: TenantId, below: string, options: CallOptions = {}) =>
     callPath(method, tenantId, `/api/v1/prices${below}`, options);
 
+  /** Makes a call to `below`, a path under `/api/v1/pauses`. */
+  const callPauses = (method: Method, tenantId: TenantId, below: string, options: CallOptions = {}) =>
+    callPath(method, tenantId, `/api/v1/pauses${below}`, options);
+
   async function callPath(method: Method, tenantId: TenantId, path: string, options: CallOptions): Promise<Response> {
     const { role = 'owner', userId = 'user_1', body } = options;
     const { token = await signCallerToken(CALLER_TOKEN_SECRET, 'budgets', { userId, tenantId, role }) } = options;
@@ -110,6 +114,7 @@ export function useBudgets(mongo: TestMongo, database = mongo.newDatabase()) {
     call,
     callBudgets,
     callPrices,
+    callPauses,
     list,
     put,
     setDaily: (tenantId: TenantId, below: string, micros: unknown) =>
@@ -118,6 +123,7 @@ export function useBudgets(mongo: TestMongo, database = mongo.newDatabase()) {
       client.getBudgets({ tenantId, agentIds, planKeys }),
     listBudgets: (tenantId: string) => client.listBudgets({ tenantId }),
     listActiveBudgets: async (tenantId: string) => (await client.listActiveBudgets({ tenantId })).budgets,
+    listPauses: async (tenantId: string) => (await client.listActiveBudgets({ tenantId })).pauses,
     listPrices: (tenantId: string, after = 0) => client.listPrices({ tenantId, after }),
     collection: (name: string) => mongo.connection.useDb(database).collection(name),
     ready: () => service.ready?.(),

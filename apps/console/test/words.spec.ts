@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Api } from '@tollkeeper/client';
 import { alertLine, evaluationLine } from '../web/src/text/alerts.ts';
-import { budgetBlocker, budgetName } from '../web/src/text/budget-words.ts';
+import { blockerName, budgetBlocker, budgetName } from '../web/src/text/budget-words.ts';
+import { pauses } from '../web/src/text/pauses.ts';
 import { counted } from '../web/src/text/plurals.ts';
 import { ruleLine } from '../web/src/text/rules.ts';
 import { text } from '../web/src/text/index.ts';
@@ -189,6 +190,25 @@ describe('a call that a budget blocked', () => {
     expect(budgetName(call({ budget_name: 'Agent research' }))).toBeUndefined();
     for (const scope of ['budget', 'constructor']) expect(budgetName(call({ scope }))).toBeUndefined();
     expect([budgetBlocker(call({})), budgetBlocker(call(team))]).toEqual(['agent budget', 'budget']);
+  });
+});
+
+describe('a pause', () => {
+  it.each([
+    ['agent', 'planner', 'Agent planner'],
+    ['key', 'abcdefghijklmnop', 'Workspace key abcdefghijklmnop'],
+    ['label:team', 'growth', 'Label team: growth'],
+    ['region', 'eu', 'region eu'],
+  ])('of %s %s says what it is: %s', (scope, value, name) => {
+    expect(pauses.nameOf({ scope, value })).toBe(name);
+  });
+
+  it('explains a blocked call instead of a budget', () => {
+    const paused = { code: 'paused', pause_reason: 'Loops', scope: 'agent', requested_micros: 1, spent_micros: 0 };
+    const call = { ...paused, daily_budget_usd_micros: 0 } as Api.BudgetBlocked;
+    expect([budgetBlocker(call), blockerName(call)]).toEqual(['pause', 'Loops']);
+    expect(text.blocked.budgetWhy(call)).toBe('The calls were paused: Loops');
+    expect(text.blocked.budgetUnblock(call)).toMatch(/^Wait until the pause ends, or ask an owner or admin/);
   });
 });
 

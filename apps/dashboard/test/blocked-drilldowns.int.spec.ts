@@ -100,3 +100,14 @@ describe.each([
     expect(await statusOf(tenantId, '?run_id=run-z')).toBe(404);
   });
 });
+
+it('calls that a pause blocked have its id and its reason, and no budget', async () => {
+  const tenantId = newTenant();
+  const paused = { code: 'paused', pause_id: 'pau_1', pause_reason: 'Loops since 14:00' };
+  await dashboard.report(tenantId, [budgetBlocked(today, { ...paused, daily_budget_usd_micros: 0, spent_micros: 0 })]);
+  const { items, total } = (await dashboard.get(tenantId, '/budget-blocked?range=1m')).body;
+  expect([total, items]).toEqual([1, [expect.objectContaining(paused)]]);
+  expect(items[0]).not.toHaveProperty('budget_id');
+  const { body } = await dashboard.get(tenantId, `/budget-blocked/details?event_id=${items[0].event_id}`);
+  expect(body.event).toMatchObject(paused);
+});

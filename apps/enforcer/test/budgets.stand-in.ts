@@ -3,6 +3,7 @@ import {
   budgetsRequests,
   budgetsService,
   type BudgetsServiceDefinition,
+  type PauseMessage,
   type PriceMessage,
 } from '@tollkeeper/contracts';
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
@@ -22,6 +23,7 @@ interface StandInBudgets {
   plans: Map<string, StandInPlan>;
   budgets: StandInBudget[];
   prices: PriceMessage[];
+  pauses: PauseMessage[];
 }
 
 /** An active budget. */
@@ -47,7 +49,10 @@ export function createBudgetsStandIn(logger: Logger) {
   function of(tenantId: string): StandInBudgets {
     const present = workspaces.get(tenantId);
     if (present !== undefined) return present;
-    const made: StandInBudgets = { daily: null, agents: new Map(), plans: new Map(), budgets: [], prices: [] };
+    const made: StandInBudgets = {
+      ...{ daily: null, agents: new Map(), plans: new Map() },
+      ...{ budgets: [], prices: [], pauses: [] },
+    };
     workspaces.set(tenantId, made);
     return made;
   }
@@ -94,7 +99,8 @@ export function createBudgetsStandIn(logger: Logger) {
     async listActiveBudgets({ tenantId }) {
       if (state.down) throw new AppError('internal', 'The budgets service failed.');
       await state.hold;
-      return { budgets: of(tenantId).budgets.map(({ id, ...budget }) => ({ ...COMMON, name: id, ...budget, id })) };
+      const { budgets, pauses } = of(tenantId);
+      return { budgets: budgets.map(({ id, ...budget }) => ({ ...COMMON, name: id, ...budget, id })), pauses };
     },
     async listPrices({ tenantId }) {
       if (state.down) throw new AppError('internal', 'The budgets service failed.');
@@ -122,6 +128,9 @@ export function createBudgetsStandIn(logger: Logger) {
     },
     setBudgets(tenantId: TenantId, ...budgets: StandInBudget[]) {
       of(tenantId).budgets = budgets;
+    },
+    setPauses(tenantId: TenantId, ...pauses: PauseMessage[]) {
+      of(tenantId).pauses = pauses;
     },
     setPrices(tenantId: TenantId, ...prices: PriceMessage[]) {
       of(tenantId).prices = prices;

@@ -51,6 +51,7 @@ describe('what a service gets', () => {
     budgets: ['x-tollkeeper-caller'],
     'budget-list': ['x-tollkeeper-caller'],
     prices: ['x-tollkeeper-caller'],
+    pauses: ['x-tollkeeper-caller'],
     repricing: ['x-tollkeeper-caller'],
     reconciliations: ['x-tollkeeper-caller'],
     workspaces: ['x-tollkeeper-caller'],

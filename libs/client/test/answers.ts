@@ -35,6 +35,9 @@ export const GRANTED: Api.GrantedCall = { decision: 'allowed', reservation: RESE
 
 export const DENIED: Api.DeniedCall = {
   decision: 'denied',
-  denial: { ...LIMITED, requested_micros: 700, message: 'The daily budget of agent-a is used up.' },
+  denial: {
+    ...{ ...LIMITED, code: 'budget_exceeded', requested_micros: 700 },
+    message: 'The daily budget of agent-a is used up.',
+  },
   limits: [LIMIT],
 };

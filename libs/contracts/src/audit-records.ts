@@ -25,6 +25,8 @@ export const AUDIT_ACTIONS = [
   'plan.update',
   'plan.delete',
   'price.set',
+  'pause.create',
+  'pause.end',
   'repricing.create',
   'reconciliation.create',
   'key.create',

@@ -111,7 +111,7 @@ export const readEventRecords = {
   ),
   'budget.blocked': recordOf(
     z.literal('budget.blocked'),
-    z.object({ ...budgetBlockedData.shape, labels, scope: z.string() }),
+    z.object({ ...budgetBlockedData.shape, labels, scope: z.string(), code: z.string().optional() }),
   ),
   'budget.threshold_reached': recordOf(
     z.literal('budget.threshold_reached'),

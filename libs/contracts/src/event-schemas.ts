@@ -21,6 +21,19 @@ export const limitOfBudget = {
 };
 const ofBudget = z.object(limitOfBudget).partial().shape;
 
+/** Why calls are denied. A pause denies them as a limit of 0 does. */
+export const DENIAL_CODES = ['budget_exceeded', 'paused'] as const;
+export type DenialCode = (typeof DENIAL_CODES)[number];
+
+/** What a denial says besides its limit. */
+export const denialCause = {
+  code: z.enum(DENIAL_CODES).meta({
+    description: '`paused`: an owner or admin has paused these calls. `budget_exceeded`: a limit is used up',
+  }),
+  pause_id: identifier.optional().meta({ description: 'The pause', example: 'pau_4fG0aZ8kQ2mN6pR1tV5x' }),
+  pause_reason: boundedText(1000).optional().meta({ description: 'Why the calls are paused, for a person' }),
+};
+
 /** Maximum number of blocked calls in one event. */
 const MAX_BLOCKED_COUNT = 1_000_000;
 const BLOCKED_COUNT = `must be a whole number from 1 to ${MAX_BLOCKED_COUNT}`;
@@ -41,6 +54,7 @@ export const budgetBlockedData = z.strictObject({
   provider: providerName.optional(),
   labels: labels.optional(),
   ...ofBudget,
+  ...z.object(denialCause).partial().shape,
 });
 
 export const guardBlockedData = z.strictObject({

@@ -13,7 +13,16 @@ export * from './call-ids.ts';
 export * from './channel-records.ts';
 export * from './cursor.ts';
 export * from './event-record.ts';
-export { budgetPercent, eventType, isOwnType, type KnownEventType, limitOfBudget } from './event-schemas.ts';
+export {
+  budgetPercent,
+  DENIAL_CODES,
+  type DenialCode,
+  denialCause,
+  eventType,
+  isOwnType,
+  type KnownEventType,
+  limitOfBudget,
+} from './event-schemas.ts';
 export * from './events.ts';
 export * from './intake-paths.ts';
 export * from './log-records.ts';

@@ -31,7 +31,8 @@ const channelIds = asked.pipe(z.array(identifier));
 const sha256 = z
   .instanceof(Buffer)
   .refine((bytes) => bytes.length === SHA256_BYTES, `must be a SHA-256 of ${SHA256_BYTES} bytes`);
-const keyId = z.string().regex(/^[0-9A-Za-z]{16}$/, 'must be 16 characters of A-Z a-z 0-9');
+/** The id of a workspace key. */
+export const keyId = z.string().regex(/^[0-9A-Za-z]{16}$/, 'must be 16 characters of A-Z a-z 0-9');
 
 /** Bounds of what is kept of a report, in characters and entries. */
 export const MAX_REPORT_TEXT = 128;

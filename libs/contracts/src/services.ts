@@ -23,6 +23,7 @@ export type { RateLimitDescriptor__Output as DescriptorMessage } from './gen/env
 export type { RateLimitRequest__Output as RateLimitRequestMessage } from './gen/envoy/service/ratelimit/v3/RateLimitRequest.ts';
 export type { RateLimitResponse as RateLimitResponseMessage } from './gen/envoy/service/ratelimit/v3/RateLimitResponse.ts';
 export type { Budget as BudgetMessage } from './gen/tollkeeper/budgets/v1/Budget.ts';
+export type { Pause as PauseMessage } from './gen/tollkeeper/budgets/v1/Pause.ts';
 export type { Price as PriceMessage } from './gen/tollkeeper/budgets/v1/Price.ts';
 export type { Settlement as SettlementMessage } from './gen/tollkeeper/dashboard/v1/Settlement.ts';
 export type { BudgetRisk__Output as BudgetRiskMessage } from './gen/tollkeeper/enforcer/v1/BudgetRisk.ts';

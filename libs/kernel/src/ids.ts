@@ -22,7 +22,8 @@ export type IdPrefix =
   | 'run'
   | 'stl'
   | 'aud'
-  | 'rep';
+  | 'rep'
+  | 'pau';
 
 /** Random bytes in stock, each used once: to ask for those of every id separately takes ten times as long. */
 const stock = new Uint8Array(4_096);

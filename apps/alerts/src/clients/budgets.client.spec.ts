@@ -26,6 +26,7 @@ function reading(period = MONTH) {
             { ...each, selector: { model: 'claude-*', agent: undefined, labels: NO_LABELS! } },
             { ...one, selector: { labels: OF_ZOE! } },
           ],
+          pauses: [],
         }),
       },
       identity: { getWorkspace: async () => ({ workspace: WORKSPACE }) },

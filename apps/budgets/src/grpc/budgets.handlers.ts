@@ -2,6 +2,8 @@ import { budgetsRequests, budgetsService } from '@tollkeeper/contracts';
 import { type GrpcService, grpcService } from '@tollkeeper/grpc';
 import { type Budget, type BudgetStore, toldAt } from '../domain/budget.ts';
 import { type DailyBudget, type DailyBudgetStore, isSet, type SetAgentBudget } from '../domain/daily-budget.ts';
+import type { Pause } from '../domain/pause.ts';
+import type { PauseUseCases } from '../domain/pause.use-cases.ts';
 import type { Plan, PlanStore } from '../domain/plan.ts';
 import type { OwnPrice, PriceStore } from '../prices/price.ts';
 
@@ -14,10 +16,11 @@ export interface BudgetsHandlersDeps {
   daily: DailyBudgetStore;
   plans: PlanStore;
   prices: PriceStore;
+  pauses: Pick<PauseUseCases, 'list'>;
 }
 
 /** The handlers of budgets.proto. */
-export function createBudgetsHandlers({ budgets, daily, plans, prices }: BudgetsHandlersDeps): GrpcService {
+export function createBudgetsHandlers({ budgets, daily, plans, prices, pauses }: BudgetsHandlersDeps): GrpcService {
   return grpcService(budgetsService, budgetsRequests, {
     async getBudgets({ tenantId, agentIds, planKeys }) {
       const [ofWorkspace, ofAgents, ofPlans] = await Promise.all([
@@ -38,8 +41,9 @@ export function createBudgetsHandlers({ budgets, daily, plans, prices }: Budgets
     },
 
     async listActiveBudgets({ tenantId }) {
-      const active = (await budgets.list(tenantId)).filter(({ isActive }) => isActive);
-      return { budgets: active.map(toBudgetMessage) };
+      const [all, paused] = await Promise.all([budgets.list(tenantId), pauses.list(tenantId)]);
+      const active = all.filter(({ isActive }) => isActive);
+      return { budgets: active.map(toBudgetMessage), pauses: paused.map(toPauseMessage) };
     },
 
     async listPrices({ tenantId, after }) {
@@ -73,6 +77,11 @@ function toBudgetMessage(budget: Budget) {
     denies: action === 'deny',
     tellAt: [...toldAt(budget)],
   };
+}
+
+function toPauseMessage({ id, scope, value, reason, pausedBy, createdAt, until }: Pause) {
+  const times = { createdAt: createdAt.getTime(), until: until.getTime() };
+  return { id, scope, value, reason, pausedBy: pausedBy.name, ...times };
 }
 
 function toPriceMessage({ id, provider, model, validFrom, microsPerMillion }: OwnPrice) {

@@ -14,7 +14,7 @@ function arrange() {
       await state.answers.promise;
       return { agents: [], plans: [{ planKey: `plan ${asked.length}`, dailyBudgetUsdMicros: 1, isActive: true }] };
     },
-    listActiveBudgets: async () => ({ budgets: [] }),
+    listActiveBudgets: async () => ({ budgets: [], pauses: [] }),
   });
   return { asked, state, list };
 }

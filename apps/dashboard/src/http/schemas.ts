@@ -1,4 +1,5 @@
 import {
+  denialCause,
   identifier,
   LABEL_NAME,
   labelName,
@@ -366,6 +367,9 @@ export const budgetBlockedFields = z.object({
   }),
   // Producers of earlier releases do not name the budget.
   ...z.object(limitOfBudget).partial().shape,
+  ...denialCause,
+  // A newer enforcer may have further ones.
+  code: z.string().optional().meta({ description: denialCause.code.meta()?.description, example: 'paused' }),
 });
 
 export const guardBlockedFields = z.object({ ...blockedFields, guard: z.string(), reason: z.string() });

@@ -1,16 +1,16 @@
+import type { DenialCode } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
 import type { Decision } from '../domain/enforcement.ts';
 import type { Denial } from '../domain/limit.ts';
+import { denialCodeOf } from '../domain/pause.ts';
 import type { Reservation } from '../domain/reservation.ts';
 
 /** The APIs in whose format a caller may expect errors. */
 export const ERROR_FORMATS = ['openai', 'anthropic'] as const;
 export type ErrorFormat = (typeof ERROR_FORMATS)[number];
 
-const BODIES: Record<ErrorFormat, (message: string) => object> = {
-  openai: (message) => ({
-    error: { message, type: 'budget_exceeded', param: null, code: 'budget_exceeded' },
-  }),
+const BODIES: Record<ErrorFormat, (message: string, code: DenialCode) => object> = {
+  openai: (message, code) => ({ error: { message, type: code, param: null, code } }),
   anthropic: (message) => ({ type: 'error', error: { type: 'rate_limit_error', message } }),
 };
 
@@ -31,7 +31,7 @@ export function deniedAnswer(denial: Denial, format: ErrorFormat, now: number): 
       'x-ratelimit-remaining': String(denial.remainingMicros),
       'x-ratelimit-reset': resetSeconds,
     },
-    body: JSON.stringify(BODIES[format](denial.message)),
+    body: JSON.stringify(BODIES[format](denial.message, denialCodeOf(denial))),
   };
 }
 

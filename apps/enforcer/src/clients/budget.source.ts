@@ -1,16 +1,17 @@
-import { type BudgetEach, type BudgetsServiceDefinition, grantableMicros } from '@tollkeeper/contracts';
+import { type BudgetEach, type BudgetsServiceDefinition, grantableMicros, toPauseScope } from '@tollkeeper/contracts';
 import { createQuestions, type GrpcClient, isUnimplemented } from '@tollkeeper/grpc';
 import { type BudgetPeriod, CALENDAR_PERIODS, type TenantId } from '@tollkeeper/kernel';
 import { createSparingWarner, type Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import { type ActiveBudget, type ActiveBudgets, createActiveBudgets } from '../domain/active.budgets.ts';
+import { createPauses, type Pause } from '../domain/pause.ts';
 import type { BudgetSource } from '../domain/peers.ts';
 import { unavailable } from './limit.questions.ts';
 
 /** How long an answer is used, from its question on. With the deadline, a changed budget applies within 2 s. */
 const FRESH_MS = 1_500;
 const DEADLINE_MS = 200;
-/** For the cache, in which each workspace counts as a further budget. */
+/** For the cache, in which each workspace and each pause counts as a further budget. */
 const MAX_KNOWN_BUDGETS = 20_000;
 
 export interface BudgetSourceDeps {
@@ -24,7 +25,7 @@ export interface BudgetSourceDeps {
 export function createBudgetSource({ budgets, logger, now }: BudgetSourceDeps): BudgetSource {
   const known = new LRUCache<TenantId, ActiveBudgets>({
     maxSize: MAX_KNOWN_BUDGETS,
-    sizeCalculation: ({ all }: ActiveBudgets) => 1 + all.length,
+    sizeCalculation: ({ all, pauses }: ActiveBudgets) => 1 + all.length + pauses.count,
   });
   const questions = createQuestions(ask, now);
   const warn = createSparingWarner(logger, now, 'budgets does not answer; the last known budgets stay in force');
@@ -41,7 +42,8 @@ export function createBudgetSource({ budgets, logger, now }: BudgetSourceDeps): 
       });
     const found = answer?.budgets ?? [];
     const unknown = found.filter((each) => toActiveBudget(each).length === 0).map(meterOf);
-    const complete = { unknown, isCertain: answer !== null };
+    const pauses = createPauses((answer?.pauses ?? []).flatMap(toPause));
+    const complete = { unknown, isCertain: answer !== null, pauses };
     known.set(tenantId, createActiveBudgets(found.flatMap(toActiveBudget), at, complete));
   }
 
@@ -95,6 +97,12 @@ function toActiveBudget(message: Answer['budgets'][number]): ActiveBudget[] {
       overrides: overrides ?? null,
     },
   ];
+}
+
+/** A pause of a newer version of budgets is left out: this version cannot apply it. */
+function toPause({ scope, ...pause }: Answer['pauses'][number]): Pause[] {
+  const known = toPauseScope(scope);
+  return known === null ? [] : [{ ...pause, scope: known }];
 }
 
 function meterOf({ id, generation }: Answer['budgets'][number]): string {

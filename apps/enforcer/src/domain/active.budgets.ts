@@ -10,6 +10,7 @@ import type { BudgetPeriod } from '@tollkeeper/kernel';
 import { digestOf } from './journal.ts';
 import type { BudgetLimit, LimitOfBudget } from './limit.ts';
 import type { Metering } from './metering.ts';
+import { NO_PAUSES, type Pauses } from './pause.ts';
 
 /** A budget that owners made, with a selector and a period. */
 export interface ActiveBudget extends Omit<LimitOfBudget, 'value'> {
@@ -33,6 +34,7 @@ export interface ActiveBudgets {
   knows(meter: string): boolean;
   /** Whether meters of other budgets may be forgotten. Not if budgets was too old to answer. */
   readonly isCertain: boolean;
+  readonly pauses: Pauses;
 }
 
 /** What is known of budgets besides those that this version can apply. */
@@ -40,6 +42,7 @@ interface Completeness {
   /** The meters of budgets of a newer version. */
   unknown?: readonly string[];
   isCertain?: boolean;
+  pauses?: Pauses;
 }
 
 const NO_LIMITS: readonly BudgetLimit[] = [];
@@ -47,7 +50,7 @@ const NO_LIMITS: readonly BudgetLimit[] = [];
 export function createActiveBudgets(
   found: readonly ActiveBudget[],
   askedAt: number,
-  { unknown = [], isCertain = true }: Completeness = {},
+  { unknown = [], isCertain = true, pauses = NO_PAUSES }: Completeness = {},
 ): ActiveBudgets {
   /** The values that other budgets take over, by the id of the budget that would have them. */
   const taken = new Map<string, ActiveBudget[]>();
@@ -68,7 +71,7 @@ export function createActiveBudgets(
   }
 
   return {
-    ...{ all, askedAt, isCertain },
+    ...{ all, askedAt, isCertain, pauses },
     knows: (meter) => byMeter.has(meter) || unknown.includes(meter),
     limitsFor(call, at, meters) {
       let limits: BudgetLimit[] | undefined;

@@ -140,11 +140,12 @@ export function createDenialReporter({ append, clock, onUnreported }: DenialRepo
   };
 }
 
-/** Includes the end of the period, so that an event never reports denials of two periods. */
+/** Includes the end of the period, so that an event never reports denials of two periods, nor of two pauses. */
 function keyOf({ agentId, planKey, keyId, labels }: DeniedRequest, denial: Denial): string {
-  const { scope, scopeId, limitMicros, period, budget } = denial;
+  const { scope, scopeId, limitMicros, period, budget, pause } = denial;
   const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([agentId, planKey, keyId, sorted, scope, scopeId, budget?.value, limitMicros, period.end]);
+  const whose = [scope, scopeId, budget?.value, limitMicros, period.end, pause?.id];
+  return JSON.stringify([agentId, planKey, keyId, sorted, ...whose]);
 }
 
 /** The denial by a budget, whichever of its values it was for. */

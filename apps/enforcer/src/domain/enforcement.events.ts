@@ -46,7 +46,7 @@ export function budgetBlocked(
     spent_micros: denial.spentMicros,
     held_micros: denial.heldMicros,
     daily_budget_usd_micros: denial.limitMicros,
-    ...budgetIn(denial),
+    ...causeIn(denial),
     ...(planKey !== null && { plan_key: planKey }),
     ...(requestIds.length > 1 && { count: requestIds.length }),
     ...(model !== null && { model }),
@@ -148,6 +148,12 @@ export function thresholdReached(tenantId: TenantId, reached: ThresholdReached, 
   const whose = reached.budget === undefined ? [scope, scopeId] : [reached.budget.meter, reached.budget.value];
   const id = `thr_${digestOf(tenantId, start, ...whose, percent)}`;
   return event('budget.threshold_reached', id, { at: Math.min(at, period.end - 1), data });
+}
+
+/** A pause is no budget, so its event names none. */
+function causeIn(denial: Denial) {
+  const { pause } = denial;
+  return pause === undefined ? budgetIn(denial) : { code: 'paused', pause_id: pause.id, pause_reason: pause.reason };
 }
 
 /** The budget of a limit in an event. */

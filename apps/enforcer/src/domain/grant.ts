@@ -7,6 +7,7 @@ import { type Day, type Hold, keys, type OpOf, REQUEST_ID_MS, saidOf } from './j
 import { accountsOf, applyOp, EMPTY_ACCOUNT, hasRoomFor, type Ledger } from './ledger.ts';
 import type { Denial, Limit, LimitRow } from './limit.ts';
 import { hasRoom, leastRemaining, rowsOf, toDenial } from './limit.rows.ts';
+import { type Pause, pausedDenial } from './pause.ts';
 import type { ReservationRequest } from './reservation.ts';
 
 /** Maximum number of open reservations and leases of a workspace. They stay in memory while it is busy. */
@@ -22,6 +23,8 @@ export interface Applying {
   /** The labels of its agent, which override those of the call. */
   ofAgent: Labels;
   limits: readonly Limit[];
+  /** Set if its calls are paused. */
+  pause?: Pause | null;
 }
 
 /** What requests for reservations and leases have in common. */
@@ -53,7 +56,8 @@ type Denied = { decision: 'denied'; denial: Denial; limits: LimitRow[] };
 
 /**
  * Grants or denies: a grant needs `posted + held + amount ≤ limit` for each limit that applies. A repeated request gets
- * its existing hold. A denial is decided on the newest ledger and changes nothing.
+ * its existing hold, and a paused one is denied whatever the limits. A denial is decided on the newest ledger and
+ * changes nothing.
  */
 export function decideGrant<Allowed>(
   request: GrantRequest,
@@ -63,6 +67,7 @@ export function decideGrant<Allowed>(
 ): Decided<Allowed | Denied> {
   const { now, tenantId } = context;
   const { neededMicros } = kind;
+  const { pause = null } = request;
   const id = kind.idOf(tenantId, request.requestId);
   const day = findDay(ledger, now);
   if (day === undefined) throw new Error('The running day is not open');
@@ -78,15 +83,16 @@ export function decideGrant<Allowed>(
   const refusal = contradiction ?? refusalOf(ledger, day, request, neededMicros, now);
   // The journal refuses a second grant under the same key, but decisions that append nothing must look first. Each look
   // also reads the newest entries, so a denial is decided on these.
-  if (blocking !== undefined || refusal !== null || kind.isDry || context.find(keys.grant(id)) !== undefined) {
+  const isDenied = pause !== null || blocking !== undefined;
+  if (isDenied || refusal !== null || kind.isDry || context.find(keys.grant(id)) !== undefined) {
     const before = findHold(ledger, id, context);
     if ('needs' in before) return before;
     if (!('none' in before)) return repeat(before);
   }
   if (contradiction !== null) return { refusal: contradiction };
-  if (blocking !== undefined) {
-    return { ops: [], answer: { decision: 'denied', denial: toDenial(blocking, neededMicros), limits: rows } };
-  }
+  const denial =
+    pause !== null ? pausedDenial(pause, tenantId, neededMicros) : blocking && toDenial(blocking, neededMicros);
+  if (denial !== undefined) return { ops: [], answer: { decision: 'denied', denial, limits: rows } };
   if (refusal !== null) return { refusal };
   if (kind.isDry) return { ops: [], answer: kind.allow(null, rows, now) };
 

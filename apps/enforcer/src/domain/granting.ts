@@ -18,7 +18,7 @@ export interface GrantingDeps {
   agents: AgentRegistrar;
   agentLabels: AgentLabelSource;
   clock: Clock;
-  onDecision: (decision: 'allowed' | 'denied') => void;
+  onDecision: (decision: 'allowed' | 'denied' | 'paused') => void;
   /** Called for each request that is refused because its workspace has reached a maximum. */
   onUsedUp: (tenantId: TenantId, what: UsedUp) => void;
 }
@@ -69,8 +69,10 @@ export function createGranting(deps: GrantingDeps) {
       const labels = labelsOf({ pinned, ofAgent, labels: request.labels });
       const call = budgetedCall({ ...request, keyId, labels });
       const decided = (active: ActiveBudgets) => {
-        const all = [...daily, ...active.limitsFor(call, clock())];
-        return submit(tenantId, { ...toAsk({ ...request, keyId, pinned, ofAgent, limits: all }, active), deadline });
+        const now = clock();
+        const limits = [...daily, ...active.limitsFor(call, now)];
+        const applying = { keyId, pinned, ofAgent, limits, pause: active.pauses.of(call, now) };
+        return submit(tenantId, { ...toAsk({ ...request, ...applying }, active), deadline });
       };
       return { decision: await withNewestBudgets(budgets, tenantId, decided, budgetsNow), labels };
     };
@@ -79,7 +81,7 @@ export function createGranting(deps: GrantingDeps) {
       throw error;
     });
     if (isDry) return decision;
-    deps.onDecision(decision.decision);
+    deps.onDecision(decision.decision === 'denied' && decision.denial.pause ? 'paused' : decision.decision);
     if (decision.decision === 'allowed') agents.seen(tenantId, request.agentId);
     else await denials.report(tenantId, { ...toDenied(request), keyId, labels }, decision.denial);
     return decision;

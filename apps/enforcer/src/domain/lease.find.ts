@@ -1,8 +1,8 @@
 import { AppError } from '@tollkeeper/kernel';
 import { type Context, findHold, type Found, type Needs, NONE } from './decision.ts';
-import { type Hold, isLeaseId } from './journal.ts';
+import { endOf, type Hold, isLeaseId, type OpOf } from './journal.ts';
 import type { FoundHold } from './grant.ts';
-import type { Ledger } from './ledger.ts';
+import { applyOp, type Ledger } from './ledger.ts';
 import type { Lease } from './lease.ts';
 
 export function findLease(ledger: Ledger, id: string, context: Context): Found | { needs: Needs } {
@@ -30,6 +30,13 @@ export function toLease(found: FoundHold, now: number): Lease {
     expiresAt: end.expiresAt,
     expiresInMs: isOpen ? hold.expiresAt - now : 0,
   };
+}
+
+/** Frees what is left of an open lease. `lease` is the lease as it was. */
+export function returnOf(ledger: Ledger, hold: Hold, lease: Lease): { op: OpOf<'release'>; lease: Lease } {
+  const op = { op: 'release' as const, ...endOf(hold) };
+  applyOp(ledger, op);
+  return { op, lease: { ...lease, state: 'returned', leftMicros: 0, expiresInMs: 0 } };
 }
 
 export const noSuchLease = () =>

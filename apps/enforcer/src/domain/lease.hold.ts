@@ -5,8 +5,9 @@ import { accountIn, findPeriod } from './budget.period.ts';
 import { findDay } from './day.ts';
 import { type Ask, type Decided, NEWEST } from './decision.ts';
 import { type Applying, labelsOf, reused } from './grant.ts';
-import { endOf, type Hold, keys, type Op } from './journal.ts';
-import { findLease, leaseHold, noSuchLease, toLease } from './lease.find.ts';
+import { type Hold, keys, type Op } from './journal.ts';
+import { findLease, leaseHold, noSuchLease, returnOf, toLease } from './lease.find.ts';
+import { isPaused } from './lease.settle.ts';
 import type { Lease, RenewalRequest } from './lease.ts';
 import { lastEnd, type LeasePlace, shareOf } from './lease.size.ts';
 import { applyOp, hasRoomFor, type Ledger } from './ledger.ts';
@@ -55,9 +56,7 @@ export function returnLease(id: string, cause?: Cause): Ask<Lease> {
       if ('none' in found) return { refusal: noSuchLease() };
       const lease = toLease(found, context.now);
       if (!('hold' in found)) return { ops: [], answer: lease };
-      const op: Op = { op: 'release', ...endOf(found.hold) };
-      applyOp(ledger, op);
-      const answer: Lease = { ...lease, state: 'returned', leftMicros: 0, expiresInMs: 0 };
+      const { op, lease: answer } = returnOf(ledger, found.hold, lease);
       if (cause === undefined) return { ops: [op], answer };
       const target = { type: 'lease', id, name: lease.agentId };
       const changes = [
@@ -78,7 +77,8 @@ interface Renewing extends Pick<Applying, 'keyId' | 'pinned' | 'ofAgent'> {
 
 /**
  * Makes a lease larger, up to its share of the limits, and longer. It never gets smaller, nor ends sooner. Nothing
- * changes if its calls would count in other budgets or periods now, or are not possible.
+ * changes if its calls would count in other budgets or periods now, or are not possible. A lease whose calls are paused
+ * is returned.
  */
 export function renewLease(id: string, request: RenewalRequest, applying: Renewing): Ask<Lease> {
   return {
@@ -89,6 +89,10 @@ export function renewLease(id: string, request: RenewalRequest, applying: Renewi
       if ('needs' in found) return found;
       if ('none' in found) return { refusal: noSuchLease() };
       const { now } = context;
+      if ('hold' in found && isPaused(found.hold, applying.budgets, now)) {
+        const { op, lease } = returnOf(ledger, found.hold, toLease(found, now));
+        return { ops: [op], answer: lease };
+      }
       const key = keys.renewal(id, request.requestId);
       const before = context.find(key);
       if (before) return repeated(before, request) ?? { ops: [], answer: toLease(found, now) };

@@ -1,8 +1,8 @@
-import type { ActiveBudgets } from './active.budgets.ts';
+import { type ActiveBudgets, budgetedCall } from './active.budgets.ts';
 import type { Ask } from './decision.ts';
 import type { FoundHold } from './grant.ts';
-import { keys, type Op, type OpOf, type Posting } from './journal.ts';
-import { findLease, leaseHold, noSuchLease, toLease } from './lease.find.ts';
+import { type Hold, keys, type Op, type OpOf, type Posting } from './journal.ts';
+import { findLease, leaseHold, noSuchLease, returnOf, toLease } from './lease.find.ts';
 import type { Lease, LeaseSettlement, SettlementOutcome, SettlementResult } from './lease.ts';
 import { applyOp, type Ledger } from './ledger.ts';
 import { placesOfGrant } from './late.places.ts';
@@ -15,7 +15,8 @@ export type DrawnSpend = Pick<LeaseSettlement, 'settlementId' | 'amountMicros'>;
 
 /**
  * Settles calls from a lease. Each settlement counts once: those that the journal has are left out. What is new is
- * posted in full to the periods of the grant, even if the lease has ended.
+ * posted in full to the periods of the grant, even if the lease has ended. A lease whose calls are paused is returned
+ * afterwards, so that its gateway asks again.
  */
 export function settleLease(
   id: string,
@@ -42,7 +43,10 @@ export function settleLease(
       });
       const { ops } = drawFrom(ledger, found, [...fresh], { budgets, now: context.now });
       const now = 'hold' in found ? { hold: ledger.hold(id)! } : found;
-      return { ops, answer: { lease: toLease(now, context.now), results } };
+      const lease = toLease(now, context.now);
+      if (!('hold' in now) || !isPaused(now.hold, budgets, context.now)) return { ops, answer: { lease, results } };
+      const returned = returnOf(ledger, now.hold, lease);
+      return { ops: [...ops, returned.op], answer: { lease: returned.lease, results } };
     },
   };
 }
@@ -56,6 +60,12 @@ function outcomeOf(id: string, counted: Op): SettlementOutcome {
   if (of === null) return 'unreserved';
   if (of !== id) return 'conflict';
   return counted.op === 'draw' ? 'settled' : 'late';
+}
+
+/** Whether the calls of the lease are paused, as it was granted. */
+export function isPaused(hold: Hold, budgets: ActiveBudgets | undefined, now: number): boolean {
+  // Most workspaces have no pauses, and then the facts of the call are not needed.
+  return budgets !== undefined && budgets.pauses.count > 0 && budgets.pauses.of(budgetedCall(hold), now) !== null;
 }
 
 /** Posts what was settled from a lease, if anything: late if the lease has ended. */

@@ -89,15 +89,16 @@ const WHOSE_DAILY: Record<BudgetScope, (name: string) => string> = {
   plan: (name) => name,
 };
 
-/** The budget of a limit, as answers and events have it. */
-export function budgetOf({ scope, scopeId, budget }: Limit): {
+/** The budget of a limit, as answers and events have it. The limit of a pause is once, until it ends. */
+export function budgetOf({ scope, scopeId, budget, pause }: Limit & Pick<Denial, 'pause'>): {
   id: string;
   name: string;
   value: string | undefined;
   period: BudgetPeriod['kind'];
 } {
   if (budget === undefined) {
-    return { id: dailyBudgetId(scope, scopeId), name: DAILY_NAMES[scope](scopeId), value: undefined, period: 'day' };
+    const period = pause === undefined ? 'day' : 'once';
+    return { id: dailyBudgetId(scope, scopeId), name: DAILY_NAMES[scope](scopeId), value: undefined, period };
   }
   const { name, value, period } = budget;
   return { id: scopeId, name, value: value === '' ? undefined : value, period: period.kind };

@@ -1,5 +1,6 @@
 import type { BudgetEach, BudgetScope } from '@tollkeeper/contracts';
 import type { BudgetPeriod, TimeSpan } from '@tollkeeper/kernel';
+import type { Pause } from './pause.ts';
 
 /** A daily budget that is set. */
 export interface DailyLimit {
@@ -59,8 +60,10 @@ export type LimitRow = Limit & {
 /** Why a call may not spend. */
 export type Denial = LimitRow & {
   requestedMicros: number;
-  /** Names the limit and says how the call could pass. */
+  /** Names the limit or the pause, and says how the call could pass. */
   message: string;
+  /** Set if the call is paused; the limit is then 0. */
+  pause?: Pause;
 };
 
 /** How spend can exceed holds: the terms of the bound (README.md). */

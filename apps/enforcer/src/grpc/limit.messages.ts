@@ -1,17 +1,19 @@
 import type { DenialMessage, LimitScope, LimitStatusMessage } from '@tollkeeper/contracts';
 import type { Denial, LimitRow } from '../domain/limit.ts';
 import { budgetOf } from '../domain/limit.rows.ts';
+import { denialCodeOf } from '../domain/pause.ts';
 
 export function toLimitMessage(row: LimitRow): LimitStatusMessage {
   return { ...toLimitFields(row), remainingMicros: row.remainingMicros, isFilling: row.state === 'filling' };
 }
 
 export function toDenialMessage(denial: Denial): DenialMessage {
-  const { requestedMicros, message } = denial;
-  return { ...toLimitFields(denial), requestedMicros, message };
+  const { requestedMicros, message, pause } = denial;
+  const ofPause = pause === undefined ? {} : { pauseId: pause.id, pauseReason: pause.reason };
+  return { ...toLimitFields(denial), requestedMicros, message, code: denialCodeOf(denial), ...ofPause };
 }
 
-function toLimitFields(limit: LimitRow) {
+function toLimitFields(limit: LimitRow & Pick<Denial, 'pause'>) {
   const { id, name, value, period } = budgetOf(limit);
   return {
     scope: toWireScope(limit.scope),

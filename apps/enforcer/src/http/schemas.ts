@@ -1,4 +1,5 @@
 import {
+  denialCause,
   identifier,
   LIMIT_SCOPES,
   limitOfBudget,
@@ -11,6 +12,7 @@ import {
 import { z } from 'zod';
 import { COUNT_STATES, type Denial, type LimitRow } from '../domain/limit.ts';
 import { budgetOf } from '../domain/limit.rows.ts';
+import { denialCodeOf } from '../domain/pause.ts';
 import { type Reservation, RESERVATION_STATES } from '../domain/reservation.ts';
 
 export const reservationState = z.enum(RESERVATION_STATES).meta({
@@ -68,9 +70,14 @@ export const denialSchema = z
     ...limitFields,
     requested_micros: micros,
     resets_at: resetsAt,
-    message: z.string().meta({ description: 'For people: which limit denied the call, and what would allow it' }),
+    message: z.string().meta({ description: 'For people: why the call is denied, and what would allow it' }),
+    ...denialCause,
   })
-  .meta({ id: 'BudgetDenial', description: 'The limit with the least remaining, if there are several' });
+  .meta({
+    id: 'BudgetDenial',
+    description:
+      'The limit with the least remaining, if there are several. A pause denies as a limit of 0 does: `scope` is the agent, or the workspace if a key or a label is paused, and the period lasts as long as the pause',
+  });
 
 export const reservationParams = z.object({
   reservation_id: identifier.meta({ description: 'Id of the reservation', example: 'rsv_4fGh1Jk2Lm3Np4Qr5St6' }),
@@ -96,7 +103,7 @@ export function toReservationBody(reservation: Reservation): z.output<typeof res
 }
 
 /** The fields that a limit row and a denial share. */
-function toLimitFields(limit: LimitRow) {
+function toLimitFields(limit: LimitRow & Pick<Denial, 'pause'>) {
   const { id, name, value, period } = budgetOf(limit);
   return {
     scope: limit.scope,
@@ -118,8 +125,10 @@ export function toLimitRow(row: LimitRow): z.output<typeof limitRow> {
 }
 
 export function toDenialBody(denial: Denial): z.output<typeof denialSchema> {
-  const { requestedMicros, message } = denial;
-  return { ...toLimitFields(denial), requested_micros: requestedMicros, message };
+  const { requestedMicros, message, pause } = denial;
+  const ofPause = pause === undefined ? {} : { pause_id: pause.id, pause_reason: pause.reason };
+  const cause = { code: denialCodeOf(denial), ...ofPause };
+  return { ...toLimitFields(denial), requested_micros: requestedMicros, message, ...cause };
 }
 
 /** Epoch milliseconds in the format of answers. */

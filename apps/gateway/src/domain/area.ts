@@ -165,6 +165,13 @@ export const AREAS: readonly Area[] = [
   },
   {
     ...DEFAULTS,
+    name: 'pauses',
+    path: '/api/v1/pauses',
+    upstream: 'budgets',
+    access: { read: 'member', write: 'admin' },
+  },
+  {
+    ...DEFAULTS,
     name: 'repricing',
     path: '/api/v1/prices:reprice',
     upstream: 'dashboard',

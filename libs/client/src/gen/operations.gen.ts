@@ -73,6 +73,9 @@ export interface Operations {
   'GET /api/v1/budgets/{budget_id}': { data: Api.GetBudgetData; responses: Api.GetBudgetResponses };
   'PATCH /api/v1/budgets/{budget_id}': { data: Api.UpdateBudgetData; responses: Api.UpdateBudgetResponses };
   'DELETE /api/v1/budgets/{budget_id}': { data: Api.DeleteBudgetData; responses: Api.DeleteBudgetResponses };
+  'GET /api/v1/pauses': { data: Api.ListPausesData; responses: Api.ListPausesResponses };
+  'POST /api/v1/pauses': { data: Api.CreatePauseData; responses: Api.CreatePauseResponses };
+  'DELETE /api/v1/pauses/{pause_id}': { data: Api.EndPauseData; responses: Api.EndPauseResponses };
   'GET /api/v1/prices': { data: Api.ListPricesData; responses: Api.ListPricesResponses };
   'PUT /api/v1/prices': { data: Api.SetPriceData; responses: Api.SetPriceResponses };
   'GET /api/v1/alerts/system': { data: Api.GetAlertSystemData; responses: Api.GetAlertSystemResponses };

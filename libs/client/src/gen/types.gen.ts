@@ -988,6 +988,18 @@ export type BudgetBlocked = {
         start: string;
         end: string;
     };
+    /**
+     * `paused`: an owner or admin has paused these calls. `budget_exceeded`: a limit is used up
+     */
+    code?: string;
+    /**
+     * The pause
+     */
+    pause_id?: string;
+    /**
+     * Why the calls are paused, for a person
+     */
+    pause_reason?: string;
 };
 
 export type BudgetBlockedEvent = {
@@ -1071,6 +1083,18 @@ export type BudgetBlockedEvent = {
         start: string;
         end: string;
     };
+    /**
+     * `paused`: an owner or admin has paused these calls. `budget_exceeded`: a limit is used up
+     */
+    code?: string;
+    /**
+     * The pause
+     */
+    pause_id?: string;
+    /**
+     * Why the calls are paused, for a person
+     */
+    pause_reason?: string;
     source: string;
     type: string;
 };
@@ -1908,6 +1932,25 @@ export type BudgetPatch = {
     is_active?: boolean | null;
 };
 
+export type PauseInput = {
+    /**
+     * What is paused: `agent`, `key`, or `label:` and the name of a label
+     */
+    scope: string;
+    /**
+     * An `agent_id`, the id of a workspace key, or the value of the label
+     */
+    value: string;
+    /**
+     * When it ends: at most 31 days from now, which is the default
+     */
+    until?: string;
+    /**
+     * Why. Denied callers read it
+     */
+    reason: string;
+};
+
 export type WorkspaceBudget = {
     tenant_id: string;
     /**
@@ -2092,6 +2135,34 @@ export type Budget = {
      * Null for the daily budget of the workspace
      */
     updated_at: string | null;
+};
+
+export type Pause = {
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    id: string;
+    /**
+     * What is paused: `agent`, `key`, or `label:` and the name of a label
+     */
+    scope: string;
+    /**
+     * An `agent_id`, the id of a workspace key, or the value of the label
+     */
+    value: string;
+    reason: string;
+    /**
+     * The user, with the name then
+     */
+    paused_by: {
+        id: string;
+        name: string;
+    };
+    created_at: string;
+    /**
+     * When it ends, unless an owner or admin ends it before
+     */
+    until: string;
 };
 
 export type Price = {
@@ -3066,7 +3137,7 @@ export type DeniedCall = {
 };
 
 /**
- * The limit with the least remaining, if there are several
+ * The limit with the least remaining, if there are several. A pause denies as a limit of 0 does: `scope` is the agent, or the workspace if a key or a label is paused, and the period lasts as long as the pause
  */
 export type BudgetDenial = {
     /**
@@ -3122,9 +3193,21 @@ export type BudgetDenial = {
      */
     resets_at: string;
     /**
-     * For people: which limit denied the call, and what would allow it
+     * For people: why the call is denied, and what would allow it
      */
     message: string;
+    /**
+     * `paused`: an owner or admin has paused these calls. `budget_exceeded`: a limit is used up
+     */
+    code: 'budget_exceeded' | 'paused';
+    /**
+     * The pause
+     */
+    pause_id?: string;
+    /**
+     * Why the calls are paused, for a person
+     */
+    pause_reason?: string;
 };
 
 export type LimitStatus = {
@@ -5992,6 +6075,88 @@ export type UpdateBudgetResponses = {
 
 export type UpdateBudgetResponse = UpdateBudgetResponses[keyof UpdateBudgetResponses];
 
+export type ListPausesData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/pauses';
+};
+
+export type ListPausesErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListPausesError = ListPausesErrors[keyof ListPausesErrors];
+
+export type ListPausesResponses = {
+    /**
+     * The pauses
+     */
+    200: {
+        items: Array<Pause>;
+    };
+};
+
+export type ListPausesResponse = ListPausesResponses[keyof ListPausesResponses];
+
+export type CreatePauseData = {
+    body: PauseInput;
+    path?: never;
+    query?: never;
+    url: '/api/v1/pauses';
+};
+
+export type CreatePauseErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type CreatePauseError = CreatePauseErrors[keyof CreatePauseErrors];
+
+export type CreatePauseResponses = {
+    /**
+     * The pause
+     */
+    201: Pause;
+};
+
+export type CreatePauseResponse = CreatePauseResponses[keyof CreatePauseResponses];
+
+export type EndPauseData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the pause
+         */
+        pause_id: string;
+    };
+    query?: never;
+    url: '/api/v1/pauses/{pause_id}';
+};
+
+export type EndPauseErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type EndPauseError = EndPauseErrors[keyof EndPauseErrors];
+
+export type EndPauseResponses = {
+    /**
+     * The pause has ended
+     */
+    204: void;
+};
+
+export type EndPauseResponse = EndPauseResponses[keyof EndPauseResponses];
+
 export type ListPricesData = {
     body?: never;
     path?: never;
@@ -7017,6 +7182,18 @@ export type PostEventsData = {
                 start: string;
                 end: string;
             };
+            /**
+             * `paused`: an owner or admin has paused these calls. `budget_exceeded`: a limit is used up
+             */
+            code?: 'budget_exceeded' | 'paused';
+            /**
+             * The pause
+             */
+            pause_id?: string;
+            /**
+             * Why the calls are paused, for a person
+             */
+            pause_reason?: string;
         };
     } | {
         specversion: '1.0';

@@ -71,6 +71,26 @@ export type BudgetSelector = { readonly [Dimension in BudgetDimension]?: string 
 /** That of which each value has a limit of its own. */
 export type BudgetEach = BudgetDimension | `label:${string}`;
 
+/** That of which a value can be paused: its calls are denied. */
+export type PauseScope = Extract<BudgetEach, 'agent' | 'key' | `label:${string}`>;
+/** The scopes of pauses, with all labels as one. */
+export type PauseKind = Exclude<PauseScope, `label:${string}`> | 'label';
+
+/** Maximum number of pauses of a workspace that have not ended. */
+export const MAX_PAUSES = 100;
+
+/** Null if the text is no scope of pauses, or one of a newer version. */
+export function toPauseScope(text: string): PauseScope | null {
+  const known = (['agent', 'key'] as const).find((scope) => scope === text);
+  const isKnownLabel = text.startsWith(LABEL) && labelName.safeParse(text.slice(LABEL.length)).success;
+  return known ?? (isKnownLabel ? (text as PauseScope) : null);
+}
+
+/** The kind of the scope, and the name of the label if it is one. */
+export function pauseKindOf(scope: PauseScope): { kind: PauseKind; label: string } {
+  return isLabel(scope) ? { kind: 'label', label: scope.slice(LABEL.length) } : { kind: scope, label: '' };
+}
+
 /** Whether the call has all that the selector asks for. */
 export function isSelected(selector: BudgetSelector, call: BudgetedCall): boolean {
   for (const dimension of BUDGET_DIMENSIONS) {

@@ -14,6 +14,7 @@ import type { ListBudgetsRequest as _tollkeeper_budgets_v1_ListBudgetsRequest, L
 import type { ListBudgetsResponse as _tollkeeper_budgets_v1_ListBudgetsResponse, ListBudgetsResponse__Output as _tollkeeper_budgets_v1_ListBudgetsResponse__Output } from './tollkeeper/budgets/v1/ListBudgetsResponse.ts';
 import type { ListPricesRequest as _tollkeeper_budgets_v1_ListPricesRequest, ListPricesRequest__Output as _tollkeeper_budgets_v1_ListPricesRequest__Output } from './tollkeeper/budgets/v1/ListPricesRequest.ts';
 import type { ListPricesResponse as _tollkeeper_budgets_v1_ListPricesResponse, ListPricesResponse__Output as _tollkeeper_budgets_v1_ListPricesResponse__Output } from './tollkeeper/budgets/v1/ListPricesResponse.ts';
+import type { Pause as _tollkeeper_budgets_v1_Pause, Pause__Output as _tollkeeper_budgets_v1_Pause__Output } from './tollkeeper/budgets/v1/Pause.ts';
 import type { PlanBudget as _tollkeeper_budgets_v1_PlanBudget, PlanBudget__Output as _tollkeeper_budgets_v1_PlanBudget__Output } from './tollkeeper/budgets/v1/PlanBudget.ts';
 import type { Price as _tollkeeper_budgets_v1_Price, Price__Output as _tollkeeper_budgets_v1_Price__Output } from './tollkeeper/budgets/v1/Price.ts';
 
@@ -41,6 +42,7 @@ export interface ProtoGrpcType {
         ListBudgetsResponse: MessageTypeDefinition<_tollkeeper_budgets_v1_ListBudgetsResponse, _tollkeeper_budgets_v1_ListBudgetsResponse__Output>
         ListPricesRequest: MessageTypeDefinition<_tollkeeper_budgets_v1_ListPricesRequest, _tollkeeper_budgets_v1_ListPricesRequest__Output>
         ListPricesResponse: MessageTypeDefinition<_tollkeeper_budgets_v1_ListPricesResponse, _tollkeeper_budgets_v1_ListPricesResponse__Output>
+        Pause: MessageTypeDefinition<_tollkeeper_budgets_v1_Pause, _tollkeeper_budgets_v1_Pause__Output>
         PlanBudget: MessageTypeDefinition<_tollkeeper_budgets_v1_PlanBudget, _tollkeeper_budgets_v1_PlanBudget__Output>
         Price: MessageTypeDefinition<_tollkeeper_budgets_v1_Price, _tollkeeper_budgets_v1_Price__Output>
       }

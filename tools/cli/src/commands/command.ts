@@ -68,3 +68,9 @@ export function listed<Row>(
   if (output === 'json') printJson(answer);
   else print(table(rows, columns, none));
 }
+
+/** The answer of the API for programs, and a sentence for people. */
+export function done({ output }: Globals, answer: unknown, sentence: string): void {
+  if (output === 'json') printJson(answer);
+  else print(sentence);
+}

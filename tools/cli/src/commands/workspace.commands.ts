@@ -5,7 +5,8 @@ import { EXIT, Failure } from '../failure.ts';
 import { allPages } from '../kinds/kind.ts';
 import { type Column, dollars, note, print, printJson, timeIn } from '../output.ts';
 import { requireSession } from '../session.file.ts';
-import { action, amount, choice, listed, wholeNumber } from './command.ts';
+import { action, amount, choice, done, listed, wholeNumber } from './command.ts';
+import { addPauseCommands } from './pause.commands.ts';
 
 const ROLES = ['member', 'admin', 'owner'] as const;
 const KEY_ROLES = ['read_only', 'developer', 'admin'] as const;
@@ -61,6 +62,8 @@ export function addWorkspaceCommands(program: Command): void {
     .description('invite someone, and print the link to share with them')
     .addOption(choice('--role <role>', 'what they may do', ROLES).makeOptionMandatory())
     .action(action(invite));
+
+  addPauseCommands(program);
 
   program
     .command('audit')
@@ -306,9 +309,4 @@ function unknown(noun: string, name: string, list: string): Failure {
 function pairs(labels: Record<string, string>): string {
   const all = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   return all.join(' ') || '–';
-}
-
-function done({ output }: Globals, answer: unknown, sentence: string): void {
-  if (output === 'json') printJson(answer);
-  else print(sentence);
 }

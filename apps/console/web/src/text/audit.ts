@@ -8,6 +8,8 @@ const ACTIONS: Record<string, string> = {
   'plan.update': 'Updated a plan',
   'plan.delete': 'Deleted a plan',
   'price.set': 'Set a price',
+  'pause.create': 'Paused calls',
+  'pause.end': 'Resumed calls',
   'repricing.create': 'Priced calls again',
   'reconciliation.create': 'Compared with a cost file',
   'key.create': 'Created a key',

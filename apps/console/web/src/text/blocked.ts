@@ -1,7 +1,7 @@
 import type { Api } from '@tollkeeper/client';
 import { exactMoney } from '../format/money.ts';
 import { exactCount } from '../format/numbers.ts';
-import { limitNoun, limitOfBudget, waitForRoom, whoseBudget } from './budget-words.ts';
+import { isPause, limitNoun, limitOfBudget, waitForRoom, whoseBudget } from './budget-words.ts';
 import { noun } from './plurals.ts';
 
 const CALLS = { one: 'blocked call', other: 'blocked calls' };
@@ -38,12 +38,15 @@ export const blocked = {
   why: 'Reason',
   unblock: 'How to unblock it',
   budgetWhy(call: Api.BudgetBlocked): string {
+    if (isPause(call)) return `The calls were paused: ${call.pause_reason ?? 'no reason is known'}`;
     const { requested_micros: requested, spent_micros: spent, held_micros: held = 0 } = call;
     const andHeld = held === 0 ? '' : ` and held ${exactMoney(held)} for open reservations`;
     const limit = `${limitNoun(call)} of ${exactMoney(call.daily_budget_usd_micros)}`;
     return `The call requested ${exactMoney(requested)}. ${whoseBudget(call)} had spent ${exactMoney(spent)}${andHeld} of its ${limit}.`;
   },
   budgetUnblock(call: Api.BudgetBlocked): string {
+    if (isPause(call))
+      return 'Wait until the pause ends, or ask an owner or admin to end it. The limits page lists all pauses.';
     const needed = exactMoney(call.spent_micros + (call.held_micros ?? 0) + call.requested_micros);
     return `Raise the ${limitOfBudget(call)} to ${needed} or more, make a smaller call, or ${waitForRoom(call)}.`;
   },

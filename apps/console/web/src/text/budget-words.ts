@@ -9,6 +9,9 @@ export interface NamedBudget {
   budget_name?: string;
   value?: string;
   period?: { kind: string };
+  /** `paused` if no budget blocked the call, and why. */
+  code?: string;
+  pause_reason?: string;
 }
 
 type PeriodKind = Api.Budget['period']['kind'];
@@ -94,9 +97,20 @@ export function budgetName(budget: NamedBudget): string | undefined {
   return wordsOf(budget).name(budget);
 }
 
-/** "agent budget", "budget": what blocked a call, without its name. */
+/** Whether a pause blocked the call, and not a budget. */
+export function isPause({ code }: NamedBudget): boolean {
+  return code === 'paused';
+}
+
+/** "agent budget", "budget", "pause": what blocked a call, without its name. */
 export function budgetBlocker(budget: NamedBudget): string {
+  if (isPause(budget)) return 'pause';
   return wordsOf(budget).blocker ?? `${budget.scope} budget`;
+}
+
+/** The name of what blocked a call, or why it was paused, after {@link budgetBlocker}. */
+export function blockerName(budget: NamedBudget): string | undefined {
+  return isPause(budget) ? budget.pause_reason : budgetName(budget);
 }
 
 /** "The agent", "Budget "Growth team" for zoe": at the beginning of a sentence. */

@@ -3,7 +3,7 @@ import { type Api, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { exactCount } from '../../format/numbers.ts';
-import { budgetBlocker, budgetName } from '../../text/budget-words.ts';
+import { blockerName, budgetBlocker } from '../../text/budget-words.ts';
 import { text } from '../../text/index.ts';
 import type { Column } from '../../ui/cells.tsx';
 import { At } from '../../ui/figures.tsx';
@@ -101,7 +101,7 @@ export function AgentBlocked({ agentId, blocked: { byBudget, byGuard } }: AgentB
 
 function byBudgetRow(call: Api.BudgetBlocked): Blocked {
   const { count = 1 } = call;
-  const name = budgetName(call);
+  const name = blockerName(call);
   const why = `${budgetBlocker(call)}${count > 1 ? text.blocked.times(exactCount(count)) : ''}`;
   return { ...toRow(call, 'budget', why), ...(name !== undefined && { more: name }) };
 }

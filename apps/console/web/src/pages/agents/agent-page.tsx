@@ -15,6 +15,7 @@ import { SpanBar } from '../../ui/span-bar.tsx';
 import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { useSpanLimit } from '../budgets/use-span-limit.ts';
+import { PauseButton, PauseNotice, useAgentPause } from '../pauses/agent-pause.tsx';
 import { AgentBlocked, useAgentBlocked } from './agent-blocked.tsx';
 import { AgentChart } from './agent-chart.tsx';
 import { AgentBudget } from './agent-budget.tsx';
@@ -38,6 +39,7 @@ export function AgentPage() {
   const blocked = useAgentBlocked(agentId);
   const limit = useSpanLimit(agentId);
   const agent = useRead('GET /api/v1/agents/{agent_id}', { path: { agent_id: agentId } });
+  const { query: pauses, pause } = useAgentPause(agentId);
   const name = details.data?.agent.display_name ?? agentId;
   return (
     <div className={ui['stack']}>
@@ -52,13 +54,15 @@ export function AgentPage() {
           </>
         }
       >
+        <PauseButton agentId={agentId} name={name} pause={pause} />
         {mayRename && <Button onClick={() => setRenaming(true)}>{words.rename}</Button>}
         <SpanBar />
       </PageHead>
       <AgentBudget agentId={agentId} name={name} />
-      <Loaded query={details} with={[agent, blocked.byBudget, blocked.byGuard, ...limit.waits]} height={720}>
+      <Loaded query={details} with={[agent, pauses, blocked.byBudget, blocked.byGuard, ...limit.waits]} height={720}>
         {(data) => (
           <>
+            <PauseNotice name={name} pause={pause} />
             <AgentLabels agentId={agentId} name={name} labels={agent.data?.labels} />
             <AgentChart name={name} details={data} limit={limit} />
             <div className={ui['two']}>

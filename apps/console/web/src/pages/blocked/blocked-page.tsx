@@ -4,7 +4,7 @@ import { type Api, type Pages, usePages } from '../../api/api.ts';
 import { labelIn, withLabel, withoutLabels } from '../../app/label-search.ts';
 import { useSpan } from '../../app/span.ts';
 import { exactCount } from '../../format/numbers.ts';
-import { budgetName } from '../../text/budget-words.ts';
+import { blockerName, budgetBlocker, isPause } from '../../text/budget-words.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import type { Column } from '../../ui/cells.tsx';
@@ -111,23 +111,27 @@ function ByBudget() {
       head: words.column.used,
       align: 'right',
       wide: true,
-      cell: (row) => (
-        <>
-          <Money micros={row.spent_micros + (row.held_micros ?? 0)} /> / <Money micros={row.daily_budget_usd_micros} />
-        </>
-      ),
+      cell: (row) =>
+        isPause(row) ? (
+          text.common.none
+        ) : (
+          <>
+            <Money micros={row.spent_micros + (row.held_micros ?? 0)} /> /{' '}
+            <Money micros={row.daily_budget_usd_micros} />
+          </>
+        ),
     },
     runColumn(),
   ];
   return <BlockedList list={list} columns={columns} kind="budget" />;
 }
 
-/** The scope of the budget, its name if it has one of its own, and the number of calls if more than one. */
+/** The scope of the budget or the pause, its name or reason if it has one, and the number of calls if more than one. */
 function BudgetTag({ row }: { row: Api.BudgetBlocked }) {
   const { scope, count = 1 } = row;
   return (
     <>
-      <Tag tone="bad">{scope}</Tag> {budgetName(row)}
+      <Tag tone="bad">{isPause(row) ? budgetBlocker(row) : scope}</Tag> {blockerName(row)}
       {count > 1 && words.times(exactCount(count))}
     </>
   );

@@ -4,7 +4,7 @@ import { type Api, useRead } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { exactCount } from '../../format/numbers.ts';
-import { budgetName } from '../../text/budget-words.ts';
+import { budgetName, isPause } from '../../text/budget-words.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
@@ -71,8 +71,9 @@ const DAILY_IDS: Record<DailyScope, (event: Api.BudgetBlockedEvent) => string | 
 };
 const DAILY_ID_OF = new Map(Object.entries(DAILY_IDS));
 
-/** The budget that blocked the call. Older producers name only the scope of a daily one. */
+/** The budget that blocked the call, if one did. Older producers name only the scope of a daily one. */
 function budgetOf(event: Api.BudgetBlockedEvent): string | undefined {
+  if (isPause(event)) return undefined;
   return event.budget_id ?? DAILY_ID_OF.get(event.scope)?.(event);
 }
 

@@ -14,6 +14,7 @@ import { useNow } from '../../ui/now.ts';
 import { Card, Loaded, Meter, Note, PageHead, Unknown } from '../../ui/parts.tsx';
 import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
+import { PauseList } from '../pauses/pause-list.tsx';
 import { Leases } from './leases.tsx';
 import { Reservations } from './reservations.tsx';
 
@@ -23,6 +24,7 @@ const words = text.limits;
 export function LimitsPage() {
   const { timezone } = useWorkspace();
   const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true });
+  const pauses = useRead('GET /api/v1/pauses', {}, { live: true });
   const mayReadReservations = useMay('admin');
   const [showsLeases, setShowsLeases] = useState(false);
   const showLeases = useCallback(() => setShowsLeases(true), []);
@@ -32,10 +34,11 @@ export function LimitsPage() {
   return (
     <div className={ui['stack']}>
       <PageHead title={words.title} line={limits.data === undefined ? <Unknown like={line} /> : line} />
-      <Loaded query={limits} height={640}>
+      <Loaded query={limits} with={[pauses]} height={640}>
         {({ items }) => (
           <>
             <Card>{items.length === 0 ? <NoBudget /> : <LimitTable items={items} />}</Card>
+            <PauseList items={pauses.data?.items ?? []} />
             <Card title={words.overspend.title}>
               <Overspend items={items} />
             </Card>

@@ -40,7 +40,7 @@ export interface BudgetsServiceClient extends grpc.Client {
   
   /**
    * Answers the active budgets of a workspace that have a selector and a period of their own, ordered by `id`; not the
-   * daily budgets above. A workspace without any is no error.
+   * daily budgets above. Also its pauses that have not ended. A workspace without any is no error.
    * 
    * Safe to repeat. Callers may keep an answer for some seconds.
    */
@@ -50,7 +50,7 @@ export interface BudgetsServiceClient extends grpc.Client {
   ListActiveBudgets(argument: _tollkeeper_budgets_v1_ListActiveBudgetsRequest, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output>): grpc.ClientUnaryCall;
   /**
    * Answers the active budgets of a workspace that have a selector and a period of their own, ordered by `id`; not the
-   * daily budgets above. A workspace without any is no error.
+   * daily budgets above. Also its pauses that have not ended. A workspace without any is no error.
    * 
    * Safe to repeat. Callers may keep an answer for some seconds.
    */
@@ -118,7 +118,7 @@ export interface BudgetsServiceHandlers extends grpc.UntypedServiceImplementatio
   
   /**
    * Answers the active budgets of a workspace that have a selector and a period of their own, ordered by `id`; not the
-   * daily budgets above. A workspace without any is no error.
+   * daily budgets above. Also its pauses that have not ended. A workspace without any is no error.
    * 
    * Safe to repeat. Callers may keep an answer for some seconds.
    */

@@ -1,12 +1,17 @@
 // Original file: tollkeeper/budgets/v1/budgets.proto
 
 import type { Budget as _tollkeeper_budgets_v1_Budget, Budget__Output as _tollkeeper_budgets_v1_Budget__Output } from '../../../tollkeeper/budgets/v1/Budget.ts';
+import type { Pause as _tollkeeper_budgets_v1_Pause, Pause__Output as _tollkeeper_budgets_v1_Pause__Output } from '../../../tollkeeper/budgets/v1/Pause.ts';
 
 export interface ListActiveBudgetsResponse {
   /**
    * At most 200.
    */
   'budgets'?: (_tollkeeper_budgets_v1_Budget)[];
+  /**
+   * At most 100, each with another scope and value. Releases before pauses send none.
+   */
+  'pauses'?: (_tollkeeper_budgets_v1_Pause)[];
 }
 
 export interface ListActiveBudgetsResponse__Output {
@@ -14,4 +19,8 @@ export interface ListActiveBudgetsResponse__Output {
    * At most 200.
    */
   'budgets': (_tollkeeper_budgets_v1_Budget__Output)[];
+  /**
+   * At most 100, each with another scope and value. Releases before pauses send none.
+   */
+  'pauses': (_tollkeeper_budgets_v1_Pause__Output)[];
 }

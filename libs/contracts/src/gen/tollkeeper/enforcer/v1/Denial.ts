@@ -6,7 +6,8 @@ import type { LimitPeriod as _tollkeeper_enforcer_v1_LimitPeriod, LimitPeriod__O
 import type { Long } from '@grpc/proto-loader';
 
 /**
- * The call may not spend. Of several limits, this is the one with the least remaining.
+ * The call may not spend. Of several limits, this is the one with the least remaining. A pause denies as a limit of 0
+ * does: `scope` is the agent, or the workspace if a key or a label is paused, and the period is that of the pause.
  */
 export interface Denial {
   'scope'?: (_tollkeeper_enforcer_v1_LimitScope);
@@ -43,11 +44,23 @@ export interface Denial {
   'value'?: (string);
   'limitMicros'?: (number | string | Long);
   'period'?: (_tollkeeper_enforcer_v1_LimitPeriod | null);
+  /**
+   * `budget_exceeded` or `paused`.
+   */
+  'code'?: (string);
+  /**
+   * If the calls are paused: the id of the pause, and why they are.
+   */
+  'pauseId'?: (string);
+  'pauseReason'?: (string);
   '_value'?: "value";
+  '_pauseId'?: "pauseId";
+  '_pauseReason'?: "pauseReason";
 }
 
 /**
- * The call may not spend. Of several limits, this is the one with the least remaining.
+ * The call may not spend. Of several limits, this is the one with the least remaining. A pause denies as a limit of 0
+ * does: `scope` is the agent, or the workspace if a key or a label is paused, and the period is that of the pause.
  */
 export interface Denial__Output {
   'scope': (_tollkeeper_enforcer_v1_LimitScope__Output);
@@ -84,5 +97,16 @@ export interface Denial__Output {
   'value'?: (string);
   'limitMicros': (number);
   'period': (_tollkeeper_enforcer_v1_LimitPeriod__Output | null);
+  /**
+   * `budget_exceeded` or `paused`.
+   */
+  'code': (string);
+  /**
+   * If the calls are paused: the id of the pause, and why they are.
+   */
+  'pauseId'?: (string);
+  'pauseReason'?: (string);
   '_value'?: "value";
+  '_pauseId'?: "pauseId";
+  '_pauseReason'?: "pauseReason";
 }

@@ -65,8 +65,8 @@ export interface LeaseServiceClient extends grpc.Client {
   /**
    * Asks for a larger lease that lasts longer. It never gets smaller, nor ends sooner. A lease that cannot be renewed
    * is answered as it was: a period of a budget has ended in which it counts, the agent or the key has another label
-   * now, the key is another one, or the plan is inactive. Ask for another lease then. ALREADY_EXISTS (`conflict`) when
-   * it has ended.
+   * now, the key is another one, or the plan is inactive. One whose calls are paused is returned. Ask for another lease
+   * then. ALREADY_EXISTS (`conflict`) when it has ended.
    */
   RenewLease(argument: _tollkeeper_enforcer_v1_RenewLeaseRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_RenewLeaseResponse__Output>): grpc.ClientUnaryCall;
   RenewLease(argument: _tollkeeper_enforcer_v1_RenewLeaseRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_RenewLeaseResponse__Output>): grpc.ClientUnaryCall;
@@ -75,8 +75,8 @@ export interface LeaseServiceClient extends grpc.Client {
   /**
    * Asks for a larger lease that lasts longer. It never gets smaller, nor ends sooner. A lease that cannot be renewed
    * is answered as it was: a period of a budget has ended in which it counts, the agent or the key has another label
-   * now, the key is another one, or the plan is inactive. Ask for another lease then. ALREADY_EXISTS (`conflict`) when
-   * it has ended.
+   * now, the key is another one, or the plan is inactive. One whose calls are paused is returned. Ask for another lease
+   * then. ALREADY_EXISTS (`conflict`) when it has ended.
    */
   renewLease(argument: _tollkeeper_enforcer_v1_RenewLeaseRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_RenewLeaseResponse__Output>): grpc.ClientUnaryCall;
   renewLease(argument: _tollkeeper_enforcer_v1_RenewLeaseRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_RenewLeaseResponse__Output>): grpc.ClientUnaryCall;
@@ -103,8 +103,9 @@ export interface LeaseServiceClient extends grpc.Client {
   /**
    * Says what 1 to 1000 calls have cost. Their spend is in the event log before the answer, as `spend.settled` events.
    * No settlement is refused for its amount, nor made smaller. What the lease does not hold any more is above_hold, and
-   * what comes after its end is late. Each `settlement_id` counts once. NOT_FOUND when the lease is unknown or older
-   * than three days: then report the calls as `spend.settled` events.
+   * what comes after its end is late. Each `settlement_id` counts once. If its calls are paused, the lease is returned
+   * afterwards. NOT_FOUND when the lease is unknown or older than three days: then report the calls as `spend.settled`
+   * events.
    */
   SettleLease(argument: _tollkeeper_enforcer_v1_SettleLeaseRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleLeaseResponse__Output>): grpc.ClientUnaryCall;
   SettleLease(argument: _tollkeeper_enforcer_v1_SettleLeaseRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleLeaseResponse__Output>): grpc.ClientUnaryCall;
@@ -113,8 +114,9 @@ export interface LeaseServiceClient extends grpc.Client {
   /**
    * Says what 1 to 1000 calls have cost. Their spend is in the event log before the answer, as `spend.settled` events.
    * No settlement is refused for its amount, nor made smaller. What the lease does not hold any more is above_hold, and
-   * what comes after its end is late. Each `settlement_id` counts once. NOT_FOUND when the lease is unknown or older
-   * than three days: then report the calls as `spend.settled` events.
+   * what comes after its end is late. Each `settlement_id` counts once. If its calls are paused, the lease is returned
+   * afterwards. NOT_FOUND when the lease is unknown or older than three days: then report the calls as `spend.settled`
+   * events.
    */
   settleLease(argument: _tollkeeper_enforcer_v1_SettleLeaseRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleLeaseResponse__Output>): grpc.ClientUnaryCall;
   settleLease(argument: _tollkeeper_enforcer_v1_SettleLeaseRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleLeaseResponse__Output>): grpc.ClientUnaryCall;
@@ -149,8 +151,8 @@ export interface LeaseServiceHandlers extends grpc.UntypedServiceImplementation 
   /**
    * Asks for a larger lease that lasts longer. It never gets smaller, nor ends sooner. A lease that cannot be renewed
    * is answered as it was: a period of a budget has ended in which it counts, the agent or the key has another label
-   * now, the key is another one, or the plan is inactive. Ask for another lease then. ALREADY_EXISTS (`conflict`) when
-   * it has ended.
+   * now, the key is another one, or the plan is inactive. One whose calls are paused is returned. Ask for another lease
+   * then. ALREADY_EXISTS (`conflict`) when it has ended.
    */
   RenewLease: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_RenewLeaseRequest__Output, _tollkeeper_enforcer_v1_RenewLeaseResponse>;
   
@@ -163,8 +165,9 @@ export interface LeaseServiceHandlers extends grpc.UntypedServiceImplementation 
   /**
    * Says what 1 to 1000 calls have cost. Their spend is in the event log before the answer, as `spend.settled` events.
    * No settlement is refused for its amount, nor made smaller. What the lease does not hold any more is above_hold, and
-   * what comes after its end is late. Each `settlement_id` counts once. NOT_FOUND when the lease is unknown or older
-   * than three days: then report the calls as `spend.settled` events.
+   * what comes after its end is late. Each `settlement_id` counts once. If its calls are paused, the lease is returned
+   * afterwards. NOT_FOUND when the lease is unknown or older than three days: then report the calls as `spend.settled`
+   * events.
    */
   SettleLease: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_SettleLeaseRequest__Output, _tollkeeper_enforcer_v1_SettleLeaseResponse>;
   
