@@ -113,6 +113,7 @@ export const denialBody = {
   ...{ budget_id: 'bud_1', budget_name: 'Growth', value: 'Zoë', limit_micros: 10 },
   period: { kind: 'month', start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' },
   message: 'The plan pro has 1 micro left today.',
+  code: 'budget_exceeded',
 };
 
 const seconds = (time: number) => Math.floor(time / 1000);
@@ -165,4 +166,5 @@ export const denialMessage = {
     end: { seconds: seconds(month.end), nanos: 0 },
   },
   message: 'The plan pro has 1 micro left today.',
+  code: 'budget_exceeded',
 };
