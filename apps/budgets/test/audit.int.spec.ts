@@ -163,3 +163,24 @@ it('records each price that is set, once, with what counted before', async () =>
   ]);
   expect(records[1]?.target).toMatchObject({ type: 'price', id: body.id });
 });
+
+it('records who paused and resumed what, until when and why, in order', async () => {
+  const tenantId = newTenant();
+  const [until, later] = [1, 24].map((hours) => new Date(budgets.clock.now + hours * 3_600_000).toISOString());
+  const pause = (body: object) => budgets.callPauses('post', tenantId, '', { role: 'admin', body });
+  const end = (id: string) => budgets.callPauses('delete', tenantId, `/${id}`, { role: 'admin' });
+  const team = { scope: 'label:team', value: 'growth', until, reason: 'Month is spent' };
+  const { id } = (await pause(team)).body;
+  await pause(team);
+  await pause({ ...team, until: later });
+  await end(id);
+  await end(id);
+  const records = await budgets.audit.records(tenantId, 3);
+  const target = { type: 'pause', id, name: 'label:team growth' };
+  const of = (from: unknown, to: unknown, field: string) => ({ field, from, to });
+  expect(records.map((record) => [record.action, record.target, record.changes])).toEqual([
+    ['pause.create', target, Object.entries(team).map(([field, value]) => of(null, value, field))],
+    ['pause.create', target, [of(until, later, 'until')]],
+    ['pause.end', target, expect.arrayContaining([of(later, null, 'until')])],
+  ]);
+});
