@@ -73,6 +73,7 @@ rules:
     fraction: 0.015
     long_seconds: 300
     short_seconds: 60
+  - { name: Used up, severity: medium, rule_kind: forecast_gte, budget: Per user, percent: 80, channels: [Ops] }
 members:
   - { email: Ann@example.com, role: admin }
 `;

@@ -1,16 +1,20 @@
 import { randomInt } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { toAlert } from '../src/domain/alert.ts';
 import { ALL_CALLS, type BudgetTerms } from '../src/domain/budget.terms.ts';
 import { BURN_STEPS } from '../src/domain/burn.condition.ts';
 import { type CountableEvent, MAX_LATENESS_MS } from '../src/domain/event.ts';
 import type { Decision } from '../src/domain/evaluator.ts';
-import type { SavedWindow } from '../src/domain/partition.evaluator.ts';
-import { createRuleBook } from '../src/domain/rule-book.ts';
 import type { Rule } from '../src/domain/rule.ts';
 import { MAX_SERIES, OTHER } from '../src/domain/step-sums.ts';
-import { eventAt, keepWindow, openEvaluator, ruleOf, storedCopies } from './fixtures.ts';
+import { eventAt, ruleOf } from './fixtures.ts';
+import {
+  afterCooldowns,
+  countReasons,
+  decideWithRestarts,
+  expectSameDecisions,
+  stepArbitraries,
+} from './brute-force.ts';
 
 const CASES = Number(process.env['CASES'] ?? 200);
 const SEED = 20_261_130;
@@ -28,8 +32,7 @@ const eventArbitrary = fc.record({
   passedMs: fc.constantFrom(0, 1000, 20_000, MINUTE, 4 * MINUTE, 20 * MINUTE, 55 * MINUTE, 300 * MINUTE),
   behindMs: fc.constantFrom(0, 0, 0, 1000, 299_500, 300_000, 300_500, -300_000),
   duplicateOf: fc.option(fc.integer({ min: 1, max: 10 }), { freq: 6 }),
-  saved: fc.boolean(),
-  lost: fc.constantFrom(false, false, true),
+  ...stepArbitraries,
 });
 const budgetArbitrary = fc.record({
   limitMicros: fc.constantFrom(0, 10, 100, 100, 301),
@@ -130,7 +133,7 @@ function decideByBruteForce(
     const seen: CountableEvent[] = [];
     let counted: Counted[] = [];
     let newest = -Infinity;
-    let lastFire = -Infinity;
+    const decide = afterCooldowns<Decided>(rule);
     let last = budgets[0]!;
     for (const [index, event] of arrivals.entries()) {
       if (event.receivedAt - event.time > MAX_LATENESS_MS) continue;
@@ -149,15 +152,7 @@ function decideByBruteForce(
       const series = known.has(name) || known.size < MAX_SERIES ? name : OTHER;
       counted.push({ event, series });
       const decision = judge(rule, terms, counted, event, series);
-      if (decision === null) continue;
-      const cooldown = rule.cooldownSeconds * 1000;
-      const still = decision.reason === 'condition_still_true_after_cooldown';
-      if (cooldown > 0 && event.time < lastFire + cooldown) {
-        if (!still) decided.push({ ...decision, reason: 'cooldown' });
-      } else if (!still || (cooldown > 0 && lastFire > -Infinity)) {
-        lastFire = Math.max(lastFire, event.time);
-        decided.push(decision);
-      }
+      if (decision !== null) decided.push(...decide(event.time, decision));
     }
   }
   return decided;
@@ -196,64 +191,19 @@ function judge(
   return { ...{ rule: id, event: event.id, reason, long, short, limit }, series };
 }
 
-/** Runs the evaluator as the service does: what is decided is stored with the windows, and read again after a loss. */
-function decideWithRestarts(
-  { events }: Scenario,
-  rules: readonly Rule[],
-  arrivals: readonly CountableEvent[],
-  budgets: readonly BudgetTerms[],
-): Decided[] {
-  const [{ tenantId }] = rules as [Rule];
-  const book = createRuleBook();
-  book.replace(tenantId, rules);
-  const stored = new Map<string, SavedWindow>();
-  const decided: Decided[] = [];
-  const alerts = new Set<string>();
-  const lossesLeft = new Set(events.flatMap(({ lost }, index) => (lost ? [index] : [])));
-  let storedUntil = 0;
-  let current = budgets[0]!;
-  run: while (storedUntil < arrivals.length) {
-    const evaluator = openEvaluator(book, [...stored.values()], [tenantId], { of: () => current });
-    let pending: Decision[] = [];
-    for (let index = storedUntil; index < arrivals.length; index += 1) {
-      current = budgets[index]!;
-      pending.push(...evaluator.evaluate(arrivals[index]!));
-      if (lossesLeft.delete(index)) continue run;
-      if (pending.length === 0 && !events[index]!.saved && index < arrivals.length - 1) continue;
-      for (const window of storedCopies(evaluator.changed())) stored.set(window.ruleId, keepWindow(stored, window));
-      evaluator.saved();
-      decided.push(...pending.map(toDecided));
-      for (const { id } of pending.filter(({ outcome }) => outcome === 'fired').map(toAlert)) {
-        if (alerts.has(id)) throw new Error('an alert was made twice');
-        alerts.add(id);
-      }
-      pending = [];
-      storedUntil = index + 1;
-    }
-  }
-  return decided;
-}
-
 function toDecided({ rule, event, reason, evidence }: Decision): Decided {
   const { longMicros: long, shortMicros: short, limitMicros: limit, value, isOfOthers } = evidence.burn!;
   const series = isOfOthers ? OTHER : (value ?? ALL_CALLS);
   return { rule: rule.id, event: event.id, reason, long, short, series, limit };
 }
 
-const byRule = (decided: Decided[]) => decided.toSorted((a, b) => a.rule.localeCompare(b.rule));
-
 function expectDecisions(seed: number): Map<string, number> {
-  const reasons = new Map<string, number>();
-  fc.assert(
-    fc.property(scenarioArbitrary, (scenario) => {
-      const [rules, arrivals, budgets] = [rulesOf(scenario), arrivalsOf(scenario), budgetsOf(scenario)];
-      const expected = decideByBruteForce(rules, arrivals, budgets);
-      expect(byRule(decideWithRestarts(scenario, rules, arrivals, budgets))).toEqual(byRule(expected));
-      for (const { reason } of expected) reasons.set(reason, 1 + (reasons.get(reason) ?? 0));
-    }),
-    { seed, numRuns: CASES },
-  );
-  return reasons;
+  const decided = expectSameDecisions(scenarioArbitrary, { seed, numRuns: CASES }, (scenario) => {
+    const [rules, arrivals, budgets] = [rulesOf(scenario), arrivalsOf(scenario), budgetsOf(scenario)];
+    const made = decideWithRestarts(rules, arrivals, scenario.events, (arrival) => budgets[arrival]);
+    return { decided: made.map(toDecided), expected: decideByBruteForce(rules, arrivals, budgets) };
+  });
+  return countReasons(decided);
 }
 
 describe(`a burn rate rule, in ${CASES} histories with edits of its budget, late events and restarts,`, () => {

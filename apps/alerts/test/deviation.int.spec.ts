@@ -7,16 +7,18 @@ const mongo = useMongo();
 const stack = useAlerts(mongo);
 const { clock } = stack;
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 const WEEK = 168 * HOUR;
 
 const RULE: Body = { rule_kind: 'deviation_gte', rule_config: { times: 3, min_micros: 1000 } };
 let settlements = 0;
 
-const spend = async (tenantId: TenantId, agent_id: string, amount_micros: number) => {
+const spend = async (tenantId: TenantId, agent_id: string, amount_micros: number, time = clock.now) => {
   settlements += 1;
   const data = { settlement_id: `stl-${settlements}`, agent_id, amount_micros };
-  const settled = event(clock.now, 'spend.settled', data);
+  const settled = event(time, 'spend.settled', data);
   await stack.append(tenantId, settled);
   await stack.settled();
   return settled.id;
@@ -71,6 +73,27 @@ it('what is stored of a deviation rule goes with it', async () => {
   await eventually(async () => expect(await pieces(id)).toBeGreaterThan(0));
   await stack.expecting(204, 'delete', tenantId, `/rules/${id}`);
   await eventually(async () => expect(await pieces(id)).toBe(0));
+});
+
+it('an edited deviation rule keeps nothing of before, not even of a day that began ahead of its time', async () => {
+  const tenantId = newTenant();
+  const { id } = await stack.createRule(tenantId, RULE);
+  const midnight = Math.ceil(clock.now / DAY) * DAY;
+  clock.now = midnight - 2 * MINUTE;
+  // The clock of the sender is ahead.
+  await spend(tenantId, 'agent-1', 5000, midnight + MINUTE);
+  await eventually(async () => expect(await pieces(id)).toBeGreaterThan(0));
+  await stack.expecting(200, 'patch', tenantId, `/rules/${id}`, {
+    ...{ contentType: 'application/merge-patch+json', body: { rule_config: { times: 2 } } },
+  });
+  // The edited rule counts on both sides of that day.
+  await spend(tenantId, 'agent-1', 10);
+  clock.now = midnight + DAY;
+  await spend(tenantId, 'agent-1', 10);
+  await stack.restart();
+  clock.now = midnight + 7 * DAY + MINUTE;
+  await spend(tenantId, 'agent-1', 2000);
+  expect(await stack.alerts(tenantId)).toMatchObject([{ deviation: { median_micros: 0, weeks: 1 } }]);
 });
 
 it('a deviation rule has a window of an hour and its own thresholds', async () => {

@@ -1,14 +1,18 @@
 import { randomInt } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { toAlert } from '../src/domain/alert.ts';
 import { type CountableEvent, MAX_LATENESS_MS } from '../src/domain/event.ts';
 import type { Decision } from '../src/domain/evaluator.ts';
-import type { SavedWindow } from '../src/domain/partition.evaluator.ts';
-import { createRuleBook } from '../src/domain/rule-book.ts';
 import type { Rule } from '../src/domain/rule.ts';
 import { MAX_SERIES } from '../src/domain/step-sums.ts';
-import { eventAt, keepWindow, openEvaluator, ruleOf, storedCopies } from './fixtures.ts';
+import { eventAt, ruleOf } from './fixtures.ts';
+import {
+  afterCooldowns,
+  countReasons,
+  decideWithRestarts,
+  expectSameDecisions,
+  stepArbitraries,
+} from './brute-force.ts';
 
 const CASES = Number(process.env['CASES'] ?? 200);
 const SEED = 20_261_130;
@@ -34,9 +38,7 @@ const eventArbitrary = fc.record({
   ),
   behindMs: fc.constantFrom(0, 0, 0, 1000, 299_500, 300_000, 300_500, -300_000),
   duplicateOf: fc.option(fc.integer({ min: 1, max: 10 }), { freq: 6 }),
-  /** Whether everything is stored after the event, and whether memory is lost then or before. */
-  saved: fc.boolean(),
-  lost: fc.constantFrom(false, false, true),
+  ...stepArbitraries,
 });
 const scenarioArbitrary = fc.record({
   rules: fc.array(
@@ -90,7 +92,7 @@ function decideByBruteForce(rules: readonly Rule[], arrivals: readonly Countable
   for (const rule of rules) {
     const counted: { event: CountableEvent; series: string }[] = [];
     let newestDay = -Infinity;
-    let lastFire = -Infinity;
+    const decide = afterCooldowns<Decided>(rule);
     for (const event of arrivals) {
       if (event.receivedAt - event.time > MAX_LATENESS_MS || event.settledMicros === 0) continue;
       if (rule.scopeType === 'agent' && event.agentId !== rule.scopeId) continue;
@@ -102,19 +104,7 @@ function decideByBruteForce(rules: readonly Rule[], arrivals: readonly Countable
       const series = known.has(name) || known.size < MAX_SERIES ? name : '';
       counted.push({ event, series });
       const decision = judge(rule, [...kept, { event, series }], event, series);
-      if (decision === null) continue;
-      if (decision.reason === 'learning') {
-        decided.push(decision);
-        continue;
-      }
-      const cooldown = rule.cooldownSeconds * 1000;
-      const still = decision.reason === 'condition_still_true_after_cooldown';
-      if (cooldown > 0 && event.time < lastFire + cooldown) {
-        if (!still) decided.push({ ...decision, reason: 'cooldown' });
-      } else if (!still || (cooldown > 0 && lastFire > -Infinity)) {
-        lastFire = Math.max(lastFire, event.time);
-        decided.push(decision);
-      }
+      if (decision !== null) decided.push(...decide(event.time, decision));
     }
   }
   return decided;
@@ -149,58 +139,18 @@ function judge(
   return { ...about, reason: isMet(before) ? 'condition_still_true_after_cooldown' : 'condition_became_true' };
 }
 
-/** Runs the evaluator as the service does: what is decided is stored with the windows, and read again after a loss. */
-function decideWithRestarts({ events }: Scenario, rules: readonly Rule[], arrivals: CountableEvent[]): Decided[] {
-  const book = createRuleBook();
-  book.replace(rules[0]!.tenantId, rules);
-  const stored = new Map<string, SavedWindow>();
-  const decided: Decided[] = [];
-  const alerts = new Set<string>();
-  const lossesLeft = new Set(events.flatMap(({ lost }, index) => (lost ? [index] : [])));
-  let storedUntil = 0;
-  run: while (storedUntil < arrivals.length) {
-    const evaluator = openEvaluator(book, [...stored.values()]);
-    let pending: Decision[] = [];
-    for (let index = storedUntil; index < arrivals.length; index += 1) {
-      pending.push(...evaluator.evaluate(arrivals[index]!));
-      if (lossesLeft.delete(index)) continue run;
-      if (pending.length === 0 && !events[index]!.saved && index < arrivals.length - 1) continue;
-      for (const window of storedCopies(evaluator.changed())) stored.set(window.ruleId, keepWindow(stored, window));
-      evaluator.saved();
-      decided.push(...pending.map(toDecided));
-      for (const { id } of pending.filter(({ outcome }) => outcome === 'fired').map(toAlert)) {
-        if (alerts.has(id)) throw new Error('an alert was made twice');
-        alerts.add(id);
-      }
-      pending = [];
-      storedUntil = index + 1;
-    }
-  }
-  return decided;
-}
-
 function toDecided({ rule, event, reason, evidence }: Decision): Decided {
   const { spentMicros: spent, weeks, medianMicros: median, agentId: agent } = evidence.deviation!;
   return { rule: rule.id, event: event.id, reason, spent, weeks, median, agent };
 }
 
-const byRule = (decided: Decided[]) => decided.toSorted((a, b) => a.rule.localeCompare(b.rule));
-
 function expectDecisions(seed: number): Map<string, number> {
-  const reasons = new Map<string, number>();
-  fc.assert(
-    fc.property(scenarioArbitrary, (scenario) => {
-      const [rules, arrivals] = [rulesOf(scenario), arrivalsOf(scenario)];
-      const expected = decideByBruteForce(rules, arrivals);
-      expect(byRule(decideWithRestarts(scenario, rules, arrivals))).toEqual(byRule(expected));
-      for (const { reason, agent } of expected) {
-        reasons.set(reason, 1 + (reasons.get(reason) ?? 0));
-        if (agent === null) reasons.set('of others', 1 + (reasons.get('of others') ?? 0));
-      }
-    }),
-    { seed, numRuns: CASES },
-  );
-  return reasons;
+  const decided = expectSameDecisions(scenarioArbitrary, { seed, numRuns: CASES }, (scenario) => {
+    const [rules, arrivals] = [rulesOf(scenario), arrivalsOf(scenario)];
+    const made = decideWithRestarts(rules, arrivals, scenario.events);
+    return { decided: made.map(toDecided), expected: decideByBruteForce(rules, arrivals) };
+  });
+  return countReasons(decided);
 }
 
 describe(`a deviation rule, in ${CASES} histories of weeks with duplicates, late events and restarts,`, () => {

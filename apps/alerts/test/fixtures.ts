@@ -69,7 +69,7 @@ export function keepWindow(stored: ReadonlyMap<string, SavedWindow>, kept: Saved
   const { steps } = kept.condition;
   const chunksBefore = before !== undefined && 'steps' in before ? before.steps.chunks : [];
   const byChunk = new Map([...chunksBefore, ...steps.chunks].map((each) => [each.chunk, each]));
-  steps.chunks = [...byChunk.values()].filter(({ chunk }) => chunk >= steps.from && chunk < steps.until);
+  steps.chunks = [...byChunk.values()].filter(({ chunk }) => steps.kept.includes(chunk));
   return kept;
 }
 

@@ -89,6 +89,7 @@ const STAYS_TRUE: Record<RuleKind, boolean> = {
   spend_gte: true,
   deviation_gte: true,
   burn_rate_gte: true,
+  forecast_gte: true,
 };
 /** Whether the kind counts settled amounts, and so ignores events that settled nothing. */
 const IS_ABOUT_SPEND: Record<RuleKind, boolean> = {
@@ -97,6 +98,7 @@ const IS_ABOUT_SPEND: Record<RuleKind, boolean> = {
   spend_gte: true,
   deviation_gte: true,
   burn_rate_gte: true,
+  forecast_gte: true,
 };
 
 const ELSEWHERE = new Error('other property suites have the references of these kinds');
@@ -131,6 +133,7 @@ function becomesTrue(rule: Rule, others: CountableEvent[], event: CountableEvent
     }
     case 'deviation_gte':
     case 'burn_rate_gte':
+    case 'forecast_gte':
       throw ELSEWHERE;
   }
 }
@@ -161,6 +164,7 @@ function newestThatReach(condition: RuleCondition, events: CountableEvent[]): Co
       return null;
     case 'deviation_gte':
     case 'burn_rate_gte':
+    case 'forecast_gte':
       throw ELSEWHERE;
   }
 }
@@ -174,6 +178,7 @@ function eventsOf({ kind }: RuleCondition, event: CountableEvent, all: Countable
     case 'first_occurrence':
     case 'deviation_gte':
     case 'burn_rate_gte':
+    case 'forecast_gte':
       return [event];
   }
 }
@@ -186,6 +191,7 @@ function eventCountOf(condition: RuleCondition, counted: CountableEvent[]): numb
     case 'spend_gte':
     case 'deviation_gte':
     case 'burn_rate_gte':
+    case 'forecast_gte':
       return counted.length;
   }
 }

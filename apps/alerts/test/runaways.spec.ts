@@ -5,6 +5,7 @@ import type { CountableEvent } from '../src/domain/event.ts';
 import type { Decision } from '../src/domain/evaluator.ts';
 import type { SavedWindow } from '../src/domain/partition.evaluator.ts';
 import { createRuleBook } from '../src/domain/rule-book.ts';
+import type { Rule } from '../src/domain/rule.ts';
 import { eventAt, keepWindow, openEvaluator, ruleOf, storedCopies } from './fixtures.ts';
 
 const MINUTE = 60_000;
@@ -34,7 +35,7 @@ const burning = (id: string, permille: number, longSeconds: number, shortSeconds
     ...{ ...about, id, windowSeconds: longSeconds },
     condition: { kind: 'burn_rate_gte', budgetId: null, permille, longSeconds, shortSeconds },
   });
-const RULES = [
+const RUNAWAY_RULES = [
   burning('rule_hour', 250, 3600, 300),
   burning('rule_minutes', 15, 300, 60),
   ruleOf({
@@ -42,6 +43,12 @@ const RULES = [
     condition: { kind: 'deviation_gte', times: 3, minMicros: 10 * MEAN_MICROS },
   }),
 ];
+/** Fires once in each day of an agent. */
+const FORECAST_RULE = ruleOf({
+  ...{ ...about, id: 'rule_forecast', cooldownSeconds: 0, windowSeconds: 86_400 },
+  condition: { kind: 'forecast_gte', budgetId: null, percent: 100 },
+});
+const RULES = [...RUNAWAY_RULES, FORECAST_RULE];
 
 /** Numbers from 0 to below 1, the same for a seed (mulberry32). */
 function randomOf(seed: number): () => number {
@@ -79,10 +86,10 @@ function plannedRunaways(random: () => number): Runaway[] {
 }
 
 /** The evaluator as a service that is killed with everything that it has not stored. */
-function startService() {
+function startService(rules: readonly Rule[]) {
   const book = createRuleBook();
-  const [{ tenantId }] = RULES as [(typeof RULES)[0]];
-  book.replace(tenantId, RULES);
+  const [{ tenantId }] = rules as [Rule];
+  book.replace(tenantId, rules);
   const stored = new Map<string, SavedWindow>();
   const open = () => openEvaluator(book, [...stored.values()], [tenantId], { of: () => budget });
   let evaluator = open();
@@ -122,9 +129,9 @@ function idOf(decision: Decision): string {
 }
 
 /** Two months of calls, of which the first is learned from. A runaway ends when an alert names its agent. */
-function run(seed: number, runaways: readonly Runaway[]): { pages: number; kills: number } {
+function run(rules: readonly Rule[], seed: number, runaways: readonly Runaway[]): { pages: number; kills: number } {
   const random = randomOf(seed);
-  const service = startService();
+  const service = startService(rules);
   const waiting = [...runaways];
   let running: Runaway | null = null;
   let pages = 0;
@@ -165,7 +172,7 @@ function run(seed: number, runaways: readonly Runaway[]): { pages: number; kills
 
 it('100 runaways of a month are found, half of them within 5 minutes, each before half of its budget is gone', () => {
   const runaways = plannedRunaways(randomOf(1));
-  const { kills } = run(2, runaways);
+  const { kills } = run(RUNAWAY_RULES, 2, runaways);
   expect(runaways.filter(({ foundAt }) => foundAt === null)).toEqual([]);
   const minutes = runaways.map(({ start, foundAt }) => (foundAt! - start) / MINUTE).toSorted((a, b) => a - b);
   expect(minutes[RUNAWAYS / 2]).toBeLessThanOrEqual(5);
@@ -176,5 +183,50 @@ it('100 runaways of a month are found, half of them within 5 minutes, each befor
 });
 
 it('30 clean days have at most one alert', () => {
-  expect(run(3, []).pages).toBeLessThanOrEqual(1);
+  expect(run(RULES, 3, []).pages).toBeLessThanOrEqual(1);
+});
+
+/** Days on which an agent spends steadily, by how many times its usual spend. */
+const STEADY = [2.5, 3, 4, 6];
+
+it('steady spending is forecast before its budget is used up, in the first half of the time, once in each day', () => {
+  const random = randomOf(4);
+  const service = startService([FORECAST_RULE]);
+  let count = 0;
+  const warned = new Map<number, { time: number; usedUpAt: number }[]>();
+  const usedUp = new Map<number, number>();
+  for (let day = 0; day < 28 + STEADY.length; day += 1) {
+    const factor = STEADY[day - 28] ?? 1;
+    let spent = 0;
+    for (let time = START + day * DAY; ;) {
+      time += (-Math.log(1 - random()) * HOUR) / (CALLS_PER_HOUR * daily(time) * factor);
+      if (time >= START + (day + 1) * DAY) break;
+      count += 1;
+      const settledMicros = Math.round(MEAN_MICROS * (0.5 + random()));
+      spent += settledMicros;
+      if (spent >= LIMIT && !usedUp.has(day)) usedUp.set(day, time);
+      const call = { agent: 'planner', plan: null, model: null, provider: null, key: null, labels: {} };
+      const event = {
+        id: `e${count}`,
+        identity: count,
+        type: 'spend.settled',
+        agentId: 'planner',
+        settledMicros,
+        call,
+      };
+      const fired = service.evaluate(eventAt(Math.floor(time), event));
+      const found = fired.map(({ evidence }) => ({ time, usedUpAt: evidence.forecast!.usedUpAt! }));
+      if (found.length > 0) warned.set(day, [...(warned.get(day) ?? []), ...found]);
+    }
+  }
+  expect([...usedUp.keys()]).toEqual(STEADY.map((_factor, index) => 28 + index));
+  expect([...warned.keys()]).toEqual([...usedUp.keys()]);
+  for (const [day, warnings] of warned) {
+    const [{ time, usedUpAt }] = warnings as [(typeof warnings)[0]];
+    const [start, end] = [START + day * DAY, usedUp.get(day)!];
+    expect(warnings).toHaveLength(1);
+    expect(time - start).toBeLessThan((end - start) / 2);
+    // What it says of the end is right to half of the time that is left.
+    expect(Math.abs(usedUpAt - end)).toBeLessThan((end - time) / 2);
+  }
 });

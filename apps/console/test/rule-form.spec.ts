@@ -86,3 +86,17 @@ it('a rule about a burn rate keeps its budget and its windows when it is edited,
   const bad = { ...form, agentId: 'planner', share: '0.05', long: '1.5', short: '60' };
   expect(Object.keys(problemsOf(bad))).toEqual(['budget', 'share', 'long', 'short']);
 });
+
+it('a forecast rule keeps its budget and its percentage when it is edited, and refuses a percentage that cannot be', () => {
+  const plain = ofLabels({});
+  const config = { budget_id: 'bud_1', percent: 80, window_seconds: 86_400 };
+  const rule: Api.AlertRule = {
+    ...{ ...plain, rule_kind: 'forecast_gte' },
+    rule_config: { ...plain.rule_config, threshold: 0, ...config },
+  };
+  const form = toForm(rule);
+  expect(problemsOf(form)).toEqual({});
+  expect(toRule(form, WORKSPACE).rule_config).toMatchObject(config);
+  expect(toRule({ ...form, kind: 'burn_rate_gte' }, WORKSPACE).rule_config).toMatchObject({ percent: 0 });
+  expect(Object.keys(problemsOf({ ...form, agentId: 'planner', forecast: '201' }))).toEqual(['budget', 'forecast']);
+});

@@ -242,6 +242,24 @@ it('the line of a burn rate names the budget, its value, and what both windows h
   expect(alert({ rule_kind: 'burn_rate_gte', burn: others })).toBe(`Growth team for further values: ${line}`);
 });
 
+const FORECAST: Api.Alert['forecast'] = {
+  ...{ budget_id: 'bud_1', budget_name: 'Growth team', limit_micros: 40_000_000, period: null, percent: 80 },
+  ...{ spent_micros: 12_000_000, spent_since: '2026-11-24T00:00:00.000Z', weeks: 2, forecast_micros: 48_000_000 },
+  ...{ pace_micros: 3_000_000, pace_since: '2026-11-24T09:00:00.000Z', used_up_at: '2026-11-24T20:30:00.000Z' },
+};
+
+it('the line of a forecast names the budget, its value, what is spent and forecast, and when the limit is reached', () => {
+  const line = (forecast: Partial<typeof FORECAST>) =>
+    alert({
+      ...{ rule_kind: 'forecast_gte', triggered_at: '2026-11-24T12:00:00.000Z' },
+      forecast: { ...FORECAST, ...forecast },
+    });
+  const amounts = '$12.00 of $40.00 spent, $48.00 forecast';
+  expect(line({})).toBe(`Growth team: ${amounts}, used up in 8 h 30 min (threshold 80%)`);
+  expect(line({ value: 'zoe', used_up_at: null })).toBe(`Growth team for zoe: ${amounts} (threshold 80%)`);
+  expect(line({ used_up_at: '2026-11-24T12:00:00.000Z' })).toBe(`Growth team: ${amounts}, used up (threshold 80%)`);
+});
+
 describe('the line of an evaluation', () => {
   it.each([
     [{ rule_kind: 'event_count_gte', event_count: 3, threshold: 10, spend: null }, '3 of 10 events'],
@@ -251,6 +269,7 @@ describe('the line of an evaluation', () => {
       '$5.00 of $4.00',
     ],
     [{ rule_kind: 'burn_rate_gte', burn: BURN }, '$12.00 of $10.00'],
+    [{ rule_kind: 'forecast_gte', forecast: FORECAST }, '$48.00 of $32.00'],
     [{ rule_kind: 'deviation_gte', deviation: DEVIATION }, '$12.00 of $7.50'],
     [{ rule_kind: 'deviation_gte', deviation: { ...DEVIATION, median_micros: 0, weeks: 0 } }, '$12.00 of $1.00'],
     [{ rule_kind: 'newer', event_count: 2, threshold: 0, spend: null }, '2 events'],
@@ -282,6 +301,9 @@ describe('the sentence of a rule', () => {
     );
     expect(rule('burn_rate_gte', { ...burn, budget_id: 'bud_1' }, ['spend.settled'])).toBe(
       '25% or more spent within 1 hour, and at that rate within 5 minutes, of bud_1',
+    );
+    expect(rule('forecast_gte', { percent: 80 }, ['spend.settled'])).toBe(
+      '80% or more forecast for the end of the period, of the daily budget, all agents',
     );
     const deviation = { times: 3, min_micros: 1_000_000, window_seconds: 3_600 };
     expect(rule('deviation_gte', deviation, ['spend.settled'])).toBe(

@@ -107,6 +107,12 @@ describe('the body for a chat', () => {
     ...{ budget_id: 'bud_1', budget_name: 'Growth team', limit_micros: 40_000_000, period: null },
     ...{ fraction: 0.25, long_seconds: 3600, short_seconds: 300, long_micros: 12_000_000, short_micros: 2_000_000 },
   };
+  const forecast = {
+    ...{ budget_id: 'bud_1', budget_name: 'Growth team', limit_micros: 40_000_000, percent: 80, weeks: 2 },
+    period: { kind: 'day', start: '2026-11-20T23:00:00.000Z', end: '2026-11-21T23:00:00.000Z' },
+    ...{ spent_micros: 12_000_000, spent_since: '2026-11-20T23:00:00.000Z', forecast_micros: 48_000_000 },
+    ...{ pace_micros: 3_000_000, pace_since: '2026-11-21T15:00:00.000Z', used_up_at: '2026-11-21T22:15:30.000Z' },
+  };
   const deviation = {
     ...{ agent_id: 'research', hour: '2026-11-21T09:00:00.000Z', spent_micros: 12_000_000, weeks: 4 },
     ...{ median_micros: 2_500_000, times: 3, min_micros: 1_000_000 },
@@ -144,6 +150,24 @@ describe('the body for a chat', () => {
       'Budget "Growth team" for zoe has burned $12.00 of $40.00 within 1 hour, since 17:50 UTC ($2.00 of that within ' +
         '5 minutes; threshold 25% within 1 hour). Raise the budget, or find its calls and stop their source',
       { rule_kind: 'burn_rate_gte', burn: { ...burn, value: 'zoe' } },
+    ],
+    [
+      'Budget "Growth team" for zoe has spent $12.00 of $40.00 since Nov 20, 23:00 UTC, and will reach $48.00 by Nov 21, ' +
+        '23:00 UTC at the pace since Nov 21, 15:00 UTC (threshold 80%). Used up at about Nov 21, 22:15 UTC. Raise the ' +
+        'budget, or find its calls and stop their source',
+      { rule_kind: 'forecast_gte', forecast: { ...forecast, value: 'zoe' } },
+    ],
+    [
+      'Budget "Growth team" for further values has spent $12.00 of $40.00 since Nov 20, 23:00 UTC, and will reach $48.00 ' +
+        'at the pace since Nov 21, 15:00 UTC (threshold 80%). It is used up. Raise the budget, or find its calls and ' +
+        'stop their source',
+      {
+        rule_kind: 'forecast_gte',
+        forecast: {
+          ...{ ...forecast, is_of_others: true, used_up_at: new Date(NOW).toISOString() },
+          period: { ...forecast.period, kind: 'rolling' },
+        },
+      },
     ],
     [
       'Agent research has spent $12.00 since 09:00 UTC (usual in this hour: $2.50, median of 4 weeks; threshold 3 ' +

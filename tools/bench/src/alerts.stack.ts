@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +7,7 @@ import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import type { TenantId } from '@tollkeeper/kernel';
 import { createLogger, createMetrics, loadConfig } from '@tollkeeper/runtime';
-import { type RuleSettings, toRuleBody } from './rule.settings.ts';
+import { CALLER_TOKEN_SECRET as SECRET, type Peers } from '@tollkeeper/testing/peers';
 
 /** Its own managed `mongod`, an event log on it, and the alerts service. */
 export interface AlertsStack {
@@ -18,19 +17,24 @@ export interface AlertsStack {
    * Creates a service on the database of that name, without starting it; over the stack's log unless another is given.
    */
   createAlerts(database: string, eventLog?: EventLog): AlertsService;
-  /** Creates a rule over HTTP that counts events of the type in the whole workspace. */
-  createRule(alerts: AlertsService, tenantId: TenantId, rule: RuleSettings): Promise<void>;
+  /** Creates a rule over HTTP. */
+  createRule(alerts: AlertsService, tenantId: TenantId, body: object): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** The size on a small production server. */
 const CACHE_SIZE_MB = 1_024;
-const SECRET = randomBytes(32).toString('base64url');
-/** No rule of the benchmark calls a peer. */
+/** Where no peer is. */
 const NOBODY = '127.0.0.1:9';
 
-/** With `kafkaBrokers` the log is on that Kafka, otherwise in the managed `mongod`. */
-export async function startAlertsStack({ kafkaBrokers }: { kafkaBrokers?: string } = {}): Promise<AlertsStack> {
+interface AlertsStackOptions {
+  /** The log is on that Kafka, otherwise in the managed `mongod`. */
+  kafkaBrokers?: string;
+  /** Only for rules that need identity or budgets; started. */
+  peers?: Peers;
+}
+
+export async function startAlertsStack({ kafkaBrokers, peers }: AlertsStackOptions = {}): Promise<AlertsStack> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'tollkeeper-bench-'));
   const mongod = await startEmbeddedMongo({ dataDirectory, cacheSizeMb: CACHE_SIZE_MB });
   const logger = createLogger({ service: 'bench', level: 'warn' });
@@ -48,8 +52,8 @@ export async function startAlertsStack({ kafkaBrokers }: { kafkaBrokers?: string
     HTTP_PORT: '0',
     MONGODB_URI: mongod.uri,
     CALLER_TOKEN_SECRET: SECRET,
-    IDENTITY_GRPC: NOBODY,
-    BUDGETS_GRPC: NOBODY,
+    IDENTITY_GRPC: peers?.address ?? NOBODY,
+    BUDGETS_GRPC: peers?.address ?? NOBODY,
     NOTIFIER_GRPC: NOBODY,
   };
 
@@ -65,7 +69,7 @@ export async function startAlertsStack({ kafkaBrokers }: { kafkaBrokers?: string
       const response = await fetch(`${alerts.httpUrl}/api/v1/alerts/rules`, {
         method: 'POST',
         headers: { [CALLER_HEADER]: token, 'content-type': 'application/json' },
-        body: JSON.stringify(toRuleBody(tenantId, rule)),
+        body: JSON.stringify(rule),
       });
       const body = await response.text();
       if (response.status !== 201) throw new Error(`The rule was answered ${response.status}: ${body}`);

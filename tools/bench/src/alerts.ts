@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { markdownTable } from '@tollkeeper/testing/markdown-table';
+import { compareKinds } from './alerts.kinds.ts';
 import { type AlertsStack, startAlertsStack } from './alerts.stack.ts';
 import { runBareConsumer, runService } from './consumer.runs.ts';
 import { rateOfCountQueries } from './count-queries.ts';
@@ -14,6 +15,7 @@ import {
   MATCHING_TYPE,
   ONE_IN,
   RULES_PER_WORKSPACE,
+  sameRules,
   WORKSPACES,
 } from './evaluator.traffic.ts';
 import { describeMachine } from './machine.ts';
@@ -28,6 +30,8 @@ const { values } = parseArgs({
     threshold: { type: 'string', default: '1000' },
     rounds: { type: 'string', default: '5' },
     'skip-deliveries': { type: 'boolean', default: false },
+    /** Only compares the kinds of rules that compare spend with the past or with a budget with the others. */
+    kinds: { type: 'boolean', default: false },
   },
 });
 const eventCount = Number(values.events);
@@ -40,6 +44,12 @@ interface Measured {
   evaluator: Run[];
   /** Heap and windows after an evaluator's run, minus those before. */
   heldBytes: number[];
+}
+
+if (values.kinds) {
+  console.log(`## Kinds of alert rules\n\n${describeMachine()}`);
+  console.log(await compareKinds({ eventCount, rounds }));
+  process.exit();
 }
 
 const stack = await startAlertsStack();
@@ -58,7 +68,7 @@ if (!values['skip-deliveries']) await reportDeliveries();
 async function measure(stack: AlertsStack): Promise<Measured> {
   const names = Array.from({ length: rounds }, (_, round) => `alerts_${round}`);
   // Rules before the log, because a rule counts only events received after its creation.
-  for (const name of names) await makeRules(stack, name, rule);
+  for (const name of names) await makeRules(stack, name, sameRules(rule));
   await fillLog(stack.eventLog, generateEvents(eventCount, Date.now()));
 
   const measured: Measured = { bare: [], evaluator: [], heldBytes: [] };

@@ -7,7 +7,7 @@ import {
 import type { EventLog } from '@tollkeeper/event-log';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import type { AlertsStack } from './alerts.stack.ts';
-import type { RuleSettings } from './rule.settings.ts';
+import { type RuleSettings, toRuleBody } from './rule.settings.ts';
 import { whole } from './statistics.ts';
 
 export const WORKSPACES = 50;
@@ -29,29 +29,47 @@ function tenants(): TenantId[] {
   return Array.from({ length: WORKSPACES }, (_, index) => provenTenantId(`ws_bench${index}`));
 }
 
+interface GeneratedEvents {
+  first?: number;
+  tenantIds?: readonly TenantId[];
+  /** The event with this number, if it is of the type that the rules count. */
+  matching?: (index: number) => { type: string; data: object };
+}
+
+const TOOL = { tool: 'search' };
+const toolFailed = () => ({ type: MATCHING_TYPE, data: TOOL });
+
 /** Events number `first` to `first + count - 1`, of the workspaces in turn, with consecutive times from `start` on. */
 export function* generateEvents(
   count: number,
   start: number,
-  { first = 0, tenantIds = tenants() }: { first?: number; tenantIds?: readonly TenantId[] } = {},
+  { first = 0, tenantIds = tenants(), matching = toolFailed }: GeneratedEvents = {},
 ): Generator<TenantEvent> {
   for (let index = first; index < first + count; index += 1) {
     const tenantId = tenantIds[index % tenantIds.length]!;
-    const matching = Math.floor(index / tenantIds.length) % ONE_IN === 0;
+    const matches = Math.floor(index / tenantIds.length) % ONE_IN === 0;
     const time = new Date(start + ((index - first) * 1_000) / EVENTS_PER_SECOND).toISOString();
     const known = { run_id: `run-${index % 997}`, agent_id: `agent-${index % 40}` };
-    const data = matching ? { ...known, tool: 'search' } : { ...known, tool: 'search', took_ms: index % 900 };
-    const type = matching ? MATCHING_TYPE : 'tool.called';
-    yield { tenantId, event: { specversion: '1.0', id: `e-${index}`, source: '/gateways/bench', type, time, data } };
+    const { type, data } = matches ? matching(index) : { type: 'tool.called', data: { took_ms: index % 900, ...TOOL } };
+    const about = { specversion: '1.0', id: `e-${index}`, source: '/gateways/bench', type, time } as const;
+    yield { tenantId, event: { ...about, data: { ...known, ...data } } };
   }
 }
 
+/** The bodies of the rules of a workspace. */
+export type RulesOf = (tenantId: TenantId) => readonly object[];
+
+/** {@link RULES_PER_WORKSPACE} times the same rule. */
+export function sameRules(rule: RuleSettings): RulesOf {
+  return (tenantId) => Array.from({ length: RULES_PER_WORKSPACE }, () => toRuleBody(tenantId, rule));
+}
+
 /** Creates the rules of every workspace in the database of that name. */
-export async function makeRules(stack: AlertsStack, database: string, rule: RuleSettings): Promise<void> {
+export async function makeRules(stack: AlertsStack, database: string, rulesOf: RulesOf): Promise<void> {
   const alerts = stack.createAlerts(database);
   await alerts.start();
   for (const tenantId of tenants()) {
-    for (let count = 0; count < RULES_PER_WORKSPACE; count += 1) await stack.createRule(alerts, tenantId, rule);
+    for (const body of rulesOf(tenantId)) await stack.createRule(alerts, tenantId, body);
   }
   await alerts.stop();
 }

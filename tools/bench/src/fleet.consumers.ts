@@ -7,7 +7,7 @@ import { startKafka } from '@tollkeeper/embedded-kafka';
 import { createLogger, createMetrics, loadConfig } from '@tollkeeper/runtime';
 import { type AlertsStack, startAlertsStack } from './alerts.stack.ts';
 import { runService } from './consumer.runs.ts';
-import { fillLog, generateEvents, makeRules, MATCHING_TYPE } from './evaluator.traffic.ts';
+import { fillLog, generateEvents, makeRules, MATCHING_TYPE, sameRules } from './evaluator.traffic.ts';
 import { runBareEachBatch } from './kafka.baseline.ts';
 import type { RuleSettings } from './rule.settings.ts';
 import { generateSpend } from './spend.traffic.ts';
@@ -28,7 +28,7 @@ export const RULE: RuleSettings = { eventType: MATCHING_TYPE, threshold: 1_000, 
 export function compareAlerts(eventCount: number, rounds: number): Promise<Compared> {
   const names = Array.from({ length: rounds }, (_, round) => `alerts_${round}`);
   return onKafka(async (stack, brokers) => {
-    for (const name of names) await makeRules(stack, name, RULE);
+    for (const name of names) await makeRules(stack, name, sameRules(RULE));
     await fillLog(stack.eventLog, generateEvents(eventCount, Date.now()));
     return compare('alerts', names, {
       ...bareRuns(brokers, eventCount),

@@ -1,8 +1,9 @@
 import { type AlertRecord, isWithoutLabels } from '@tollkeeper/contracts';
 import type { Alert } from './alert.ts';
+import type { BudgetFacts } from './budget.terms.ts';
 import { thresholdsOf } from './rule-kinds.ts';
 
-type SpendFacts = Pick<Alert, 'condition' | 'settledMicros' | 'deviation' | 'burn'>;
+type SpendFacts = Pick<Alert, 'condition' | 'settledMicros' | 'deviation' | 'burn' | 'forecast'>;
 
 /** The alert in its wire form, without deliveries. */
 export function toAlertRecord(alert: Alert): AlertRecord {
@@ -25,6 +26,7 @@ export function toAlertRecord(alert: Alert): AlertRecord {
     budget: alert.budget,
     ...toDeviation(alert),
     ...toBurn(alert),
+    ...toForecast(alert),
     sample_event_ids: alert.sampleEventIds,
     first_event_at: toTimestamp(alert.firstEventAt),
     last_event_at: toTimestamp(alert.lastEventAt),
@@ -54,16 +56,30 @@ export function toDeviation({ condition, deviation }: SpendFacts): Pick<AlertRec
 export function toBurn({ condition, burn }: SpendFacts): Pick<AlertRecord, 'burn'> {
   if (burn === undefined) return {};
   const { permille = 0, longSeconds = 0, shortSeconds = 0 } = thresholdsOf(condition);
-  const { budgetId, budgetName, value, isOfOthers, limitMicros, periodKind: kind, period } = burn;
   const rate = { fraction: permille / 1000, long_seconds: longSeconds, short_seconds: shortSeconds };
+  return { burn: { ...toBudget(burn), ...rate, long_micros: burn.longMicros, short_micros: burn.shortMicros } };
+}
+
+/** The field of a `forecast_gte`; nothing for other kinds. */
+export function toForecast({ condition, forecast }: SpendFacts): Pick<AlertRecord, 'forecast'> {
+  if (forecast === undefined) return {};
+  const { percent = 0 } = thresholdsOf(condition);
+  const { spentMicros, spentSince, paceMicros, paceSince, weeks, forecastMicros, usedUpAt } = forecast;
   return {
-    burn: {
-      ...{ budget_id: budgetId, budget_name: budgetName, limit_micros: limitMicros },
-      ...(value !== null && { value }),
-      ...(isOfOthers && { is_of_others: true }),
-      period: period && { kind, start: toTimestamp(period.start), end: toTimestamp(period.end) },
-      ...{ ...rate, long_micros: burn.longMicros, short_micros: burn.shortMicros },
+    forecast: {
+      ...{ ...toBudget(forecast), percent, spent_micros: spentMicros, spent_since: toTimestamp(spentSince) },
+      ...{ pace_micros: paceMicros, pace_since: toTimestamp(paceSince), weeks },
+      ...{ forecast_micros: forecastMicros, used_up_at: toTimestampOrNull(usedUpAt) },
     },
+  };
+}
+
+function toBudget({ budgetId, budgetName, value, isOfOthers, limitMicros, periodKind: kind, period }: BudgetFacts) {
+  return {
+    ...{ budget_id: budgetId, budget_name: budgetName, limit_micros: limitMicros },
+    ...(value !== null && { value }),
+    ...(isOfOthers && { is_of_others: true }),
+    period: period && { kind, start: toTimestamp(period.start), end: toTimestamp(period.end) },
   };
 }
 

@@ -6,7 +6,7 @@ import {
   isSelected,
   valueOfEach,
 } from '@tollkeeper/contracts';
-import type { BudgetPeriod, TenantId } from '@tollkeeper/kernel';
+import type { BudgetPeriod, TenantId, TimeSpan } from '@tollkeeper/kernel';
 
 /** What a rule needs to know of a budget, as owners have set it. */
 export interface BudgetTerms {
@@ -24,6 +24,20 @@ export interface BudgetTerms {
   excluded: readonly string[];
 }
 
+/** The budget that a rule fired about. Times are epoch milliseconds. */
+export interface BudgetFacts {
+  budgetId: string;
+  budgetName: string;
+  /** The value that the limit is for; null if the budget has no limit for each value, and for further values. */
+  value: string | null;
+  /** Whether it is about all values together that have no sums of their own. */
+  isOfOthers: boolean;
+  limitMicros: number;
+  periodKind: BudgetPeriod['kind'];
+  /** Null outside of a period that is once. */
+  period: TimeSpan | null;
+}
+
 /** Whether both count the same calls. The name, the limit and the period may differ. */
 export function countSameCalls(a: BudgetTerms, b: BudgetTerms): boolean {
   return counted(a) === counted(b);
@@ -32,6 +46,12 @@ export function countSameCalls(a: BudgetTerms, b: BudgetTerms): boolean {
 function counted({ id, selector, each, excluded }: BudgetTerms): string {
   const patterns = BUDGET_DIMENSIONS.map((dimension) => selector[dimension] ?? null);
   return JSON.stringify([id, patterns, Object.entries(selector.labels ?? {}).sort(), each, excluded.toSorted()]);
+}
+
+/** Whether the same time belongs to the same period of both. */
+export function haveSamePeriods(a: BudgetTerms, b: BudgetTerms): boolean {
+  const described = ({ period, timezone }: BudgetTerms) => JSON.stringify([timezone, Object.entries(period).sort()]);
+  return described(a) === described(b);
 }
 
 /** Reads the budgets of a workspace, by id. Rejects while they cannot be read. */

@@ -1,9 +1,10 @@
-import { budgetSpanAt, countedSince } from '@tollkeeper/kernel';
-import { ALL_CALLS, type BudgetTerms, countSameCalls, valueFor } from './budget.terms.ts';
+import { budgetSpanAt } from '@tollkeeper/kernel';
+import { budgetFactsOf } from './budget.facts.ts';
+import { type BudgetTerms, countSameCalls, valueFor } from './budget.terms.ts';
 import type { BurnFacts, Condition, Evidence, SavedBurn, SavedCondition, Verdict } from './condition.ts';
 import type { CountableEvent } from './event.ts';
 import { RecentSettlements } from './recent.settlements.ts';
-import { OTHER, type StepLayout, StepSums } from './step-sums.ts';
+import { type StepLayout, StepSums } from './step-sums.ts';
 import { MAX_COUNTED_MICROS, type SumWindow } from './sum.condition.ts';
 
 /** The long window is this many steps, the newest included. */
@@ -123,16 +124,8 @@ export class BurnCondition implements Condition {
   }
 
   #describe(terms: BudgetTerms, series: string, newest: number, long: number, short: number): BurnFacts {
-    const { id, name, limitMicros, period, timezone } = terms;
-    const at = newest * this.#stepMs;
-    const span = budgetSpanAt(period, timezone, at);
-    return {
-      ...{ budgetId: id, budgetName: name, limitMicros, periodKind: period.kind },
-      period: span && { start: countedSince(period, span), end: span.end },
-      value: series === ALL_CALLS || series === OTHER ? null : series,
-      isOfOthers: series === OTHER,
-      ...{ longMicros: long, shortMicros: short, since: (newest - BURN_STEPS + 1) * this.#stepMs },
-    };
+    const about = budgetFactsOf(terms, series, newest * this.#stepMs);
+    return { ...about, longMicros: long, shortMicros: short, since: (newest - BURN_STEPS + 1) * this.#stepMs };
   }
 
   evidence({ id, time }: CountableEvent): Evidence {

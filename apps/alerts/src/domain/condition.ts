@@ -1,6 +1,5 @@
 import type { RuleKind } from '@tollkeeper/contracts';
-import type { BudgetPeriod, TimeSpan } from '@tollkeeper/kernel';
-import type { BudgetTerms } from './budget.terms.ts';
+import type { BudgetFacts, BudgetTerms } from './budget.terms.ts';
 import type { CountableEvent } from './event.ts';
 import type { Span } from './coverage.ts';
 import type { SavedSteps } from './saved-steps.ts';
@@ -50,24 +49,33 @@ export interface Evidence {
   deviation?: DeviationFacts;
   /** Only of `burn_rate_gte`. */
   burn?: BurnFacts;
+  /** Only of `forecast_gte`. */
+  forecast?: ForecastFacts;
 }
 
 /** How fast a budget burns. Times are epoch milliseconds. */
-export interface BurnFacts {
-  budgetId: string;
-  budgetName: string;
-  /** The value that the limit is for; null if the budget has no limit for each value, and for further values. */
-  value: string | null;
-  /** Whether it is about all values together that have no sums of their own. */
-  isOfOthers: boolean;
-  limitMicros: number;
-  periodKind: BudgetPeriod['kind'];
-  /** Null outside of a period that is once. */
-  period: TimeSpan | null;
+export interface BurnFacts extends BudgetFacts {
   /** Start of the long window. */
   since: number;
   longMicros: number;
   shortMicros: number;
+}
+
+/** What a budget will have spent. Times are epoch milliseconds. */
+export interface ForecastFacts extends BudgetFacts {
+  /** Spend in the period, as far as the rule has counted it. */
+  spentMicros: number;
+  /** Since when: the start of the period, or the time from which the rule counts if that is later. */
+  spentSince: number;
+  /** Spend in the hours of the pace. */
+  paceMicros: number;
+  paceSince: number;
+  /** By how many earlier weeks the pace is weighted. */
+  weeks: number;
+  /** The most that the period will have spent, rounded down to whole micros. */
+  forecastMicros: number;
+  /** When the limit will be reached; null if not within the period. */
+  usedUpAt: number | null;
 }
 
 /** The spend of an agent in an hour, and its usual spend in that hour. */
@@ -99,12 +107,38 @@ export interface SavedBurn {
   met: [series: string, until: number][];
 }
 
+export interface SavedForecast {
+  sum: SavedSum;
+  steps: SavedSteps;
+  /** The budget as it was last known. */
+  terms: BudgetTerms | null;
+  /** Since when all spend of the budget is counted, epoch milliseconds. */
+  since: number;
+  series: SavedSeries[];
+}
+
+/** The spend of a series in its period. Times are epoch milliseconds. */
+export interface SavedSeries {
+  name: string;
+  /** Since when all its spend is counted. */
+  since: number;
+  /** Time of its newest settlement. */
+  newest: number;
+  /** The start of each part of its period, with the spend in it: one part, or one for each step of a rolling period. */
+  parts: Float64Array;
+  /** When the condition was last met; null if never with this limit. */
+  metAt: number | null;
+  /** Until when the condition stays met without further events; null if it is not met. */
+  metUntil: number | null;
+}
+
 interface SavedFields {
   event_count_gte: { sum: SavedSum };
   first_occurrence: { spans: Span[] };
   spend_gte: { sum: SavedSum };
   deviation_gte: SavedDeviation;
   burn_rate_gte: SavedBurn;
+  forecast_gte: SavedForecast;
 }
 
 /** A condition as it is stored, by the kind of rule. */

@@ -1,5 +1,5 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import type { BurnFacts, DeviationFacts } from './condition.ts';
+import type { BurnFacts, DeviationFacts, ForecastFacts } from './condition.ts';
 import type { Outcome, Reason } from './evaluator.ts';
 import type { RuleCondition } from './rule-kinds.ts';
 
@@ -24,6 +24,8 @@ export interface Evaluation {
   deviation?: DeviationFacts;
   /** Only of `burn_rate_gte`. */
   burn?: BurnFacts;
+  /** Only of `forecast_gte`. */
+  forecast?: ForecastFacts;
   cooldownUntil: number | null;
   /** Clock time of the decision. */
   evaluatedAt: number;

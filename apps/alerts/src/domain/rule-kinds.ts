@@ -3,6 +3,7 @@ import { BurnCondition, type BurnFields, burnLayout } from './burn.condition.ts'
 import type { Condition, SavedCondition } from './condition.ts';
 import { DEVIATION_LAYOUT, DeviationCondition, type DeviationFields } from './deviation.condition.ts';
 import { MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
+import { FORECAST_BYTES, ForecastCondition, type ForecastFields } from './forecast.condition.ts';
 import { FirstOccurrenceCondition, SPAN_BYTES } from './first-occurrence.condition.ts';
 import { RECENT_BYTES } from './recent.settlements.ts';
 import { BYTES_PER_ENTRY } from './saved-sum.ts';
@@ -18,11 +19,12 @@ export interface Thresholds {
   /** Only of `deviation_gte`: the multiple of the median, and the least spend in USD micros. */
   times?: number | undefined;
   minMicros?: number | undefined;
-  /** Only of `burn_rate_gte`: see `BurnFields`. */
+  /** Only of kinds about a budget: see `BurnFields` and `ForecastFields`. */
   budgetId?: string | null | undefined;
   permille?: number | undefined;
   longSeconds?: number | undefined;
   shortSeconds?: number | undefined;
+  percent?: number | undefined;
 }
 
 interface ConditionFields {
@@ -31,6 +33,7 @@ interface ConditionFields {
   spend_gte: { thresholdMicros: number };
   deviation_gte: DeviationFields;
   burn_rate_gte: BurnFields;
+  forecast_gte: ForecastFields;
 }
 
 /** The condition that must be met for a rule to fire; a {@link Condition} evaluates it. */
@@ -96,6 +99,14 @@ const KINDS: { [K in RuleKind]: Kind<K> } = {
     cost: (fields) => RECENT_BYTES + mostBytes(burnLayout(fields)),
     savedBytes: ({ sum, steps }) => sum.entries.byteLength + bytesOfSteps(steps),
     cheaper: 'Set rule_kind to spend_gte with a low rule_config.threshold_micros',
+  },
+  forecast_gte: {
+    of: ({ budgetId = null, percent = 0 }) => ({ kind: 'forecast_gte', budgetId, percent }),
+    describe: ({ kind: _kind, ...fields }) => ({ threshold: 0, thresholdMicros: 0, ...fields }),
+    open: (fields, window, saved) => new ForecastCondition(fields, window, saved),
+    cost: () => RECENT_BYTES + FORECAST_BYTES,
+    savedBytes: ({ sum, steps }) => sum.entries.byteLength + bytesOfSteps(steps),
+    cheaper: 'Set rule_kind to burn_rate_gte',
   },
 };
 

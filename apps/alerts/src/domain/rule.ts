@@ -90,6 +90,7 @@ export const AUDITED_RULE: AuditedFields<RuleDraft> = {
   permille: (rule) => thresholdsOf(rule.condition).permille ?? null,
   long_seconds: (rule) => thresholdsOf(rule.condition).longSeconds ?? null,
   short_seconds: (rule) => thresholdsOf(rule.condition).shortSeconds ?? null,
+  percent: (rule) => thresholdsOf(rule.condition).percent ?? null,
   event_types: (rule) => rule.eventTypes,
   percents: (rule) => rule.percents,
   labels: (rule) => auditedLabels(rule.labels),

@@ -6,11 +6,11 @@ export interface SavedChunk {
   micros: Float64Array;
 }
 
-/** The chunks with a number from `from` to below `until`: all that are kept, or the changed ones of them. */
 export interface SavedSteps {
+  /** All that are kept, or the changed ones of them. */
   chunks: SavedChunk[];
-  from: number;
-  until: number;
+  /** The numbers of all that are kept. A store may have others, from before the sums began anew. */
+  kept: number[];
   /** Approximate memory of all, in bytes. */
   heldBytes: number;
 }

@@ -15,7 +15,7 @@ export interface StepLayout {
   keptChunks: number;
 }
 
-const NONE_SAVED: SavedSteps = { chunks: [], from: 0, until: 0, heldBytes: 0 };
+const NONE_SAVED: SavedSteps = { chunks: [], kept: [], heldBytes: 0 };
 
 /** What an amount was added to. */
 interface Added {
@@ -113,6 +113,15 @@ export class StepSums {
     return total;
   }
 
+  /** Whether anything of the series is still kept when an amount of the time is added. */
+  isKept(series: string, time: number): boolean {
+    const last = this.#last.get(series);
+    if (last === undefined) return false;
+    const { stepMs, chunkSteps, keptChunks } = this.#layout;
+    const newest = Math.max(this.#newest, Math.floor(Math.floor(time / stepMs) / chunkSteps));
+    return Math.floor(last / chunkSteps) >= newest - keptChunks;
+  }
+
   /** The newest step of the series with spend. */
   lastStep(series: string): number {
     return this.#last.get(series)!;
@@ -135,12 +144,11 @@ export class StepSums {
     return series * bytesOfSeries(this.#layout.chunkSteps);
   }
 
-  /** The chunks that the store lacks, and the range of all. */
+  /** The chunks that the store lacks, and which are kept. */
   save(): SavedSteps {
     if (this.#chunks.size === 0) return NONE_SAVED;
     const chunks = [...this.#unsaved].map((chunk) => this.#copyOf(chunk));
-    const kept = [...this.#chunks.keys()];
-    return { chunks, from: Math.min(...kept), until: Math.max(...kept) + 1, heldBytes: this.heldBytes };
+    return { chunks, kept: [...this.#chunks.keys()], heldBytes: this.heldBytes };
   }
 
   /** Call when the result of {@link save} is stored. */

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import { createMetrics } from '@tollkeeper/runtime';
 import { testLogger } from '@tollkeeper/testing';
 import type { BudgetTerms } from '../domain/budget.terms.ts';
 import { createBudgetBook } from './budget.book.ts';
@@ -13,6 +14,8 @@ function arrange(count = 1) {
   const tenants = Array.from({ length: count }, (_, n) => provenTenantId(`ws_${n}`));
   const budgets = new Map<TenantId, ReadonlySet<string>>(tenants.map((tenantId) => [tenantId, new Set(['bud_1'])]));
   const asked: TenantId[] = [];
+  const logs = testLogger();
+  const metrics = createMetrics('alerts');
   const state = { limitMicros: 1, isDown: false, isSilent: false, now: 1 };
   const book = createBudgetBook({
     book: { budgets },
@@ -22,10 +25,11 @@ function arrange(count = 1) {
       if (state.isSilent) await new Promise(() => undefined);
       return new Map(['bud_1', 'bud_2'].map((id) => [id, { ...terms, id, limitMicros: state.limitMicros }]));
     },
-    logger: testLogger().logger,
+    logger: logs.logger,
+    metrics,
     clock: () => (state.now += 1),
   });
-  return { tenants, budgets, asked, state, book };
+  return { tenants, budgets, asked, state, book, logs, metrics };
 }
 
 it('a budget is unknown until it is read, and keeps its last terms while budgets is down', async () => {
@@ -95,4 +99,25 @@ it('of many workspaces, each turn reads fifty, and those first that were not rea
     await book.refresh();
     expect(new Set(asked)).toEqual(new Set(expected));
   }
+});
+
+it('an outage of budgets is one line however many workspaces it concerns and however long it takes, and is counted', async () => {
+  const { tenants, budgets, state, book, logs, metrics } = arrange(3);
+  const valueOf = async (name: string) => (await metrics.registry.getSingleMetric(name)!.get()).values[0]?.value;
+  const written = () => logs.lines().map(({ level, msg, failures }) => [level, msg, failures]);
+  const began = ['warn', 'budgets cannot be read; rules go on with the last known budgets', undefined];
+  state.isDown = true;
+  for (let turn = 0; turn < 4; turn += 1) await book.refresh();
+  expect(written()).toEqual([began]);
+  expect(await valueOf('alerts_workspaces_without_budgets')).toBe(3);
+  expect(await valueOf('alerts_budget_read_failures_total')).toBe(12);
+  // The rules of one workspace go during the outage.
+  budgets.delete(tenants[0]!);
+  state.isDown = false;
+  await book.refresh();
+  expect(written()).toEqual([began, ['info', 'budgets can be read again', 12]]);
+  expect(await valueOf('alerts_workspaces_without_budgets')).toBe(0);
+  state.isDown = true;
+  await book.refresh();
+  expect(written().slice(2)).toEqual([began]);
 });

@@ -1,5 +1,5 @@
 import type { Clock, TenantId } from '@tollkeeper/kernel';
-import type { Logger } from '@tollkeeper/runtime';
+import type { Logger, Metrics } from '@tollkeeper/runtime';
 import type { BudgetReader, BudgetTerms, BudgetTermsBook } from '../domain/budget.terms.ts';
 import type { RuleBook } from '../domain/rule-book.ts';
 
@@ -27,10 +27,12 @@ export function createBudgetBook(deps: {
   book: Pick<RuleBook, 'budgets'>;
   read: BudgetReader;
   logger: Logger;
+  metrics: Metrics;
   clock: Clock;
 }): BudgetBook {
-  const { book, read, logger, clock } = deps;
+  const { book, read, clock } = deps;
   const known = new Map<TenantId, Known>();
+  const outage = createOutage(deps);
 
   function ask(tenantId: TenantId): Promise<void> {
     const ids = [...(book.budgets.get(tenantId) ?? [])];
@@ -42,9 +44,12 @@ export function createBudgetBook(deps: {
           // No rule is about it any more.
           if (budget !== undefined) budget.terms = all.get(id) ?? null;
         }
+        outage.ended(tenantId);
       },
-      (err: unknown) =>
-        logger.warn({ err, tenant_id: tenantId }, 'budgets cannot be read; rules go on with the last known budgets'),
+      (err: unknown) => {
+        // Its rules may be gone by now.
+        if (known.has(tenantId)) outage.goesOn(tenantId, err);
+      },
     );
     for (const id of ids) if (!budgets.has(id)) budgets.set(id, { firstAnswer: answer, terms: undefined });
     known.set(tenantId, { askedAt: clock(), budgets });
@@ -66,12 +71,47 @@ export function createBudgetBook(deps: {
     async refresh() {
       for (const [tenantId, { budgets }] of known) {
         const ids = book.budgets.get(tenantId);
-        if (ids === undefined) known.delete(tenantId);
+        if (ids === undefined) {
+          known.delete(tenantId);
+          outage.ended(tenantId);
+        }
         for (const id of budgets.keys()) if (ids?.has(id) !== true) budgets.delete(id);
       }
       const askedAt = (tenantId: TenantId) => known.get(tenantId)?.askedAt ?? 0;
       const oldestFirst = [...book.budgets.keys()].sort((a, b) => askedAt(a) - askedAt(b));
       await Promise.all(oldestFirst.slice(0, READ_AT_A_TIME).map(ask));
+    },
+  };
+}
+
+/** Reports that budgets cannot be read: one line when it begins, and one when the last workspace can be read again. */
+function createOutage({ logger, metrics }: { logger: Logger; metrics: Metrics }) {
+  const failing = new Set<TenantId>();
+  let failures = 0;
+  const failed = metrics.counter({
+    name: 'alerts_budget_read_failures_total',
+    help: 'Reads of the budgets of a workspace that failed',
+  });
+  metrics.gauge({
+    name: 'alerts_workspaces_without_budgets',
+    help: 'Workspaces whose rules go on with the last known budgets, because these cannot be read',
+    collect() {
+      this.set(failing.size);
+    },
+  });
+  return {
+    goesOn(tenantId: TenantId, err: unknown): void {
+      failed.inc();
+      failures += 1;
+      if (failing.size === 0) {
+        logger.warn({ err, tenant_id: tenantId }, 'budgets cannot be read; rules go on with the last known budgets');
+      }
+      failing.add(tenantId);
+    },
+    ended(tenantId: TenantId): void {
+      if (!failing.delete(tenantId) || failing.size > 0) return;
+      logger.info({ failures }, 'budgets can be read again');
+      failures = 0;
     },
   };
 }

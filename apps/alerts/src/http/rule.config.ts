@@ -11,12 +11,14 @@ import {
 } from '@tollkeeper/contracts';
 import { z } from 'zod';
 import { BURN_STEPS } from '../domain/burn.condition.ts';
+import { MAX_PACE_HOURS } from '../domain/forecast.condition.ts';
 import { MAX_COUNTED_MICROS } from '../domain/sum.condition.ts';
 
 /** Thirty days. */
 export const MAX_SECONDS = 2_592_000;
 const MAX_THRESHOLD = 100_000;
 const MAX_TIMES = 1000;
+const MAX_PERCENT = 200;
 const HOUR_SECONDS = 3600;
 const FRACTION = 'must be a part from 0.001 to 1, in steps of 0.001';
 const MAX_EVENT_TYPES = 50;
@@ -31,7 +33,7 @@ const windowSeconds = z
   .meta({
     description:
       'Length of the window in seconds. For `deviation_gte`, whose window is an hour: 3600 or absent. For ' +
-      '`burn_rate_gte`: absent, or `long_seconds`',
+      '`burn_rate_gte`: absent, or `long_seconds`. For `forecast_gte`, whose pace is of a day at most: 86400 or absent',
     example: 300,
   });
 const threshold = z.int().min(0, { error: 'must not be negative', abort: true }).max(MAX_THRESHOLD).meta({
@@ -59,7 +61,7 @@ const minMicros = micros.max(MAX_COUNTED_MICROS).meta({
 });
 const budget = budgetId.nullable().meta({
   description:
-    'For `burn_rate_gte` of a workspace: the budget; null or absent for the daily budget of the workspace or the ' +
+    'For `burn_rate_gte` and `forecast_gte` of a workspace: the budget; null or absent for the daily budget of the workspace or the ' +
     'agent of the rule. For other kinds: null or absent',
 });
 const fraction = z
@@ -86,10 +88,24 @@ const shortSeconds = burnSeconds.meta({
     'a 60th of `long_seconds`, and shorter. For other kinds: 0 or absent',
   example: 300,
 });
-const eventTypes = z.array(eventType).max(MAX_EVENT_TYPES, `must have at most ${MAX_EVENT_TYPES} types`).meta({
-  description:
-    'Types of events that the rule counts; empty or absent means all types. For `spend_gte`, `deviation_gte` and `burn_rate_gte`: only `spend.settled`',
-});
+const forecastPercent = z
+  .int()
+  .min(0, { error: 'must not be negative', abort: true })
+  .max(MAX_PERCENT)
+  .meta({
+    description:
+      'For `forecast_gte`: the percentage of the limit that the period will have spent when the rule fires. For other ' +
+      'kinds: 0 or absent',
+    example: 100,
+  });
+const eventTypes = z
+  .array(eventType)
+  .max(MAX_EVENT_TYPES, `must have at most ${MAX_EVENT_TYPES} types`)
+  .meta({
+    description:
+      'Types of events that the rule counts; empty or absent means all types. For `spend_gte`, `deviation_gte`, ' +
+      '`burn_rate_gte` and `forecast_gte`: only `spend.settled`',
+  });
 const percents = z
   .array(budgetPercent)
   .max(MAX_PERCENTS, `must have at most ${MAX_PERCENTS} percents`)
@@ -129,6 +145,9 @@ export const CONFIGS: Record<RuleKind, KindConfig> = {
     thresholds: ['fraction', 'long_seconds', 'short_seconds'],
     ...{ eventType: 'spend.settled', windowOf: ({ long_seconds: long }) => long },
   },
+  forecast_gte: {
+    ...{ thresholds: ['percent'], eventType: 'spend.settled', windowOf: () => MAX_PACE_HOURS * HOUR_SECONDS },
+  },
 };
 const THRESHOLDS: Record<ThresholdField, { range: string; of: string }> = {
   threshold: { range: wholeUpTo(MAX_THRESHOLD), of: 'threshold of events' },
@@ -138,6 +157,7 @@ const THRESHOLDS: Record<ThresholdField, { range: string; of: string }> = {
   fraction: { range: 'a part from 0.001 to 1', of: 'part of a budget' },
   long_seconds: { range: `a multiple of ${BURN_STEPS} up to ${MAX_SECONDS}`, of: 'long window' },
   short_seconds: { range: 'a multiple of a 60th of long_seconds', of: 'short window' },
+  percent: { range: wholeUpTo(MAX_PERCENT), of: 'forecast' },
 };
 
 function wholeUpTo(max: number): string {
@@ -182,6 +202,7 @@ export function checkWindow(
 const BUDGET_KINDS: Record<RuleKind, boolean> = {
   ...{ event_count_gte: false, first_occurrence: false, spend_gte: false, deviation_gte: false },
   burn_rate_gte: true,
+  forecast_gte: true,
 };
 
 /** A budget says itself which calls it counts. */
@@ -200,6 +221,7 @@ export function checkBudget(rule: KindAndBudget, { issues }: z.RefinementCtx): v
   if (Object.keys(filters.labels).length > 0) {
     refuse('filters.labels', filters.labels, `must be omitted for ${kind}: the budget selects the calls`);
   }
+  if (!CONFIGS[kind].thresholds.includes('long_seconds')) return;
   if (long % BURN_STEPS !== 0) return refuse('long_seconds', long, `must be a multiple of ${BURN_STEPS}`);
   const step = long / BURN_STEPS;
   if (short % step !== 0 || short >= long) {
@@ -235,7 +257,7 @@ export const kindAndThresholds = z.object({
   rule_kind: z.enum(RULE_KINDS),
   rule_config: z.object({
     ...{ threshold, threshold_micros: thresholdMicros, times, min_micros: minMicros },
-    ...{ fraction, long_seconds: longSeconds, short_seconds: shortSeconds },
+    ...{ fraction, long_seconds: longSeconds, short_seconds: shortSeconds, percent: forecastPercent },
   }),
 });
 export const kindAndBudget = z.object({
@@ -267,12 +289,13 @@ export const conditionFields = {
   ...{ threshold_micros: thresholdMicros.default(0), times: times.default(0), min_micros: minMicros.default(0) },
   ...{ budget_id: budget.default(null), fraction: fraction.default(0) },
   ...{ long_seconds: longSeconds.default(0), short_seconds: shortSeconds.default(0) },
+  percent: forecastPercent.default(0),
 };
 
 /** The same in a patch. */
 export const patchedFields = {
   ...{ window_seconds: windowSeconds, threshold, threshold_micros: thresholdMicros, times, min_micros: minMicros },
-  ...{ budget_id: budget, fraction, long_seconds: longSeconds, short_seconds: shortSeconds },
+  ...{ budget_id: budget, fraction, long_seconds: longSeconds, short_seconds: shortSeconds, percent: forecastPercent },
 };
 
 export const filterFields = {

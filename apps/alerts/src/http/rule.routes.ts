@@ -1,7 +1,7 @@
 import { alertSchema, moment, RULE_KINDS } from '@tollkeeper/contracts';
 import { defineRoute, mergePatch, mergePatchBodies, parseMerged, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
-import { toBurn, toDeviation, toSpend, toTimestamp, toTimestampOrNull } from '../domain/alert.record.ts';
+import { toBurn, toDeviation, toForecast, toSpend, toTimestamp, toTimestampOrNull } from '../domain/alert.record.ts';
 import type { Evaluation } from '../domain/evaluation.ts';
 import type { RuleDraft } from '../domain/rule.ts';
 import { thresholdsOf } from '../domain/rule-kinds.ts';
@@ -35,6 +35,7 @@ const evaluation = z
     spend: alertSchema.shape.spend,
     deviation: alertSchema.shape.deviation,
     burn: alertSchema.shape.burn,
+    forecast: alertSchema.shape.forecast,
     cooldown_until: moment.nullable().meta({ description: 'End of the suppressing cooldown, in event time' }),
     evaluated_at: moment,
   })
@@ -72,7 +73,8 @@ function routesOfAll(rules: RuleUseCases): Route[] {
       description:
         'The rule counts events that are accepted after its creation. A workspace has at most 1000 rules. The ' +
         'windows of its enabled rules take at most 80 MB of memory (16 bytes for each event of a threshold, at most ' +
-        '128000 for a `spend_gte` and 410000 for a `deviation_gte`), and their channels add up to at most 5000. A rule makes at most 60 alerts in a ' +
+        '128000 for a `spend_gte`, 410000 for a `deviation_gte` and 390000 for a `forecast_gte`), and their channels ' +
+        'add up to at most 5000. A rule makes at most 60 alerts in a ' +
         'minute of event time. The other events of that minute are one suppressed decision, `rate_limited`, with ' +
         'their number. A `deviation_gte` compares an hour of an agent with the same hour of the last four weeks, and ' +
         'needs one of them first.',
@@ -174,6 +176,7 @@ function toEvaluationBody(decision: Evaluation): z.output<typeof evaluation> {
     spend: toSpend(decision),
     ...toDeviation(decision),
     ...toBurn(decision),
+    ...toForecast(decision),
     cooldown_until: toTimestampOrNull(decision.cooldownUntil),
     evaluated_at: toTimestamp(decision.evaluatedAt),
   };

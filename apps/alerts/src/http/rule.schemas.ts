@@ -127,7 +127,8 @@ export const ruleRecord = z
           'For `deviation_gte`: below this many USD micros in an hour, the rule does not fire. For other kinds: absent',
       }),
       budget_id: z.string().optional().meta({
-        description: 'For `burn_rate_gte`: the budget; absent for the daily budget of the scope, and for other kinds',
+        description:
+          'For `burn_rate_gte` and `forecast_gte`: the budget; absent for the daily budget of the scope, and for other kinds',
       }),
       fraction: z.number().optional().meta({
         description:
@@ -135,6 +136,7 @@ export const ruleRecord = z
       }),
       long_seconds: z.int().optional().meta({ description: 'Only of `burn_rate_gte`: length of the long window' }),
       short_seconds: z.int().optional().meta({ description: 'Only of `burn_rate_gte`: length of the short window' }),
+      percent: z.int().optional().meta({ description: 'Only of `forecast_gte`: the percentage of the limit' }),
       filters: z.object({
         event_types: z.array(z.string()),
         percents: z.array(z.int()),
@@ -167,6 +169,7 @@ export function toDraft(body: z.output<typeof ruleBody>): RuleDraft {
       permille: Math.round(body.rule_config.fraction * 1000),
       longSeconds: body.rule_config.long_seconds,
       shortSeconds: body.rule_config.short_seconds,
+      percent: body.rule_config.percent,
     }),
     windowSeconds: windowOf?.(body.rule_config) ?? body.rule_config.window_seconds!,
     eventTypes: eventType === null ? body.rule_config.filters.event_types : [eventType],
@@ -179,7 +182,7 @@ export function toDraft(body: z.output<typeof ruleBody>): RuleDraft {
 
 /** The editable part of a rule. */
 export function fromDraft(rule: RuleDraft): z.output<typeof ruleBody> {
-  const { threshold, thresholdMicros, times = 0, minMicros = 0, ...burn } = thresholdsOf(rule.condition);
+  const { threshold, thresholdMicros, times = 0, minMicros = 0, ...ofBudget } = thresholdsOf(rule.condition);
   return {
     name: rule.name,
     description: rule.description,
@@ -194,10 +197,11 @@ export function fromDraft(rule: RuleDraft): z.output<typeof ruleBody> {
       threshold_micros: thresholdMicros,
       times,
       min_micros: minMicros,
-      budget_id: burn.budgetId ?? null,
-      fraction: (burn.permille ?? 0) / 1000,
-      long_seconds: burn.longSeconds ?? 0,
-      short_seconds: burn.shortSeconds ?? 0,
+      budget_id: ofBudget.budgetId ?? null,
+      fraction: (ofBudget.permille ?? 0) / 1000,
+      long_seconds: ofBudget.longSeconds ?? 0,
+      short_seconds: ofBudget.shortSeconds ?? 0,
+      percent: ofBudget.percent ?? 0,
       filters: { event_types: rule.eventTypes, percents: rule.percents, labels: rule.labels },
     },
     cooldown_seconds: rule.cooldownSeconds,
@@ -207,7 +211,7 @@ export function fromDraft(rule: RuleDraft): z.output<typeof ruleBody> {
 
 export function toRuleRecord(rule: Rule): z.output<typeof ruleRecord> {
   const { rule_config, ...draft } = fromDraft(rule);
-  const { times, min_micros, budget_id, fraction, long_seconds, short_seconds, ...config } = rule_config;
+  const { times, min_micros, budget_id, fraction, long_seconds, short_seconds, percent, ...config } = rule_config;
   return {
     id: rule.id,
     tenant_id: rule.tenantId,
@@ -219,6 +223,7 @@ export function toRuleRecord(rule: Rule): z.output<typeof ruleRecord> {
       ...(min_micros > 0 && { min_micros }),
       ...(budget_id !== null && { budget_id }),
       ...(fraction > 0 && { fraction, long_seconds, short_seconds }),
+      ...(percent > 0 && { percent }),
     },
     created_at: rule.createdAt.toISOString(),
     updated_at: rule.updatedAt.toISOString(),

@@ -56,6 +56,7 @@ function alertSchema(retentionSeconds: number): Schema<StoredAlert> {
       budget: { type: Schema.Types.Mixed, default: null },
       deviation: Schema.Types.Mixed,
       burn: Schema.Types.Mixed,
+      forecast: Schema.Types.Mixed,
       channelIds: texts,
       windowStart: number,
       windowEnd: number,
@@ -266,7 +267,8 @@ function toStoredCondition(
     case 'spend_gte':
       return { condition };
     case 'deviation_gte':
-    case 'burn_rate_gte': {
+    case 'burn_rate_gte':
+    case 'forecast_gte': {
       const readable: RuleCondition = { kind: 'spend_gte', thresholdMicros: settledMicros ?? 0 };
       return { condition: readable, newerCondition: condition };
     }

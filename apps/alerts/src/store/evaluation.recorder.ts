@@ -231,6 +231,7 @@ function toEvaluation(decision: Decision, evaluatedAt: number): Evaluation {
     settledMicros: evidence.settledMicros,
     ...(evidence.deviation && { deviation: evidence.deviation }),
     ...(evidence.burn && { burn: evidence.burn }),
+    ...(evidence.forecast && { forecast: evidence.forecast }),
     condition: rule.condition,
     cooldownUntil,
     evaluatedAt,

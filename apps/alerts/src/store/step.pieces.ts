@@ -1,10 +1,10 @@
 import { mongo } from 'mongoose';
 import type { SavedChunk, SavedSteps } from '../domain/saved-steps.ts';
 
-/** In the window of a rule: which pieces it has. Pieces outside the range are leftovers, which expire. */
+/** In the window of a rule: which pieces it has. Other pieces are leftovers of sums that began anew. They expire. */
 export interface StoredSteps {
-  from: number;
-  until: number;
+  /** The numbers of its chunks. */
+  kept: number[];
   /** Approximate memory once they are loaded, in bytes. */
   bytes: number;
 }
@@ -16,8 +16,8 @@ interface StepPiece {
 }
 
 /** The ids of the pieces of the rule. */
-export function stepPieceIds(ruleId: string, { from, until }: Pick<StoredSteps, 'from' | 'until'>): string[] {
-  return Array.from({ length: until - from }, (_, index) => stepPieceId(ruleId, from + index));
+export function stepPieceIds(ruleId: string, { kept }: Pick<StoredSteps, 'kept'>): string[] {
+  return kept.map((chunk) => stepPieceId(ruleId, chunk));
 }
 
 /** Never the id of a piece with entries of a sum, which ends with a number. */
@@ -29,18 +29,17 @@ export function toStepPiece({ names, micros }: SavedChunk): StepPiece {
   return { names, parts: [toBinary(micros)] };
 }
 
-/** The sums that were stored; a chunk without spend has no piece. */
+/** The sums that were stored. */
 export function toSteps(
   ruleId: string,
-  { from, until, bytes }: StoredSteps,
+  { kept, bytes }: StoredSteps,
   pieces: ReadonlyMap<string, { names?: string[]; parts: mongo.Binary[] }>,
 ): SavedSteps {
-  const chunks: SavedChunk[] = [];
-  for (let chunk = from; chunk < until; chunk += 1) {
+  const chunks = kept.flatMap((chunk): SavedChunk[] => {
     const piece = pieces.get(stepPieceId(ruleId, chunk));
-    if (piece?.names !== undefined) chunks.push({ chunk, names: piece.names, micros: fromBinary(piece.parts[0]!) });
-  }
-  return { chunks, from, until, heldBytes: bytes };
+    return piece?.names === undefined ? [] : [{ chunk, names: piece.names, micros: fromBinary(piece.parts[0]!) }];
+  });
+  return { chunks, kept, heldBytes: bytes };
 }
 
 /** Float64 in little endian, the byte order of every platform that Node supports. */

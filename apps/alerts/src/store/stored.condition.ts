@@ -1,11 +1,11 @@
 import type { RuleKind } from '@tollkeeper/contracts';
 import type { mongo } from 'mongoose';
-import type { SavedBurn, SavedCondition } from '../domain/condition.ts';
+import type { SavedBurn, SavedCondition, SavedForecast, SavedSeries } from '../domain/condition.ts';
 import type { Span } from '../domain/coverage.ts';
 import type { SavedHistory } from '../domain/rule.history.ts';
 import { type EntryForm, FIELDS, joinParts, type SavedSum } from '../domain/saved-sum.ts';
 import type { SavedSteps } from '../domain/saved-steps.ts';
-import { fromBinary, stepPieceIds, type StoredSteps, toSteps } from './step.pieces.ts';
+import { fromBinary, stepPieceIds, type StoredSteps, toBinary, toSteps } from './step.pieces.ts';
 
 export interface StoredWindow {
   /** Id of the rule. */
@@ -37,9 +37,13 @@ export interface StoredWindow {
   steps?: StoredSteps;
   /** Only of `burn_rate_gte`. */
   burn?: Pick<SavedBurn, 'terms' | 'met'>;
+  /** Only of `forecast_gte`. */
+  forecast?: Pick<SavedForecast, 'terms' | 'since'> & { series: StoredSeries[] };
   decisions: SavedHistory['decisions'];
   minutes: SavedHistory['minutes'];
 }
+
+type StoredSeries = Omit<SavedSeries, 'parts'> & { parts: mongo.Binary };
 
 /**
  * Entries that are stored apart from their window, {@link PIECE_ENTRIES} in each piece but the last. So a save that
@@ -85,6 +89,7 @@ export function sumOf(condition: SavedCondition): SavedSum | null {
     case 'spend_gte':
     case 'deviation_gte':
     case 'burn_rate_gte':
+    case 'forecast_gte':
       return condition.sum;
   }
 }
@@ -98,28 +103,37 @@ export function stepsOf(condition: SavedCondition): SavedSteps | null {
       return null;
     case 'deviation_gte':
     case 'burn_rate_gte':
+    case 'forecast_gte':
       return condition.steps;
   }
 }
 
-export function fromCondition(condition: SavedCondition): Pick<StoredWindow, 'sampleIds' | 'spans' | 'steps' | 'burn'> {
+type StoredParts = Pick<StoredWindow, 'sampleIds' | 'spans' | 'steps' | 'burn' | 'forecast'>;
+
+export function fromCondition(condition: SavedCondition): StoredParts {
   switch (condition.kind) {
     case 'first_occurrence':
       return { sampleIds: [], spans: condition.spans };
     case 'event_count_gte':
     case 'spend_gte':
       return { sampleIds: condition.sum.sampleIds, spans: [] };
-    case 'deviation_gte': {
-      const { from, until, heldBytes } = condition.steps;
-      return { sampleIds: condition.sum.sampleIds, spans: [], steps: { from, until, bytes: heldBytes } };
-    }
+    case 'deviation_gte':
+      return fromSteps(condition);
     case 'burn_rate_gte': {
-      const { from, until, heldBytes } = condition.steps;
       const { terms, met } = condition;
-      const steps = { from, until, bytes: heldBytes };
-      return { sampleIds: condition.sum.sampleIds, spans: [], steps, burn: { terms, met } };
+      return { ...fromSteps(condition), burn: { terms, met } };
+    }
+    case 'forecast_gte': {
+      const { terms, since } = condition;
+      const series = condition.series.map(({ parts, ...fields }) => ({ ...fields, parts: toBinary(parts) }));
+      return { ...fromSteps(condition), forecast: { terms, since, series } };
     }
   }
+}
+
+function fromSteps({ sum, steps }: { sum: SavedSum; steps: SavedSteps }): StoredParts {
+  const { kept, heldBytes } = steps;
+  return { sampleIds: sum.sampleIds, spans: [], steps: { kept, bytes: heldBytes } };
 }
 
 /** Pieces that were read, and the sums that several windows have in them. */
@@ -144,10 +158,17 @@ export function toCondition(window: StoredWindow, read: ReadPieces): SavedCondit
       const { terms, met } = window.burn ?? { terms: null, met: [] };
       return { kind, sum: readSum(window, read), steps: toSteps(_id, steps, read.byId), terms, met };
     }
+    case 'forecast_gte': {
+      const { terms, since, series } = window.forecast!;
+      return {
+        ...{ kind, sum: readSum(window, read), steps: toSteps(_id, steps, read.byId), terms, since },
+        series: series.map(({ parts, ...fields }) => ({ ...fields, parts: fromBinary(parts) })),
+      };
+    }
   }
 }
 
-const NO_STEPS: StoredSteps = { from: 0, until: 0, bytes: 0 };
+const NO_STEPS: StoredSteps = { kept: [], bytes: 0 };
 
 function readSum(window: StoredWindow, { byId, sums }: ReadPieces): SavedSum {
   if (window.stored === undefined) return toSum(window, []);

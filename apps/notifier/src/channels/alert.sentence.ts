@@ -39,6 +39,7 @@ const WHOSE_EVENTS: Record<ScopeType, (id: string) => string> = {
 };
 
 type ReachedBudget = NonNullable<ShownAlert['budget']>;
+type FoundBudget = Pick<NonNullable<ShownAlert['burn']>, 'budget_name' | 'value' | 'is_of_others'>;
 
 interface ScopeWords {
   who(budget: ReachedBudget): string;
@@ -82,18 +83,42 @@ const SENTENCES: Record<RuleKind, (alert: ShownAlert) => string> = {
     return `${who} spent ${usd(spent_micros)} ${since} (${usual}; threshold ${threshold}). ${whatToDo}`;
   },
   burn_rate_gte({ burn, window }) {
-    const { budget_name, value, is_of_others: others, limit_micros, fraction, ...spent } = burn!;
-    const whoseValue = others === true ? ' for further values' : value === undefined ? '' : ` for ${shown(value)}`;
+    const { limit_micros, fraction, ...spent } = burn!;
     const amount = `${usd(spent.long_micros)} of ${usd(limit_micros)}`;
     const long = `within ${lengthOf(spent.long_seconds)}, since ${window.start.slice(11, 16)} UTC`;
     const short = `${usd(spent.short_micros)} of that within ${lengthOf(spent.short_seconds)}`;
     const threshold = `${(100 * fraction).toLocaleString('en')}% within ${lengthOf(spent.long_seconds)}`;
-    const who = `Budget "${shown(budget_name)}"${whoseValue}`;
-    return `${who} has burned ${amount} ${long} (${short}; threshold ${threshold}). ${BURN_ADVICE}`;
+    return `${foundBudget(burn!)} has burned ${amount} ${long} (${short}; threshold ${threshold}). ${BUDGET_ADVICE}`;
+  },
+  forecast_gte({ forecast, triggered_at }) {
+    const { limit_micros, percent, spent_micros, spent_since, forecast_micros, pace_since, period } = forecast!;
+    const { used_up_at: usedUpAt } = forecast!;
+    const soFar = `${usd(spent_micros)} of ${usd(limit_micros)} since ${minuteOf(spent_since)}`;
+    const until = period === null || period.kind === 'rolling' ? '' : ` by ${minuteOf(period.end)}`;
+    const pace = `at the pace since ${minuteOf(pace_since)}`;
+    const gone =
+      usedUpAt === null
+        ? ''
+        : usedUpAt <= triggered_at
+          ? ' It is used up.'
+          : ` Used up at about ${minuteOf(usedUpAt)}.`;
+    const will = `will reach ${usd(forecast_micros)}${until} ${pace} (threshold ${percent}%).${gone}`;
+    return `${foundBudget(forecast!)} has spent ${soFar}, and ${will} ${BUDGET_ADVICE}`;
   },
 };
 
-const BURN_ADVICE = 'Raise the budget, or find its calls and stop their source';
+const BUDGET_ADVICE = 'Raise the budget, or find its calls and stop their source';
+
+function foundBudget({ budget_name, value, is_of_others: others }: FoundBudget): string {
+  const whose = others === true ? ' for further values' : value === undefined ? '' : ` for ${shown(value)}`;
+  return `Budget "${shown(budget_name)}"${whose}`;
+}
+
+/** "Nov 24, 17:40 UTC". */
+function minuteOf(time: string): string {
+  const style = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
+  return `${new Date(time).toLocaleString('en', { ...style, hourCycle: 'h23', timeZone: 'UTC' })} UTC`;
+}
 
 const WEEKS: Noun = ['week', 'weeks'];
 const ADVICE = 'See its calls; lower its budget or revoke its key if they should stop';

@@ -2233,12 +2233,12 @@ export type AlertRuleInput = {
      * Id of the workspace, or of the agent
      */
     scope_id: string;
-    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte' | 'burn_rate_gte';
+    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte' | 'burn_rate_gte' | 'forecast_gte';
     description?: string;
     enabled?: boolean;
     rule_config: {
         /**
-         * Length of the window in seconds. For `deviation_gte`, whose window is an hour: 3600 or absent. For `burn_rate_gte`: absent, or `long_seconds`
+         * Length of the window in seconds. For `deviation_gte`, whose window is an hour: 3600 or absent. For `burn_rate_gte`: absent, or `long_seconds`. For `forecast_gte`, whose pace is of a day at most: 86400 or absent
          */
         window_seconds?: number;
         /**
@@ -2258,7 +2258,7 @@ export type AlertRuleInput = {
          */
         min_micros?: number;
         /**
-         * For `burn_rate_gte` of a workspace: the budget; null or absent for the daily budget of the workspace or the agent of the rule. For other kinds: null or absent
+         * For `burn_rate_gte` and `forecast_gte` of a workspace: the budget; null or absent for the daily budget of the workspace or the agent of the rule. For other kinds: null or absent
          */
         budget_id?: string | null;
         /**
@@ -2273,9 +2273,13 @@ export type AlertRuleInput = {
          * For `burn_rate_gte`: length of the short window, in which the budget must burn at the same rate: a multiple of a 60th of `long_seconds`, and shorter. For other kinds: 0 or absent
          */
         short_seconds?: number;
+        /**
+         * For `forecast_gte`: the percentage of the limit that the period will have spent when the rule fires. For other kinds: 0 or absent
+         */
+        percent?: number;
         filters?: {
             /**
-             * Types of events that the rule counts; empty or absent means all types. For `spend_gte`, `deviation_gte` and `burn_rate_gte`: only `spend.settled`
+             * Types of events that the rule counts; empty or absent means all types. For `spend_gte`, `deviation_gte`, `burn_rate_gte` and `forecast_gte`: only `spend.settled`
              */
             event_types?: Array<string>;
             /**
@@ -2308,7 +2312,7 @@ export type AlertRulePatch = {
     severity?: 'info' | 'low' | 'medium' | 'high' | 'critical' | null;
     scope_type?: 'tenant' | 'workspace' | 'agent' | null;
     scope_id?: string | null;
-    rule_kind?: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte' | 'burn_rate_gte' | null;
+    rule_kind?: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte' | 'burn_rate_gte' | 'forecast_gte' | null;
     description?: string | null;
     enabled?: boolean | null;
     cooldown_seconds?: number | null;
@@ -2323,6 +2327,7 @@ export type AlertRulePatch = {
         fraction?: number | null;
         long_seconds?: number | null;
         short_seconds?: number | null;
+        percent?: number | null;
         filters?: {
             event_types?: Array<string> | null;
             percents?: Array<number> | null;
@@ -2368,7 +2373,7 @@ export type AlertRule = {
      */
     scope_type: 'tenant' | 'workspace' | 'agent';
     scope_id: string;
-    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte' | 'burn_rate_gte';
+    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte' | 'burn_rate_gte' | 'forecast_gte';
     rule_config: {
         window_seconds: number;
         /**
@@ -2388,7 +2393,7 @@ export type AlertRule = {
          */
         min_micros?: number;
         /**
-         * For `burn_rate_gte`: the budget; absent for the daily budget of the scope, and for other kinds
+         * For `burn_rate_gte` and `forecast_gte`: the budget; absent for the daily budget of the scope, and for other kinds
          */
         budget_id?: string;
         /**
@@ -2403,6 +2408,10 @@ export type AlertRule = {
          * Only of `burn_rate_gte`: length of the short window
          */
         short_seconds?: number;
+        /**
+         * Only of `forecast_gte`: the percentage of the limit
+         */
+        percent?: number;
         filters: {
             event_types: Array<string>;
             percents: Array<number>;
@@ -2447,7 +2456,7 @@ export type AlertRuleEvaluation = {
     /**
      * Kind of the rule at the time of the decision
      */
-    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte' | 'burn_rate_gte';
+    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte' | 'burn_rate_gte' | 'forecast_gte';
     event_count: number;
     threshold: number;
     /**
@@ -2544,6 +2553,62 @@ export type AlertRuleEvaluation = {
         short_micros: number;
     };
     /**
+     * For `forecast_gte`; absent for other kinds
+     */
+    forecast?: {
+        budget_id: string;
+        budget_name: string;
+        /**
+         * The value that the limit is for, if the budget has one for each
+         */
+        value?: string;
+        /**
+         * Whether it is about all further values together, if the budget has more than 20
+         */
+        is_of_others?: boolean;
+        /**
+         * The limit in USD micros
+         */
+        limit_micros: number;
+        /**
+         * The period of the budget; null outside of a period that is once
+         */
+        period: {
+            kind: string;
+            start: string;
+            end: string;
+        } | null;
+        /**
+         * The percentage of the limit that fires the rule
+         */
+        percent: number;
+        /**
+         * Spend in the period, in USD micros, as far as the rule has counted it
+         */
+        spent_micros: number;
+        /**
+         * Since when: the start of the period, or the time from which the rule counts if that is later
+         */
+        spent_since: string;
+        /**
+         * Spend since `pace_since`, at whose pace the period goes on
+         */
+        pace_micros: number;
+        pace_since: string;
+        /**
+         * By how many earlier weeks the pace is weighted: at most 2; 0 if it is the same all the time
+         */
+        weeks: number;
+        /**
+         * The spend at the end of the period; of a rolling one, the most within its own length from now on
+         */
+        forecast_micros: number;
+        /**
+         * When the limit will be reached, at the latest now; null if it is not reached within the period
+         */
+        used_up_at: string | null;
+    };
+    /**
      * End of the suppressing cooldown, in event time
      */
     cooldown_until: string | null;
@@ -2555,7 +2620,7 @@ export type Alert = {
     tenant_id: string;
     rule_id: string;
     rule_name: string;
-    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte' | 'burn_rate_gte';
+    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte' | 'deviation_gte' | 'burn_rate_gte' | 'forecast_gte';
     severity: 'info' | 'low' | 'medium' | 'high' | 'critical';
     status: 'firing' | 'acknowledged' | 'resolved';
     scope_type: 'tenant' | 'workspace' | 'agent';
@@ -2697,6 +2762,62 @@ export type Alert = {
          * Spend in the short window, in USD micros
          */
         short_micros: number;
+    };
+    /**
+     * For `forecast_gte`; absent for other kinds
+     */
+    forecast?: {
+        budget_id: string;
+        budget_name: string;
+        /**
+         * The value that the limit is for, if the budget has one for each
+         */
+        value?: string;
+        /**
+         * Whether it is about all further values together, if the budget has more than 20
+         */
+        is_of_others?: boolean;
+        /**
+         * The limit in USD micros
+         */
+        limit_micros: number;
+        /**
+         * The period of the budget; null outside of a period that is once
+         */
+        period: {
+            kind: string;
+            start: string;
+            end: string;
+        } | null;
+        /**
+         * The percentage of the limit that fires the rule
+         */
+        percent: number;
+        /**
+         * Spend in the period, in USD micros, as far as the rule has counted it
+         */
+        spent_micros: number;
+        /**
+         * Since when: the start of the period, or the time from which the rule counts if that is later
+         */
+        spent_since: string;
+        /**
+         * Spend since `pace_since`, at whose pace the period goes on
+         */
+        pace_micros: number;
+        pace_since: string;
+        /**
+         * By how many earlier weeks the pace is weighted: at most 2; 0 if it is the same all the time
+         */
+        weeks: number;
+        /**
+         * The spend at the end of the period; of a rolling one, the most within its own length from now on
+         */
+        forecast_micros: number;
+        /**
+         * When the limit will be reached, at the latest now; null if it is not reached within the period
+         */
+        used_up_at: string | null;
     };
     /**
      * For `deviation_gte`; absent for other kinds

@@ -17,6 +17,7 @@ export const RULE_KINDS = [
   'spend_gte',
   'deviation_gte',
   'burn_rate_gte',
+  'forecast_gte',
 ] as const;
 export type RuleKind = (typeof RULE_KINDS)[number];
 
@@ -70,8 +71,8 @@ const deviationSchema = z.object({
   min_micros: micros.meta({ description: 'The least spend in an hour at which the rule fires, in USD micros' }),
 });
 
-/** A budget that burns too fast. */
-const burnSchema = z.object({
+/** The budget that a rule fired about. */
+const ofBudget = {
   budget_id: budgetId,
   budget_name: z.string(),
   value: z.string().optional().meta({ description: 'The value that the limit is for, if the budget has one for each' }),
@@ -84,11 +85,39 @@ const burnSchema = z.object({
     .object({ kind: z.string().max(32), start: moment, end: moment })
     .nullable()
     .meta({ description: 'The period of the budget; null outside of a period that is once' }),
+};
+
+/** A budget that burns too fast. */
+const burnSchema = z.object({
+  ...ofBudget,
   fraction: z.number().meta({ description: 'The part of the limit that goes within the long window at this rate' }),
   long_seconds: z.int().meta({ description: 'Length of the long window' }),
   short_seconds: z.int().meta({ description: 'Length of the short window' }),
   long_micros: micros.meta({ description: 'Spend in the long window, in USD micros' }),
   short_micros: micros.meta({ description: 'Spend in the short window, in USD micros' }),
+});
+
+/** What a budget will have spent. */
+const forecastSchema = z.object({
+  ...ofBudget,
+  percent: z.int().meta({ description: 'The percentage of the limit that fires the rule' }),
+  spent_micros: micros.meta({ description: 'Spend in the period, in USD micros, as far as the rule has counted it' }),
+  spent_since: moment.meta({
+    description: 'Since when: the start of the period, or the time from which the rule counts if that is later',
+  }),
+  pace_micros: micros.meta({ description: 'Spend since `pace_since`, at whose pace the period goes on' }),
+  pace_since: moment,
+  weeks: z
+    .int()
+    .meta({
+      description: 'By how many earlier weeks the pace is weighted: at most 2; 0 if it is the same all the time',
+    }),
+  forecast_micros: micros.meta({
+    description: 'The spend at the end of the period; of a rolling one, the most within its own length from now on',
+  }),
+  used_up_at: moment.nullable().meta({
+    description: 'When the limit will be reached, at the latest now; null if it is not reached within the period',
+  }),
 });
 
 /**
@@ -133,6 +162,7 @@ export const alertSchema = z.object({
     description: 'The budget threshold that the triggering event reported; null for events of other types',
   }),
   burn: burnSchema.optional().meta({ description: 'For `burn_rate_gte`; absent for other kinds' }),
+  forecast: forecastSchema.optional().meta({ description: 'For `forecast_gte`; absent for other kinds' }),
   deviation: deviationSchema.optional().meta({ description: 'For `deviation_gte`; absent for other kinds' }),
   sample_event_ids: z
     .array(z.string())

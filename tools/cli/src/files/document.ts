@@ -122,6 +122,14 @@ const channel = z.discriminatedUnion('channel_type', [
   }),
 ]);
 
+const RULE_KINDS = [
+  'event_count_gte',
+  'first_occurrence',
+  'spend_gte',
+  'deviation_gte',
+  'burn_rate_gte',
+  'forecast_gte',
+] as const;
 const seconds = z.int().min(0).max(2_592_000);
 const rule = z.strictObject({
   name: name.meta({ description: 'Unique in the workspace: files know rules by their names' }),
@@ -129,8 +137,11 @@ const rule = z.strictObject({
   enabled: z.boolean().default(true),
   severity: z.enum(['info', 'low', 'medium', 'high', 'critical']),
   agent: text(128).nullable().default(null).meta({ description: 'Only calls of this agent; null for the workspace' }),
-  rule_kind: z.enum(['event_count_gte', 'first_occurrence', 'spend_gte', 'deviation_gte', 'burn_rate_gte']),
-  window_seconds: seconds.min(1).optional().meta({ description: 'Not for deviation_gte and burn_rate_gte' }),
+  rule_kind: z.enum(RULE_KINDS),
+  window_seconds: seconds
+    .min(1)
+    .optional()
+    .meta({ description: 'Not for deviation_gte, burn_rate_gte and forecast_gte' }),
   threshold: z.int().min(0).max(100_000).default(0).meta({ description: 'Number of events, for event_count_gte' }),
   threshold_usd: usd.default(0).meta({ description: 'US dollars, for spend_gte' }),
   times: z.int().min(0).max(1_000).default(0).meta({ description: 'Multiple of the usual hour, for deviation_gte' }),
@@ -141,12 +152,13 @@ const rule = z.strictObject({
     .default(null)
     .meta({
       description:
-        'For burn_rate_gte: name of the budget, or bud_plan.<plan_key> or bud_agent.<agent_id> for a daily one; ' +
+        'For burn_rate_gte and forecast_gte: name of the budget, or bud_plan.<plan_key> or bud_agent.<agent_id> for a daily one; ' +
         'null for the daily budget of the agent or the workspace',
     }),
   fraction: z.number().min(0).max(1).default(0).meta({ description: 'Part of the limit, for burn_rate_gte' }),
   long_seconds: seconds.default(0).meta({ description: 'In which the part goes, for burn_rate_gte' }),
   short_seconds: seconds.default(0).meta({ description: 'Burns at the same rate, for burn_rate_gte' }),
+  percent: z.int().min(0).max(200).default(0).meta({ description: 'Percentage of the limit, for forecast_gte' }),
   event_types: z.array(text(128)).max(50).default([]),
   percents: z.array(z.int().min(1).max(200)).max(3).default([]),
   labels: z.record(z.string().max(32), pattern).default({}),

@@ -64,6 +64,7 @@ const NAMES: Record<RuleKind, { types: boolean; window: boolean }> = {
   spend_gte: { types: false, window: true },
   deviation_gte: { types: false, window: false },
   burn_rate_gte: { types: false, window: false },
+  forecast_gte: { types: false, window: false },
 };
 
 function typesOf(kind: RuleKind, types: string[]): string[] {
@@ -73,13 +74,13 @@ function typesOf(kind: RuleKind, types: string[]): string[] {
 function entryOf(rule: Api.AlertRule, names: ReadonlyMap<string, string>): RuleValue {
   const { description, enabled, severity, scope_type, scope_id, rule_kind, rule_config, cooldown_seconds } = rule;
   const { window_seconds, threshold, threshold_micros, times = 0, min_micros = 0, filters } = rule_config;
-  const { budget_id, fraction = 0, long_seconds = 0, short_seconds = 0 } = rule_config;
+  const { budget_id, fraction = 0, long_seconds = 0, short_seconds = 0, percent = 0 } = rule_config;
   return {
     ...{ description, enabled, severity, agent: AGENT_OF[scope_type](scope_id), rule_kind, threshold },
     ...(NAMES[rule_kind].window && { window_seconds }),
     ...{ threshold_usd: toUsd(threshold_micros), times, min_usd: toUsd(min_micros) },
     ...{ budget: budget_id === undefined ? null : (names.get(budget_id) ?? budget_id) },
-    ...{ fraction, long_seconds, short_seconds, ...filters, cooldown_seconds },
+    ...{ fraction, long_seconds, short_seconds, percent, ...filters, cooldown_seconds },
     event_types: typesOf(rule_kind, filters.event_types),
     channels: rule.channel_config_ids.map((id) => names.get(id) ?? id),
   };
@@ -95,7 +96,7 @@ const AGENT_OF: Record<Api.AlertRule['scope_type'], (scopeId: string) => string 
 function bodyOf(workspace: WorkspaceContext, entry: RuleEntry): Api.AlertRuleInput {
   const { name, description, enabled, severity, agent, rule_kind, cooldown_seconds } = entry;
   const { window_seconds, threshold, threshold_usd, event_types, percents, labels, channels } = entry;
-  const { times, min_usd, budget, fraction, long_seconds, short_seconds } = entry;
+  const { times, min_usd, budget, fraction, long_seconds, short_seconds, percent } = entry;
   return {
     ...{ name, description, enabled, severity, rule_kind, cooldown_seconds },
     ...(agent === null
@@ -103,7 +104,7 @@ function bodyOf(workspace: WorkspaceContext, entry: RuleEntry): Api.AlertRuleInp
       : { scope_type: 'agent', scope_id: agent }),
     rule_config: {
       ...{ window_seconds, threshold, threshold_micros: toMicros(threshold_usd), times, min_micros: toMicros(min_usd) },
-      ...{ budget_id: budget && idByKey(workspace, 'budgets', budget), fraction, long_seconds, short_seconds },
+      ...{ budget_id: budget && idByKey(workspace, 'budgets', budget), fraction, long_seconds, short_seconds, percent },
       filters: { event_types, percents, labels },
     },
     channel_config_ids: channels.map((channel) => idByKey(workspace, 'channels', channel)),

@@ -96,19 +96,38 @@ const LINES: Record<Api.Alert['rule_kind'], KindLines> = {
   },
   burn_rate_gte: {
     alert({ burn }) {
-      const { budget_name, value, is_of_others: others, limit_micros, fraction, ...spent } = burn!;
-      const whose = others === true ? ' for further values' : value === undefined ? '' : ` for ${value}`;
+      const { limit_micros, fraction, ...spent } = burn!;
       const amount = `${money(spent.long_micros)} of ${money(limit_micros)}`;
       const long = `within ${inWords(spent.long_seconds)}`;
       const short = `${money(spent.short_micros)} within ${inWords(spent.short_seconds)}`;
-      return `${budget_name}${whose}: ${amount} spent ${long} (${short}; threshold ${percent(fraction)})`;
+      return `${foundBudget(burn!)}: ${amount} spent ${long} (${short}; threshold ${percent(fraction)})`;
     },
     evaluation({ burn }) {
       const { long_micros, limit_micros, fraction } = burn!;
       return `${money(long_micros)} of ${money(Math.ceil(fraction * limit_micros))}`;
     },
   },
+  forecast_gte: {
+    alert({ forecast, triggered_at }) {
+      const { spent_micros, limit_micros, forecast_micros, percent: share, used_up_at } = forecast!;
+      const soFar = `${money(spent_micros)} of ${money(limit_micros)} spent, ${money(forecast_micros)} forecast`;
+      const left = used_up_at === null ? 0 : Date.parse(used_up_at) - Date.parse(triggered_at);
+      const gone = used_up_at === null ? '' : left <= 0 ? ', used up' : `, used up in ${duration(left)}`;
+      return `${foundBudget(forecast!)}: ${soFar}${gone} (threshold ${share}%)`;
+    },
+    evaluation({ forecast }) {
+      const { forecast_micros, limit_micros, percent: share } = forecast!;
+      return `${money(forecast_micros)} of ${money(Math.ceil((share * limit_micros) / 100))}`;
+    },
+  },
 };
+
+type FoundBudget = Pick<NonNullable<Api.Alert['burn']>, 'budget_name' | 'value' | 'is_of_others'>;
+
+function foundBudget({ budget_name, value, is_of_others: others }: FoundBudget): string {
+  const whose = others === true ? ' for further values' : value === undefined ? '' : ` for ${value}`;
+  return `${budget_name}${whose}`;
+}
 
 /** A newer service may have kinds that this page does not know. */
 function linesOf(kind: Api.Alert['rule_kind']): KindLines | undefined {
@@ -181,6 +200,7 @@ export const alerts = {
     triggered: 'Fired',
     acknowledged: 'Acknowledged',
     resolved: 'Resolved',
+    usedUp: 'Budget used up',
     by: (who: string) => `by ${who}`,
     samples: 'Sample events',
     workspace: 'Workspace',

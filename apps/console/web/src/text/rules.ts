@@ -40,6 +40,11 @@ export function ruleLine({ rule_kind, rule_config, scope_type, scope_id }: RuleW
       const short = `and at that rate within ${inWords(short_seconds)}`;
       return `${percent(fraction)} or more spent within ${inWords(long_seconds)}, ${short}, of ${budget}`;
     }
+    case 'forecast_gte': {
+      const { budget_id, percent: share = 0 } = rule_config;
+      const budget = budget_id ?? `the daily budget, ${whose.spend}`;
+      return `${ofHundred(share)} or more forecast for the end of the period, of ${budget}`;
+    }
   }
 }
 
@@ -85,6 +90,7 @@ export const rules = {
       spend_gte: 'spend reaches a threshold',
       deviation_gte: 'an agent spends far more than usual',
       burn_rate_gte: 'a budget is used up too fast',
+      forecast_gte: 'a budget will be used up early',
     } satisfies Record<Api.AlertRule['rule_kind'], string>,
     events: 'Event types',
     eventsHint: 'Select none to count all.',
@@ -101,6 +107,9 @@ export const rules = {
     share: 'Percent of the budget',
     shareHint: 'How much of the budget is spent within the long window at the rate that fires.',
     shareBad: 'Enter a percentage from 0.1 to 100, with at most one decimal.',
+    forecast: 'Percent of the budget',
+    forecastHint: 'The forecast adds the rest of the period, at the pace of the last hours, to what is spent.',
+    forecastBad: 'Enter a whole percentage from 1 to 200.',
     long: 'Long window (minutes)',
     longBad: 'Enter a whole number of minutes from 1 to 43,200 (30 days).',
     short: 'Short window (minutes)',

@@ -46,13 +46,14 @@ export function AlertDrawer({ alertId }: { alertId: string }) {
   );
 }
 
-/** Where to look, and what to change, if an agent spends more than usual or a budget burns too fast. */
-function NextSteps({ alert: { deviation, burn } }: { alert: Api.Alert }) {
+/** Where to look, and what to change, if an agent spends more than usual or a budget will not last. */
+function NextSteps({ alert: { deviation, burn, forecast } }: { alert: Api.Alert }) {
   const { slug } = useWorkspace();
-  if (burn !== undefined) {
+  const budget = burn ?? forecast;
+  if (budget !== undefined) {
     return (
       <p className={ui['row']}>
-        <Link to="/w/$slug/budgets" params={{ slug }} search={{ budget: burn.budget_id }}>
+        <Link to="/w/$slug/budgets" params={{ slug }} search={{ budget: budget.budget_id }}>
           {words.changeBudget}
         </Link>
         <Link to="/w/$slug/spend" params={{ slug }}>
@@ -117,6 +118,7 @@ const SUBJECT: Record<Api.Alert['scope_type'], (id: string) => ReactNode> = {
 function AlertFacts({ alert }: { alert: Api.Alert }) {
   const { slug } = useWorkspace();
   const { scope_type, scope_id, acknowledged_at, acknowledged_by, resolved_at, sample_event_ids } = alert;
+  const usedUpAt = alert.forecast?.used_up_at ?? null;
   return (
     <Facts
       facts={[
@@ -134,6 +136,7 @@ function AlertFacts({ alert }: { alert: Api.Alert }) {
           </span>,
         ],
         [words.fact.triggered, <At key="fired" at={alert.triggered_at} />],
+        [words.fact.usedUp, usedUpAt === null ? undefined : <At key="used-up" at={usedUpAt} />],
         [
           words.fact.acknowledged,
           acknowledged_at === null ? undefined : (

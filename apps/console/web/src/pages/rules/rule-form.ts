@@ -19,6 +19,7 @@ export const EMPTY: RuleForm = {
   times: '3',
   budget: '',
   share: '25',
+  forecast: '100',
   long: '60',
   short: '5',
   windowMinutes: '10',
@@ -56,6 +57,7 @@ export function toForm(rule: Api.AlertRule): RuleForm {
     threshold: config.threshold === 0 ? '' : String(config.threshold),
     amount: amountOf(config),
     share: EMPTY.share,
+    forecast: config.percent === undefined ? EMPTY.forecast : String(config.percent),
     long: EMPTY.long,
     short: EMPTY.short,
     times: config.times === undefined ? EMPTY.times : String(config.times),
@@ -129,6 +131,7 @@ export function toRule(form: RuleForm, workspaceId: string): Omit<Required<Api.A
       fraction: 0,
       long_seconds: 0,
       short_seconds: 0,
+      percent: 0,
       ...kind.config(form),
       filters: {
         event_types: eventTypes,

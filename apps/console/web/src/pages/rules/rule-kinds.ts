@@ -4,6 +4,7 @@ import { rules } from '../../text/rules.ts';
 
 const MAX_EVENTS = 100_000;
 const MAX_TIMES = 1000;
+const MAX_PERCENT = 200;
 const words = rules.form;
 
 export type RuleKind = Api.AlertRule['rule_kind'];
@@ -22,6 +23,7 @@ export interface RuleForm {
   times: string;
   budget: string;
   share: string;
+  forecast: string;
   long: string;
   short: string;
   windowMinutes: string;
@@ -37,7 +39,7 @@ type Problems = Partial<Record<keyof RuleForm, string>>;
 
 /** A field with a threshold. */
 interface ThresholdField {
-  field: 'threshold' | 'amount' | 'times' | 'budget' | 'share' | 'long' | 'short';
+  field: 'threshold' | 'amount' | 'times' | 'budget' | 'share' | 'forecast' | 'long' | 'short';
   label: string;
   hint?: string;
   inputMode: 'numeric' | 'decimal' | 'text';
@@ -105,17 +107,35 @@ export const RULE_KINDS: Record<RuleKind, FormOfKind> = {
       ...{ long_seconds: Number(long) * 60, short_seconds: Math.round(Number(short) * 60) },
     }),
   },
+  forecast_gte: {
+    thresholds: [
+      { field: 'budget', label: words.budget, hint: words.budgetHint, inputMode: 'text' },
+      { field: 'forecast', label: words.forecast, hint: words.forecastHint, inputMode: 'numeric' },
+    ],
+    window: { seconds: () => 86_400 },
+    eventTypes: ['spend.settled'],
+    problems: (form) => ({
+      ...budgetProblems(form),
+      ...(isWhole(form.forecast, MAX_PERCENT) ? {} : { forecast: words.forecastBad }),
+    }),
+    config: ({ budget, forecast }) => ({ budget_id: budget === '' ? null : budget, percent: Number(forecast) }),
+  },
 };
 
 const MAX_MINUTES = 43_200;
 
-function burnProblems({ budget, share, long, short, agentId }: RuleForm): Problems {
+function budgetProblems({ budget, agentId }: RuleForm): Problems {
+  return budget === '' || (budget.startsWith('bud_') && agentId === '') ? {} : { budget: words.budgetBad };
+}
+
+function burnProblems(form: RuleForm): Problems {
+  const { share, long, short } = form;
   const permille = Number(share) * 10;
   const isShare = permille >= 1 && permille <= 1000 && Math.abs(permille - Math.round(permille)) < 1e-9;
   // Steps of a 60th of the long window, in seconds, are as many as it has minutes.
   const isShort = Number(short) > 0 && (Number(short) * 60) % Number(long) === 0 && Number(short) < Number(long);
   return {
-    ...(budget === '' || (budget.startsWith('bud_') && agentId === '') ? {} : { budget: words.budgetBad }),
+    ...budgetProblems(form),
     ...(isShare ? {} : { share: words.shareBad }),
     ...(isWhole(long, MAX_MINUTES) ? {} : { long: words.longBad }),
     ...(isShort ? {} : { short: words.shortBad }),
