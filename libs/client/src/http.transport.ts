@@ -151,7 +151,8 @@ function understand(response: Response, text: string | null, redact: (text: stri
     details: Array.isArray(details) ? (details as { path: string; message: string }[]) : [],
   };
   const message = typeof error === 'string' ? error : `Tollkeeper answered ${status}.`;
-  if (status >= 500) {
+  // After 408, the edge or a proxy has not read the whole request.
+  if (status >= 500 || status === 408) {
     throw new TollkeeperUnavailable(message, { code: typeof code === 'string' ? code : 'unavailable', ...common });
   }
   if (!ok && typeof code === 'string') throw new TollkeeperError(message, { code, ...common });

@@ -95,6 +95,8 @@ describe('reserve', () => {
   it.each<[string, Answer]>([
     ['503', away],
     ['504', error(504, 'upstream_timeout')],
+    ['408', error(408, 'request_timeout')],
+    ['408 of a proxy', (response) => response.writeHead(408).end('Request Timeout')],
     ['502 of a proxy', (response) => response.writeHead(502).end('<html>Bad Gateway</html>')],
     ['a connection that is reset', reset],
     ['an answer that is cut off', cut],
