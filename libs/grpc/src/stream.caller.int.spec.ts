@@ -48,7 +48,7 @@ async function connect(handlers: ((call: Call) => void)[], deadlineMs = 60_000) 
     deadlineMs,
   });
   cleanUps.push(caller.close);
-  return { ...caller, alone, streams: () => streams };
+  return { ...caller, client, alone, streams: () => streams };
 }
 
 const RELEASE = { release: { reservationId: 'rsv_1' } };
@@ -105,4 +105,54 @@ it('rejects what is in progress when it is closed, and everything after', async 
   close();
   await expect(asked).rejects.toMatchObject({ code: 'service_unavailable' });
   await expect(ask(RELEASE)).rejects.toMatchObject({ code: 'service_unavailable' });
+});
+
+/** The first request is refused once. */
+const refuseFirst = (retryAfterSeconds: number) => (call: Call) => {
+  let isFirst = true;
+  const answer = ({ tag }: { tag: number }) => {
+    const error = { code: 'rate_limited', message: 'Too many.', details: [], retryAfterSeconds };
+    const answered = isFirst ? { tag, error } : { tag, reservation: { id: 'rsv_1' } };
+    isFirst = false;
+    return answered;
+  };
+  call.on('data', ({ requests }: { requests: { tag: number }[] }) => call.write({ answers: requests.map(answer) }));
+};
+
+it('sends a request that a quota refused again, on the same stream', async () => {
+  const { ask, streams } = await connect([refuseFirst(1)]);
+  const answers = await Promise.all([ask(RELEASE), ask(RELEASE)]);
+  expect(answers.map(({ reservation }) => reservation?.id)).toEqual(['rsv_1', 'rsv_1']);
+  expect(streams()).toBe(1);
+});
+
+it('rejects a request whose quota has room only after its deadline, with the delay', async () => {
+  const { ask } = await connect([refuseFirst(61)]);
+  await expect(ask(RELEASE)).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 61 });
+});
+
+it('waits for the delay of a quota, while others go on, and rejects what waits when it is closed', async () => {
+  const { ask, close } = await connect([refuseFirst(30)]);
+  const [refused, other] = [ask(RELEASE), ask(RELEASE)];
+  await expect(other).resolves.toMatchObject({ answer: 'reservation' });
+  close();
+  await expect(refused).rejects.toMatchObject({ code: 'service_unavailable' });
+});
+
+it('rejects all requests once the gRPC client was closed first, as after its own end', async () => {
+  const endAfterAnswer = (call: Call) => {
+    answerAll(call);
+    call.once('data', () => call.end());
+  };
+  const used = await connect([endAfterAnswer]);
+  await used.ask(RELEASE);
+  const unused = await connect([answerAll]);
+  const asked = [used, unused].flatMap(({ ask, client }) => {
+    client.close();
+    return [ask(RELEASE), ask(RELEASE)];
+  });
+  for (const { reason } of (await Promise.allSettled(asked)) as PromiseRejectedResult[]) {
+    expect(reason).toMatchObject({ code: 'service_unavailable' });
+  }
+  await expect(unused.ask(RELEASE)).rejects.toMatchObject({ code: 'service_unavailable' });
 });

@@ -38,7 +38,7 @@ export interface StreamCallerOptions<Request, Answer> {
 /** Requests of one caller over one stream. All rejections are `AppError`s. */
 export interface StreamCaller<Request, Answer> {
   ask(request: Request): Promise<Answer>;
-  /** Rejects requests in progress. */
+  /** Rejects requests in progress. The end of the gRPC client does the same. */
   close(): void;
 }
 
@@ -46,6 +46,8 @@ interface Pending<Request, Answer> {
   request: Request;
   tag: number;
   sentAt: number;
+  /** Monotonic milliseconds. */
+  deadline: number;
   isOver: boolean;
   end(error: AppError | null, answer?: Answer): void;
 }
@@ -53,7 +55,7 @@ interface Pending<Request, Answer> {
 const DEFAULT_DEADLINE_MS = 2_000;
 /** Most requests in progress; the server reads no more. */
 const MAX_SENT = 200;
-/** Most requests that wait to be sent. */
+/** Most requests that wait to be sent, also for a quota. */
 const MAX_WAITING = 10_000;
 /** How long a server without the stream gets unary calls before the stream is tried again. */
 const ALONE_MS = 60_000;
@@ -72,6 +74,8 @@ export function createStreamCaller<Request extends object, Answer extends Tagged
   type One = Pending<Request, Answer>;
   const sent = new Map<number, One>();
   let waiting: One[] = [];
+  /** Those that were refused by a quota, until they are sent again. */
+  const refused = new Set<One>();
   let stream: OpenStream<Request, Answer> | undefined;
   let [tags, openedAt, answeredAt, aloneUntil] = [0, 0, 0, 0];
   let [isDue, isClosed] = [false, false];
@@ -80,8 +84,26 @@ export function createStreamCaller<Request extends object, Answer extends Tagged
   function take(answers: Answer[]): void {
     answeredAt = performance.now();
     reopening.reset();
-    for (const answer of answers) sent.get(answer.tag)?.end(answer.error ? fromRefusal(answer.error) : null, answer);
+    for (const answer of answers) {
+      const one = sent.get(answer.tag);
+      const error = answer.error ? fromRefusal(answer.error) : null;
+      if (one !== undefined && (error === null || !sendLater(one, error))) one.end(error, answer);
+    }
     sendSoon();
+  }
+
+  /** Whether the request is sent again, when its quota has room. */
+  function sendLater(one: One, { code, retryAfterSeconds = 1 }: AppError): boolean {
+    const ms = retryAfterSeconds * 1_000;
+    if (code !== 'rate_limited' || performance.now() + ms >= one.deadline) return false;
+    sent.delete(one.tag);
+    refused.add(one);
+    setTimeout(() => {
+      refused.delete(one);
+      waiting.push(one);
+      sendSoon();
+    }, ms).unref();
+    return true;
   }
 
   function ended(of: typeof stream, error: ServiceError | null): void {
@@ -111,7 +133,12 @@ export function createStreamCaller<Request extends object, Answer extends Tagged
     if (performance.now() < aloneUntil) return askAlone(waiting.splice(0), alone);
     while (waiting.length > 0 && sent.size < MAX_SENT) {
       if (stream === undefined) openedAt = performance.now();
-      stream ??= openStream(options, take, ended);
+      try {
+        stream ??= openStream(options, take, ended);
+      } catch {
+        // The client was closed.
+        return close();
+      }
       const batch = waiting.splice(0, Math.min(MAX_BATCH_REQUESTS, MAX_SENT - sent.size));
       const sentAt = performance.now();
       for (const one of batch) sent.set(Object.assign(one, { tag: (tags = (tags + 1) >>> 0), sentAt }).tag, one);
@@ -127,11 +154,17 @@ export function createStreamCaller<Request extends object, Answer extends Tagged
     if (isSilent) stream?.cancel();
   }
 
+  function close(): void {
+    isClosed = true;
+    endAll([...sent.values(), ...waiting.splice(0), ...refused], closed());
+    stream?.end();
+  }
+
   return {
     ask: (request) =>
       new Promise((resolve, reject) => {
         if (isClosed) return reject(closed());
-        if (waiting.length >= MAX_WAITING) return reject(tooMany());
+        if (waiting.length + refused.size >= MAX_WAITING) return reject(tooMany());
         const one: One = pend(request, deadlineMs, {
           expired: () => expire(one),
           ended: (error, answer) => {
@@ -143,11 +176,7 @@ export function createStreamCaller<Request extends object, Answer extends Tagged
         waiting.push(one);
         sendSoon();
       }),
-    close() {
-      isClosed = true;
-      endAll([...sent.values(), ...waiting.splice(0)], closed());
-      stream?.end();
-    },
+    close,
   };
 }
 
@@ -171,7 +200,7 @@ function pend<Request, Answer>(
 ): Pending<Request, Answer> {
   const timer = setTimeout(on.expired, deadlineMs);
   const one: Pending<Request, Answer> = {
-    ...{ request, tag: 0, sentAt: 0, isOver: false },
+    ...{ request, tag: 0, sentAt: 0, deadline: performance.now() + deadlineMs, isOver: false },
     end(error, answer) {
       clearTimeout(timer);
       one.isOver = true;
