@@ -21,6 +21,7 @@ import {
   type ServesHttp,
 } from '@tollkeeper/runtime';
 import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
+import { createReportKeeper } from '@tollkeeper/workspace-keys';
 import { createAdapters } from './adapters/adapters.ts';
 import { createAgentRegistrar } from './clients/agent.registrar.ts';
 import { createBudgetSource } from './clients/budget.source.ts';
@@ -40,6 +41,7 @@ import { createThresholdReporter } from './domain/threshold.reporter.ts';
 import { createUnreservedSpend } from './domain/unreserved.spend.ts';
 import type { AppendEvents } from './domain/workspace.appends.ts';
 import {
+  createAccessLogTelemetry,
   createDecisionTelemetry,
   createFillTelemetry,
   createOverQuota,
@@ -136,7 +138,9 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
 
   const access = createKeyAccess({ config, keys, refused: overQuota.labels({ quota: 'calls' }), logger, now });
   const unreserved = createUnreservedSpend(granting);
-  const adapters = createAdapters({ ...common, reservations, unreserved, prices, access });
+  const show = createReportKeeper({ keys, clock, now, logger });
+  const ofLogs = createAccessLogTelemetry({ metrics, logger, now });
+  const adapters = createAdapters({ ...common, ...ofLogs, reservations, unreserved, prices, access, show });
   const { http, grpc } = createServers(base, { reservations, leases, limits, access, adapters });
   // Not required to be ready: reservations are decided without the log, and without the peers on cached data.
   const reporters = [toComponent(denials, logger), { name: 'threshold-reporter', ...thresholds }];

@@ -1,4 +1,5 @@
 import { createSparingWarner, type Logger, type Metrics } from '@tollkeeper/runtime';
+import { type AccessLogDeps, ENTRY_OUTCOMES } from './adapters/access.log.handlers.ts';
 import type { DenialReporterDeps } from './domain/denial.reporter.ts';
 import type { UsedUp } from './domain/grant.ts';
 import type { GrantingDeps } from './domain/granting.ts';
@@ -89,6 +90,28 @@ export function createFillTelemetry({
     onFailure(tenant_id, err) {
       pages.inc({ outcome: 'failed' });
       warn({ err, tenant_id });
+    },
+  };
+}
+
+/** Counts the entries of access logs. Why one was set aside is logged sparingly: settings affect all entries. */
+export function createAccessLogTelemetry({
+  metrics,
+  logger,
+  now,
+}: Pick<DecisionTelemetryDeps, 'metrics' | 'logger' | 'now'>): Pick<AccessLogDeps, 'onEntries'> {
+  const counter = metrics.counter({
+    name: 'enforcer_access_log_entries_total',
+    help: 'Entries of access logs of Envoy, by outcome',
+    labelNames: ['outcome'],
+  });
+  for (const outcome of ENTRY_OUTCOMES) counter.inc({ outcome }, 0);
+  const warn = createSparingWarner(logger, now, 'entries of an access log were set aside');
+  return {
+    onEntries(tenant_id, entries, why) {
+      for (const outcome of ENTRY_OUTCOMES) counter.inc({ outcome }, entries[outcome]);
+      const because = typeof why === 'string' ? { reason: why } : { err: why };
+      if (entries.set_aside > 0) warn({ tenant_id, records: entries.set_aside, ...because });
     },
   };
 }

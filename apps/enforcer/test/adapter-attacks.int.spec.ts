@@ -1,6 +1,6 @@
-import { type ClientHttp2Session, connect } from 'node:http2';
+import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { authorizationService, rateLimitService } from '@tollkeeper/contracts';
+import { accessLogService, authorizationService, rateLimitService } from '@tollkeeper/contracts';
 import { newId } from '@tollkeeper/kernel';
 import { eventually, useMongo } from '@tollkeeper/testing';
 import supertest from 'supertest';
@@ -55,6 +55,12 @@ const check = (more: Record<string, string> = {}) => ({
   attributes: { request: { http: { headers: { 'x-tollkeeper-agent': 'planner', ...more }, body: '' } } },
 });
 
+/** The entry of an answered request. */
+const entryOf = (requestId: string, requestHeaders: Record<string, string> = { 'x-tollkeeper-agent': 'planner' }) => ({
+  request: { requestId, requestHeaders },
+  response: { responseCode: { value: 200 } },
+});
+
 describe('half-open requests', () => {
   /** Announces a message of a thousand bytes, and sends none of it. */
   const BEGUN = Buffer.from([0, 0, 0, 3, 232]);
@@ -66,6 +72,35 @@ describe('half-open requests', () => {
   const sessions: ClientHttp2Session[] = [];
   afterEach(() => sessions.splice(0).forEach((session) => session.destroy()));
 
+  /** Begins more requests than there is room for. */
+  function beginAll(path: string, onRequest: (request: ClientHttp2Stream) => void): void {
+    for (let session = 0; session < CONNECTIONS; session += 1) {
+      const connection = connect(`http://${stack.grpcAddress()}`).on('error', () => undefined);
+      sessions.push(connection);
+      for (let stream = 0; stream < STREAMS; stream += 1) {
+        const headers = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' };
+        const request = connection.request(headers, { endStream: false }).on('error', () => undefined);
+        onRequest(request);
+        request.write(BEGUN);
+      }
+    }
+  }
+
+  it('of access logs, more than there is room for, are cut off and keep no other workspace from its reports', async () => {
+    const neighbour = limitedTo(1_000);
+    let closed = 0;
+    beginAll(accessLogService.StreamAccessLogs.path, (request) => request.on('close', () => (closed += 1)));
+    await eventually(async () => expect(closed).toBeGreaterThanOrEqual(CONNECTIONS * STREAMS - ROOM));
+    const call = newId('req');
+    expect(await decided(neighbour, 'ShouldRateLimit', reserve(call))).toMatchObject({ overallCode: 'OK' });
+    const { send, stream, ended } = neighbour.openLog();
+    send([entryOf(call)]);
+    stream.end();
+    expect(await ended).toBe('OK');
+    await stack.posted();
+    expect(await neighbour.limit()).toMatchObject({ held_micros: 0, spent_micros: 5 });
+  });
+
   it.each([
     ['the rate limit service', rateLimitService.ShouldRateLimit.path],
     ['external authorization', authorizationService.Check.path],
@@ -74,16 +109,9 @@ describe('half-open requests', () => {
     async (_, path) => {
       const neighbour = limitedTo(1_000);
       let refused = 0;
-      for (let session = 0; session < CONNECTIONS; session += 1) {
-        const connection = connect(`http://${stack.grpcAddress()}`).on('error', () => undefined);
-        sessions.push(connection);
-        for (let stream = 0; stream < STREAMS; stream += 1) {
-          const headers = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' };
-          const request = connection.request(headers, { endStream: false }).on('error', () => undefined);
-          request.on('response', ({ 'grpc-status': code }) => (refused += code === RESOURCE_EXHAUSTED ? 1 : 0));
-          request.write(BEGUN);
-        }
-      }
+      beginAll(path, (request) => {
+        request.on('response', ({ 'grpc-status': code }) => (refused += code === RESOURCE_EXHAUSTED ? 1 : 0));
+      });
       await eventually(async () => expect(refused).toBeGreaterThanOrEqual(CONNECTIONS * STREAMS - ROOM));
       for (let call = 0; call < 8; call += 1) {
         expect(await decided(neighbour, 'ShouldRateLimit', reserve())).toMatchObject({ overallCode: 'OK' });
@@ -160,3 +188,89 @@ describe('a body of a webhook of Portkey that cannot be read', () => {
     expect([after.status, after.body['error']]).toEqual([400, expect.stringContaining(reason)]);
   });
 });
+
+describe('a message of an access log', () => {
+  /** Reserves a call. */
+  async function reserved(workspace: Workspace): Promise<string> {
+    const call = newId('req');
+    expect(await decided(workspace, 'ShouldRateLimit', reserve(call))).toMatchObject({ overallCode: 'OK' });
+    return call;
+  }
+  /** A neighbour whose report is taken, whatever else is. */
+  async function neighbourIsTaken(): Promise<void> {
+    const neighbour = limitedTo(1_000);
+    const call = await reserved(neighbour);
+    const { send, stream, ended } = neighbour.openLog();
+    send([entryOf(call)]);
+    stream.end();
+    expect(await ended).toBe('OK');
+  }
+  const setAside = () => stack.counted('enforcer_access_log_entries_total', 'set_aside');
+
+  it('with 10,000 entries is taken up to the most, and the others are set aside', async () => {
+    const workspace = limitedTo(1_000);
+    const [before, call] = [await setAside(), await reserved(workspace)];
+    const { send, stream, ended } = workspace.openLog();
+    const nameless = { request: { requestHeaders: { 'x-tollkeeper-agent': 'a' } } };
+    send([entryOf(call), ...Array<typeof nameless>(9_999).fill(nameless)]);
+    await neighbourIsTaken();
+    stream.end();
+    expect(await ended).toBe('OK');
+    expect((await setAside()) - before).toBe(9_999);
+    await stack.posted();
+    expect(await workspace.limit()).toMatchObject({ held_micros: 0, spent_micros: 5 });
+  });
+
+  it('with an entry of 400 kB ends its stream, and another one goes on', async () => {
+    const workspace = limitedTo(1_000);
+    const { send, ended } = workspace.openLog();
+    send([entryOf(newId('req'), { 'x-tollkeeper-agent': 'planner', 'x-tollkeeper-run': 'r'.repeat(400_000) })]);
+    expect(await ended).toBe('RESOURCE_EXHAUSTED');
+    await neighbourIsTaken();
+  });
+
+  it('with metadata of 30,000 levels harms nobody', async () => {
+    const workspace = limitedTo(1_000);
+    const { path } = accessLogService.StreamAccessLogs;
+    const session = connect(`http://${stack.grpcAddress()}`).on('error', () => undefined);
+    const headers = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' };
+    const request = session.request({ ...headers, authorization: `Bearer ${workspace.apiKey}` }).resume();
+    const closed = new Promise((resolve) => request.on('close', resolve).on('error', () => undefined));
+    request.end(framed(deepMessage(30_000)));
+    await closed;
+    session.destroy();
+    await neighbourIsTaken();
+  });
+});
+
+/** An entry whose metadata have a list in a list in a list, and so on. */
+function deepMessage(levels: number): Buffer {
+  const lists = Array<number[]>(levels).fill([LIST_VALUE, VALUES]).flat();
+  const [entry, metadata] = [
+    [HTTP_LOGS, ENTRY, COMMON],
+    [METADATA, FILTER_METADATA, MAP_VALUE, FIELDS, MAP_VALUE],
+  ];
+  const pieces = [Buffer.from([TRUE_FIELD, 1])];
+  let length = 2;
+  for (const number of [...entry, ...metadata, ...lists].reverse()) {
+    const head = Buffer.from([...varint(number * 8 + 2), ...varint(length)]);
+    pieces.push(head);
+    length += head.length;
+  }
+  return Buffer.concat(pieces.reverse());
+}
+
+/** Numbers of fields, from the outermost message. */
+const [HTTP_LOGS, ENTRY, COMMON] = [2, 1, 1];
+const [METADATA, FILTER_METADATA, FIELDS, MAP_VALUE] = [17, 1, 1, 2];
+const [LIST_VALUE, VALUES, TRUE_FIELD] = [6, 1, 0x20];
+
+function varint(value: number): number[] {
+  return value > 127 ? [(value % 128) + 128, ...varint(Math.floor(value / 128))] : [value];
+}
+
+function framed(message: Buffer): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}

@@ -84,6 +84,8 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     hangs: false,
     stalls: new Map<TenantId, Promise<void>>(),
     appends: 0,
+    /** Appends while it was down. */
+    refused: 0,
     appended: [] as GatewayEventRecord[],
   };
   const running: Replica[] = [];
@@ -123,7 +125,10 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     return {
       ...eventLog,
       async append(topic, records) {
-        if (log.down) throw new AppError('service_unavailable', 'The log is down.', { retryAfterSeconds: 1 });
+        if (log.down) {
+          log.refused += 1;
+          throw new AppError('service_unavailable', 'The log is down.', { retryAfterSeconds: 1 });
+        }
         if (log.hangs) await new Promise((resolve) => setTimeout(resolve, HANG_MS));
         if (log.hangs) throw new AppError('service_unavailable', 'The log hangs.', { retryAfterSeconds: 1 });
         for (const { key } of records) await log.stalls.get(key as TenantId);
@@ -268,6 +273,8 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
       /** The limit of the workspace. */
       limit: async (options: CallOptions = {}): Promise<Body> => (await limits('', options)).items[0]!,
       rpc: (rpc: Rpc, request: object, replica = 0) => running[replica]!.grpc.call(rpc, request, apiKey),
+      /** A stream of Envoy's access log. */
+      openLog: () => running[0]!.grpc.openLog(apiKey),
       /** Appends settled spend, as ingest does. By default, the settlement id is the id of the event. */
       async spend(data: Body & { amount_micros: number }, { ago = 0 } = {}): Promise<void> {
         const id = newId('evt');
@@ -305,7 +312,10 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     database,
     httpUrl: () => running[0]!.service.httpUrl,
     /** A client without a key. */
-    grpc: { call: (rpc: Rpc, request: object) => running[0]!.grpc.call(rpc, request) },
+    grpc: {
+      call: (rpc: Rpc, request: object) => running[0]!.grpc.call(rpc, request),
+      openLog: () => running[0]!.grpc.openLog(),
+    },
     ready: async (replica = 0) => running[replica]!.service.ready?.(),
     /** The stop completes all reports first. */
     async restart(replica = 0): Promise<void> {

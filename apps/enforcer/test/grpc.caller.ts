@@ -1,5 +1,6 @@
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import {
+  accessLogService,
   authorizationService,
   enforcerService,
   leaseService,
@@ -19,8 +20,7 @@ export function createGrpcCaller(address: string) {
     /** The answer of an RPC as its client reads it, or the status and the error in its details. */
     async call(rpc: Rpc, request: object, apiKey?: string) {
       const { path, requestSerialize, responseDeserialize } = RPCS[rpc]!;
-      const metadata = new Metadata();
-      if (apiKey !== undefined) metadata.set('authorization', `Bearer ${apiKey}`);
+      const metadata = metadataOf(apiKey);
       return new Promise<Record<string, unknown>>((resolve) => {
         client.makeUnaryRequest(
           path,
@@ -36,5 +36,28 @@ export function createGrpcCaller(address: string) {
         );
       });
     },
+    /** A stream of Envoy's access log. */
+    openLog(apiKey?: string) {
+      const { path, requestSerialize, responseDeserialize } = accessLogService.StreamAccessLogs;
+      let end: (code: string) => void;
+      const ended = new Promise<string>((resolve) => (end = resolve));
+      const metadata = metadataOf(apiKey);
+      const stream = client.makeClientStreamRequest(path, requestSerialize, responseDeserialize, metadata, (error) =>
+        end(error === null ? 'OK' : status[error.code]!),
+      );
+      const send = (logEntry: AccessLogEntry[], logName = 'tollkeeper') =>
+        stream.write({ identifier: { logName }, httpLogs: { logEntry } });
+      return { stream, ended, send };
+    },
   };
+}
+
+/** An entry as Envoy sends it. */
+export type AccessLogEntry = NonNullable<NonNullable<SentLog['httpLogs']>['logEntry']>[number];
+type SentLog = Parameters<(typeof accessLogService)['StreamAccessLogs']['requestSerialize']>[0];
+
+function metadataOf(apiKey: string | undefined): Metadata {
+  const metadata = new Metadata();
+  if (apiKey !== undefined) metadata.set('authorization', `Bearer ${apiKey}`);
+  return metadata;
 }

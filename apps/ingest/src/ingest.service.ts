@@ -25,11 +25,11 @@ import {
   createKeyAuthenticator,
   createKeyCheck,
   createKeyVerifier,
+  createReportKeeper,
   createWorkspaceQuota,
   type VerifiedKey,
   type WorkspaceQuota,
 } from '@tollkeeper/workspace-keys';
-import { createReportKeeper } from './clients/report.keeper.ts';
 import { createWorkspacePlans } from './clients/workspace.plans.ts';
 import type { IngestConfig } from './config.ts';
 import { createEventIntake, type ReportingKey } from './domain/event.intake.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ROLES } from '@tollkeeper/kernel';
 import {
+  accessLogService,
   authorizationService,
   budgetsService,
   enforcerService,
@@ -28,10 +29,8 @@ describe('services', () => {
     expect(Object.keys(keysService)).toEqual(['VerifyKey', 'KeepReport']);
     expect(Object.keys(limitsService)).toEqual(['ListBudgetsByRisk']);
     expect(Object.keys(notifierService)).toEqual(['FindChannels']);
-    expect([...Object.keys(rateLimitService), ...Object.keys(authorizationService)]).toEqual([
-      'ShouldRateLimit',
-      'Check',
-    ]);
+    const ofEnvoy = [rateLimitService, authorizationService, accessLogService];
+    expect(ofEnvoy.flatMap(Object.keys)).toEqual(['ShouldRateLimit', 'Check', 'StreamAccessLogs']);
   });
 
   it('keep a message through serialization, fields of several words included', () => {

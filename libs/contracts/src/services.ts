@@ -3,6 +3,7 @@ import { fromJSON } from '@grpc/proto-loader';
 import type { Role } from '@tollkeeper/kernel';
 import { DEFAULT_REPORT_MAPPING, type ReportMapping } from './api/report-mapping.ts';
 import descriptor from './gen/descriptor.json' with { type: 'json' };
+import type { AccessLogServiceDefinition } from './gen/envoy/service/accesslog/v3/AccessLogService.ts';
 import type { AuthorizationDefinition } from './gen/envoy/service/auth/v3/Authorization.ts';
 import type { RateLimitServiceDefinition } from './gen/envoy/service/ratelimit/v3/RateLimitService.ts';
 import type { BudgetsServiceDefinition } from './gen/tollkeeper/budgets/v1/BudgetsService.ts';
@@ -18,6 +19,8 @@ import type { ReportMapping__Output as WireReportMapping } from './gen/tollkeepe
 import type { NotifierServiceDefinition } from './gen/tollkeeper/notifier/v1/NotifierService.ts';
 import type { KeyRole } from './workspace-key.ts';
 
+export type { HTTPAccessLogEntry__Output as AccessLogEntryMessage } from './gen/envoy/data/accesslog/v3/HTTPAccessLogEntry.ts';
+export type { StreamAccessLogsMessage__Output as AccessLogMessage } from './gen/envoy/service/accesslog/v3/StreamAccessLogsMessage.ts';
 export type { CheckResponse as CheckResponseMessage } from './gen/envoy/service/auth/v3/CheckResponse.ts';
 export type { RateLimitDescriptor__Output as DescriptorMessage } from './gen/envoy/service/ratelimit/v3/RateLimitDescriptor.ts';
 export type { RateLimitRequest__Output as RateLimitRequestMessage } from './gen/envoy/service/ratelimit/v3/RateLimitRequest.ts';
@@ -79,6 +82,9 @@ export const rateLimitService = service<RateLimitServiceDefinition>('envoy.servi
 
 /** Envoy's gRPC service that is asked before a request passes; the enforcer's README has its headers. */
 export const authorizationService = service<AuthorizationDefinition>('envoy.service.auth.v3.Authorization');
+
+/** Envoy's gRPC service that gets the requests that have ended; `docs/proxies.md` has what is read of them. */
+export const accessLogService = service<AccessLogServiceDefinition>('envoy.service.accesslog.v3.AccessLogService');
 
 /** The gRPC service of identity; identity.proto documents its RPCs. */
 export const identityService = service<IdentityServiceDefinition>('tollkeeper.identity.v1.IdentityService');

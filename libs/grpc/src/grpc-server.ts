@@ -7,6 +7,7 @@ import { createCallLimits } from './call.limits.ts';
 import { createServerTelemetry } from './call.telemetry.ts';
 import { createFairRoom } from './fair.room.ts';
 import type { GrpcService } from './grpc-service.ts';
+import { createReportStreams } from './report-streams.ts';
 import { createRequestStreams } from './request-streams.ts';
 import { createServerHealth } from './server-health.ts';
 import { serviceNameOf } from './unary.ts';
@@ -86,7 +87,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   );
   const explainRpc = createExplainRpc(logger, explain);
   const streams = createRequestStreams({ explain: explainRpc, onAnswer: telemetry.batched });
-  const implement = createImplementer({ callerTokenSecret, telemetry, streams, explain: explainRpc });
+  const reports = createReportStreams({ explain: explainRpc });
+  const implement = createImplementer({ callerTokenSecret, telemetry, streams, reports, explain: explainRpc });
   for (const service of services) server.addService(service.definition, implement(service));
 
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
@@ -120,13 +122,19 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       if (!listener.listening) return;
       const closed = once(listener, 'close');
       listener.close();
-      const timer = setTimeout(() => {
-        logger.warn({ stop_timeout_ms: stopTimeoutMs }, 'some RPCs did not finish in time and were canceled');
-        for (const socket of connections.entries()) socket.destroy();
-      }, stopTimeoutMs);
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(() => {
+          logger.warn({ stop_timeout_ms: stopTimeoutMs }, 'some RPCs did not finish in time and were canceled');
+          for (const socket of connections.entries()) socket.destroy();
+          resolve();
+        }, stopTimeoutMs);
+      });
       streams.end();
+      const taken = reports.end();
       injector.drain(stopTimeoutMs);
       await closed;
+      await Promise.race([taken, late]);
       clearTimeout(timer);
       server.forceShutdown();
     },

@@ -1,5 +1,6 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import type { z } from 'zod';
+import type { ReportKind } from './report-streams.ts';
 import type { StreamedKind } from './streamed.kind.ts';
 import type { RequestSchemas, RpcContext, UnaryHandlers } from './unary.ts';
 
@@ -10,6 +11,8 @@ export interface GrpcService {
   handlers: Record<string, UnaryHandler>;
   /** The kinds of requests of each stream, by the name of its RPC. Streams need an authenticator. */
   streams?: Record<string, Record<string, StreamedKind>>;
+  /** How each stream of reports is taken, by the name of its RPC. They need an authenticator, too. */
+  reports?: Record<string, ReportKind>;
   /** Undefined: only our services may call, with their token. */
   authenticator: RpcAuthenticator<unknown> | undefined;
 }

@@ -1,5 +1,6 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import { MAX_BATCH_REQUESTS } from '@tollkeeper/contracts';
+import { readWhile } from './paced.reading.ts';
 
 /** A request of a stream: `tag` is the caller's, and `request` names the field that has its message. */
 export interface TaggedRequest {
@@ -29,26 +30,13 @@ const MAX_UNREAD = 2;
 export function createStreamPipe(call: StreamCall, take: (requests: TaggedRequest[]) => void): StreamPipe {
   let inProgress = 0;
   let answers: object[] = [];
-  let isReadDue = false;
-  let isFetching = false;
   let isEnding = false;
 
-  // `pause` would leave 16 messages in the buffer of the stream. So a message is only fetched when there is room, and
-  // only after the one before is counted: many of them may have come in the same frame.
-  const fetch = call._read.bind(call);
-  call._read = () => {
-    isReadDue = true;
-    fetchIfRoom();
-  };
-
-  function fetchIfRoom(): void {
-    // A caller that does not read its answers gets no more work done.
-    const isUnread = call.writableLength >= MAX_UNREAD;
-    if (!isReadDue || isFetching || isEnding || inProgress >= MAX_IN_PROGRESS || isUnread) return;
-    isReadDue = false;
-    isFetching = true;
-    fetch(1);
-  }
+  // A caller that does not read its answers gets no more work done.
+  const fetchIfRoom = readWhile(
+    () => !isEnding && inProgress < MAX_IN_PROGRESS && call.writableLength < MAX_UNREAD,
+    call,
+  );
 
   function send(): void {
     const sent = answers;
@@ -69,7 +57,6 @@ export function createStreamPipe(call: StreamCall, take: (requests: TaggedReques
 
   call.on('end', end);
   call.on('data', ({ requests }: { requests: TaggedRequest[] }) => {
-    isFetching = false;
     // A message may still come after the end. Its caller repeats it.
     if (call.writableEnded || call.destroyed) return;
     inProgress += requests.length;

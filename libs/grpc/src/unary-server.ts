@@ -7,6 +7,7 @@ import { admitCallers, admitServices, type Admit } from './call.admission.ts';
 import { carried, type ServerTelemetry, textOf } from './call.telemetry.ts';
 import type { GrpcService, UnaryHandler } from './grpc-service.ts';
 import { checkRequest } from './request-check.ts';
+import type { ReportStreams } from './report-streams.ts';
 import type { RequestStreams } from './request-streams.ts';
 import { toStatus } from './status.ts';
 import { REQUEST_ID_METADATA, toCallName } from './unary.ts';
@@ -25,6 +26,7 @@ export interface UnaryServerDeps {
   telemetry: ServerTelemetry;
   explain: ExplainRpc;
   streams: RequestStreams;
+  reports: ReportStreams;
 }
 
 /** Logs why an RPC failed, and returns what its caller may know about it. */
@@ -44,7 +46,7 @@ export function createExplainRpc(logger: Logger, explain: ExplainError | undefin
 
 /** Makes the grpc-js handlers of a service's RPCs: authentication, validation and the answer. */
 export function createImplementer(deps: UnaryServerDeps): (service: GrpcService) => UntypedServiceImplementation {
-  const { callerTokenSecret, telemetry, streams } = deps;
+  const { callerTokenSecret, telemetry } = deps;
 
   function toUnaryCall(
     method: string,
@@ -82,16 +84,17 @@ export function createImplementer(deps: UnaryServerDeps): (service: GrpcService)
     };
   }
 
-  return ({ definition, requests, handlers, streams: kindsOf = {}, authenticator }) => {
+  return ({ definition, requests, handlers, streams = {}, reports = {}, authenticator }) => {
     const methods: UntypedServiceImplementation = {};
     const admitCaller = authenticator && admitCallers(authenticator);
     const admit = admitCaller ?? admitServices(callerTokenSecret, definition);
     for (const [rpcName, { path, requestStream }] of Object.entries(definition)) {
       if (requestStream) {
-        const kinds = kindsOf[rpcName];
-        if (kinds === undefined || admitCaller === undefined)
-          throw new Error(`${path} has no kinds of requests or no authenticator`);
-        methods[rpcName] = streams.toCall(path, kinds, admitCaller);
+        const [kinds, reported] = [streams[rpcName], reports[rpcName]];
+        if (admitCaller === undefined) throw new Error(`${path} has no authenticator`);
+        if (reported !== undefined) methods[rpcName] = deps.reports.toCall(path, reported, admitCaller);
+        else if (kinds !== undefined) methods[rpcName] = deps.streams.toCall(path, kinds, admitCaller);
+        else throw new Error(`${path} has no kinds of requests or of reports`);
         continue;
       }
       const handler = handlers[toCallName(rpcName)];

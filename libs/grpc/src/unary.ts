@@ -4,8 +4,10 @@ import type { z } from 'zod';
 
 /** The names of a service's unary RPCs, without the index signature of generated definitions. */
 type RpcName<D> = keyof {
-  [K in keyof D as string extends K ? never : K extends `${string}Stream` ? never : K extends string ? K : never]: true;
+  [K in keyof D as string extends K ? never : K extends StreamName ? never : K extends string ? K : never]: true;
 };
+
+type StreamName = `${string}Stream` | `Stream${string}`;
 
 type Sent<M> = M extends { requestSerialize: (value: infer Request) => Buffer } ? Request : never;
 type Received<M> = M extends { requestDeserialize: (bytes: Buffer) => infer Request } ? Request : never;

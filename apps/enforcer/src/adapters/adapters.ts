@@ -5,6 +5,7 @@ import type { KeyCheck, VerifiedKey } from '@tollkeeper/workspace-keys';
 import type { Reservations } from '../domain/enforcement.ts';
 import type { UnreservedSpend } from '../domain/unreserved.spend.ts';
 import type { CallPrices } from '../prices/call.prices.ts';
+import { type AccessLogDeps, createAccessLogHandlers } from './access.log.handlers.ts';
 import { createAuthorizationHandlers } from './authorization.handlers.ts';
 import { createAuthzRoutes } from './authz.routes.ts';
 import { createCallEnd } from './call.end.ts';
@@ -13,7 +14,7 @@ import { createPortkeyRoutes } from './portkey.routes.ts';
 import { createProxyKeyAuthenticator } from './proxy.key.ts';
 import { createRateLimitAuthenticator, createRateLimitHandlers } from './rate.limit.handlers.ts';
 
-export interface AdapterDeps {
+export interface AdapterDeps extends Pick<AccessLogDeps, 'show' | 'onEntries'> {
   reservations: Reservations;
   unreserved: UnreservedSpend;
   prices: CallPrices;
@@ -22,7 +23,7 @@ export interface AdapterDeps {
 }
 
 /** The protocols in which proxies ask, besides our own. */
-export function createAdapters({ unreserved, access, ...deps }: AdapterDeps): {
+export function createAdapters({ unreserved, access, show, onEntries, ...deps }: AdapterDeps): {
   routes: Route[];
   services: GrpcService[];
 } {
@@ -38,6 +39,7 @@ export function createAdapters({ unreserved, access, ...deps }: AdapterDeps): {
     services: [
       createRateLimitHandlers({ ...deps, endCall, authenticator: createRateLimitAuthenticator(access.check) }),
       createAuthorizationHandlers({ ...deps, authenticator: access.grpc }),
+      createAccessLogHandlers({ endCall, check: mayEnd, show, onEntries }),
     ],
   };
 }

@@ -4,6 +4,8 @@ import type { Reservation } from '../domain/reservation.ts';
 
 type Denied = Extract<Decision, { decision: 'denied' }>;
 
+const NONE: ReadonlySet<string> = new Set();
+
 export interface AskAllDeps<Asked> {
   /** With `dryRun`, the reservation is null unless it was granted before. */
   decide(asked: Asked, options: { dryRun: boolean }): Promise<Decision>;
@@ -20,7 +22,7 @@ export async function askAll<Asked extends { verb: string }>(
   all: readonly Asked[],
   { decide, release, isLate }: AskAllDeps<Asked>,
 ): Promise<{ denied: Asked; decision: Denied } | { denied?: undefined; reservation: Reservation | undefined }> {
-  const { inOrder, earlier } = await rehearse(all, decide);
+  const { inOrder, earlier } = all.length > 1 ? await rehearse(all, decide) : { inOrder: all, earlier: NONE };
   const granted = new Map<Asked, Reservation>();
   const giveBack = () => {
     const ours = [...granted.values()].filter(({ id }) => !earlier.has(id));
@@ -54,7 +56,6 @@ async function rehearse<Asked>(
   decide: AskAllDeps<Asked>['decide'],
 ): Promise<{ inOrder: readonly Asked[]; earlier: ReadonlySet<string> }> {
   const earlier = new Set<string>();
-  if (all.length === 1) return { inOrder: all, earlier };
   const fitting: Asked[] = [];
   const others: Asked[] = [];
   for (const asked of all) {

@@ -32,7 +32,7 @@ export const MAX_BODY_BYTES = 64 * 1024;
 const PARTIAL_BODY = 'x-envoy-auth-partial-body';
 
 /** The headers that say who calls, and for what. */
-const callHeaders = z.object({
+export const callHeaders = z.object({
   'x-tollkeeper-agent': identifier,
   'x-tollkeeper-run': identifier.optional(),
   'x-tollkeeper-plan': planKey.optional(),

@@ -20,8 +20,8 @@ import { ERROR_FORMATS } from './proxy.answer.ts';
 /** What a descriptor asks, or reports. `call` asks without hits, and reports with them. */
 const VERBS = ['reserve', 'check', 'call', 'settle', 'done'] as const;
 
-/** What hits count. */
-const UNITS = {
+/** What hits count, and the metadata of an access log. */
+export const UNITS = {
   micros: 'micros',
   input_tokens: 'inputTokens',
   output_tokens: 'outputTokens',
@@ -51,7 +51,9 @@ const known = {
   response: z.string().optional(),
   format: z.enum(ERROR_FORMATS).default('openai'),
 };
-const descriptor = z.object({ ...known, call: callId.optional(), labels, hits_addend: micros.optional() });
+const ofEntries = { ...known, call: callId.optional() };
+const ENTRIES: ReadonlySet<string> = new Set(Object.keys(ofEntries));
+const descriptor = z.object({ ...ofEntries, labels, hits_addend: micros.optional() });
 
 /** A descriptor of a request, validated. */
 export type Descriptor = ReturnType<typeof readDescriptor>;
@@ -60,25 +62,30 @@ const LABEL = 'label.';
 
 function readDescriptor({ entries, hitsAddend }: DescriptorMessage, index: number, defaultHits: number) {
   const path = ['descriptors', index];
-  const values = new Map<string, string>();
-  const ofLabels = new Map<string, string>();
+  const values = newRecord();
+  const ofLabels = newRecord();
   for (const { key, value } of entries) {
-    const isKnown = Object.hasOwn(descriptor.shape, key) && key !== 'labels' && key !== 'hits_addend';
-    const [into, name] = isKnown ? [values, key] : [ofLabels, key.startsWith(LABEL) ? key.slice(LABEL.length) : key];
-    if (into.has(name)) throw refused([...path, key], 'is in the descriptor twice');
-    into.set(name, value);
+    const isKnown = ENTRIES.has(key);
+    const into = isKnown ? values : ofLabels;
+    const name = !isKnown && key.startsWith(LABEL) ? key.slice(LABEL.length) : key;
+    if (name in into) throw refused([...path, key], 'is in the descriptor twice');
+    into[name] = value;
   }
   // 0 in the request itself means that Envoy sends none.
   const hits = hitsAddend?.value ?? (defaultHits > 0 ? defaultHits : undefined);
-  const given = { ...Object.fromEntries(values), labels: Object.fromEntries(ofLabels), hits_addend: hits };
-  const result = descriptor.safeParse(given, { error: issueMessage });
+  const result = descriptor.safeParse({ ...values, labels: ofLabels, hits_addend: hits }, { error: issueMessage });
   // Envoy logs the sentence alone, so it names the first problem.
   if (!result.success) throw invalidRequest(toErrorDetails(result.error.issues.slice(0, 1), path), 1);
   const { tollkeeper: verb, call, unit, hits_addend: addend, ...facts } = result.data;
   if (call === undefined && verb !== 'check') throw refused([...path, 'call'], 'is required');
   // A model may also have a name that is too long for us.
-  const namesModel = (values.get('model') ?? '') !== '';
+  const namesModel = (values['model'] ?? '') !== '';
   return { ...facts, verb, call, unit, hits: addend, path, namesModel };
+}
+
+/** Without a prototype, so that any name may be in it. */
+function newRecord(): Record<string, string> {
+  return Object.create(null) as Record<string, string>;
 }
 
 function refused(path: PropertyKey[], message: string) {

@@ -92,6 +92,8 @@ export function createRateLimitHandlers(deps: RateLimitDeps): GrpcService {
 
   async function answer(key: VerifiedKey, descriptors: readonly Descriptor[]): Promise<RateLimitResponseMessage> {
     const deadline = performance.now() + PROXY_ANSWER_MS;
+    // Most requests only ask, about one call.
+    if (descriptors.every(asks)) return decideAll(key, descriptors, deadline);
     await Promise.all(endedCalls(descriptors, newCallId).map((call) => endCall(key, call)));
     return decideAll(key, descriptors.filter(asks), deadline);
   }
@@ -128,6 +130,7 @@ export function createRateLimitAuthenticator(
 function countsOf(message: RateLimitRequestMessage): Record<'asking' | 'ending', number> {
   const descriptors = message.descriptors.slice(0, MAX_DESCRIPTORS);
   const ending = descriptors.filter((one) => !asksIn(one, message));
+  if (ending.length === 0) return { asking: descriptors.length, ending: 0 };
   const calls = new Set(ending.map(({ entries }) => entries.find(({ key }) => key === 'call')?.value));
   return { asking: descriptors.length - ending.length, ending: calls.size };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '@tollkeeper/kernel';
 
 /**
@@ -50,4 +51,26 @@ export async function forPerson<T>(work: () => Promise<T>): Promise<T> {
     }
   };
   return within(PERSON_ANSWER_MS, repeated());
+}
+
+/** For how long reports that nobody waits for, and nobody repeats, are tried again. */
+export const REPORT_MS = 10_000;
+
+/** Whether work was refused only for now. */
+export function isTemporary(error: unknown): error is AppError {
+  return error instanceof AppError && (error.code === 'service_unavailable' || error.code === 'rate_limited');
+}
+
+/** Does the work of a report, and repeats it until the deadline while it is refused only for now. */
+export async function forReport<T>(deadline: number, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isTemporary(error)) throw error;
+      const waitMs = (error.retryAfterSeconds ?? 1) * 1_000;
+      if (performance.now() + waitMs > deadline) throw error;
+      await delay(waitMs);
+    }
+  }
 }

@@ -16,7 +16,7 @@ export interface KeepReportRequest {
    */
   'receivedMs'?: (number | string | Long);
   /**
-   * The path that it was posted to, such as `/v1/traces`.
+   * The path that it was posted to, such as `/v1/traces`, or the path of its RPC.
    */
   'path'?: (string);
   /**
@@ -53,7 +53,7 @@ export interface KeepReportRequest__Output {
    */
   'receivedMs': (number);
   /**
-   * The path that it was posted to, such as `/v1/traces`.
+   * The path that it was posted to, such as `/v1/traces`, or the path of its RPC.
    */
   'path': (string);
   /**

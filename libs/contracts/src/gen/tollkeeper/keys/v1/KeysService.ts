@@ -12,8 +12,8 @@ import type { VerifyKeyResponse as _tollkeeper_keys_v1_VerifyKeyResponse, Verify
  */
 export interface KeysServiceClient extends grpc.Client {
   /**
-   * Keeps what ingest understood of one report, so that people who connect a gateway see it: the last 20 of a
-   * workspace, for about a minute after somebody looked. Drops it if nobody has looked within the last minute.
+   * Keeps what ingest or the enforcer understood of one report, so that people who connect a gateway see it: the last
+   * 20 of a workspace, for about a minute after somebody looked. Drops it if nobody has looked within the last minute.
    * 
    * Safe to repeat: a report is known by its id. Nothing depends on it, so callers need not wait for the answer.
    */
@@ -22,8 +22,8 @@ export interface KeysServiceClient extends grpc.Client {
   KeepReport(argument: _tollkeeper_keys_v1_KeepReportRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_keys_v1_KeepReportResponse__Output>): grpc.ClientUnaryCall;
   KeepReport(argument: _tollkeeper_keys_v1_KeepReportRequest, callback: grpc.requestCallback<_tollkeeper_keys_v1_KeepReportResponse__Output>): grpc.ClientUnaryCall;
   /**
-   * Keeps what ingest understood of one report, so that people who connect a gateway see it: the last 20 of a
-   * workspace, for about a minute after somebody looked. Drops it if nobody has looked within the last minute.
+   * Keeps what ingest or the enforcer understood of one report, so that people who connect a gateway see it: the last
+   * 20 of a workspace, for about a minute after somebody looked. Drops it if nobody has looked within the last minute.
    * 
    * Safe to repeat: a report is known by its id. Nothing depends on it, so callers need not wait for the answer.
    */
@@ -64,8 +64,8 @@ export interface KeysServiceClient extends grpc.Client {
  */
 export interface KeysServiceHandlers extends grpc.UntypedServiceImplementation {
   /**
-   * Keeps what ingest understood of one report, so that people who connect a gateway see it: the last 20 of a
-   * workspace, for about a minute after somebody looked. Drops it if nobody has looked within the last minute.
+   * Keeps what ingest or the enforcer understood of one report, so that people who connect a gateway see it: the last
+   * 20 of a workspace, for about a minute after somebody looked. Drops it if nobody has looked within the last minute.
    * 
    * Safe to repeat: a report is known by its id. Nothing depends on it, so callers need not wait for the answer.
    */

@@ -2,7 +2,7 @@ import type { KeysServiceDefinition, ReportContent } from '@tollkeeper/contracts
 import type { GrpcClient } from '@tollkeeper/grpc';
 import { newId, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
-import type { ReportingKey } from '../domain/event.intake.ts';
+import type { VerifiedKey } from './verified-key.ts';
 
 /** Of each workspace, so many reports at once after a pause, and then so many a second: more than people read. */
 const BURST = 10;
@@ -10,6 +10,9 @@ const PER_SECOND = 2;
 const MAX_WORKSPACES = 1_000;
 /** Most reports on their way to keys. Those that come meanwhile are not shown. */
 const MAX_IN_FLIGHT = 32;
+
+/** `keyId` is undefined for what is reported without a key. */
+type Reporter = Pick<VerifiedKey, 'tenantId'> & { keyId: string | undefined };
 
 interface ReportKeeperDeps {
   keys: Pick<GrpcClient<KeysServiceDefinition>, 'keepReport'>;
@@ -36,7 +39,7 @@ export function createReportKeeper({ keys, clock, now, logger }: ReportKeeperDep
     return may;
   }
 
-  return ({ tenantId, keyId }: Pick<ReportingKey, 'tenantId' | 'keyId'>, path: string, report: ReportContent): void => {
+  return ({ tenantId, keyId }: Reporter, path: string, report: ReportContent): void => {
     // People connect senders by keys.
     if (keyId === undefined || !isAllowed(tenantId)) return;
     inFlight += 1;
