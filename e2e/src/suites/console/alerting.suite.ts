@@ -167,7 +167,7 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
 
     it('of a channel for PagerDuty is made with a key, tested, and moved to another host only with the key again', async () => {
       const [name, key] = ['On call', 'a'.repeat(32)];
-      const { page } = await console.open(LOOKS[0]!, '/channels');
+      const { page, takeProblems } = await console.open(LOOKS[0]!, '/channels');
       await page.getByRole('button', { name: 'New channel' }).click();
       const form = page.getByRole('dialog', { name: 'New channel' });
       await form.getByLabel('Type').selectOption({ label: 'PagerDuty' });
@@ -193,6 +193,7 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await edit.getByLabel('Integration key').fill(key);
       await edit.getByRole('button', { name: 'Save' }).click();
       await rowOf(page, name).getByText('https://events.eu.pagerduty.com/v2/enqueue').waitFor();
+      expect(takeProblems().filter((problem) => !problem.includes('400'))).toEqual([]);
     });
 
     it('of a channel is renamed without its secret, turned off with a way back, and deleted with a warning', async () => {
