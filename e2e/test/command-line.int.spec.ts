@@ -369,6 +369,10 @@ rules: [{ ${rule}, event_types: [guard.blocked], channels: [Hook] }]
     expect(await of('budgets', 'get', 'Per model')).toMatch(/Per model +\$3\.00 +day +model +deny +active/);
     expect(await cli.run(['budgets', 'set', 'Nothing', '--limit', '1', '-w', slug])).toMatchObject({ code: 1 });
 
+    expect(await of('channels', 'test', 'Hook')).toMatch(/^The destination of Hook answered 2\d\d\.$/m);
+    const id = alerts[0]?.id ?? '';
+    expect(await of('alerts', 'ack', id)).toBe(`${id} is acknowledged.\n`);
+    expect(await of('alerts', 'resolve', id)).toBe(`${id} is resolved.\n`);
     expect(await of('pauses', 'create', 'agent:reader', '--reason', 'Loops', '--for', '8h')).toMatch(
       /^agent:reader is paused until \d{4}-/,
     );
@@ -377,11 +381,6 @@ rules: [{ ${rule}, event_types: [guard.blocked], channels: [Hook] }]
     expect(await of('pauses', 'end', 'agent:reader')).toBe('agent:reader is resumed.\n');
     expect(await cli.run(['pauses', 'end', 'agent:reader', '-w', slug])).toMatchObject({ code: 1 });
     expect(await cli.run(['pauses', 'create', 'reader', '--reason', 'x', '-w', slug])).toMatchObject({ code: 3 });
-
-    expect(await of('channels', 'test', 'Hook')).toMatch(/^The destination of Hook answered 2\d\d\.$/m);
-    const id = alerts[0]?.id ?? '';
-    expect(await of('alerts', 'ack', id)).toBe(`${id} is acknowledged.\n`);
-    expect(await of('alerts', 'resolve', id)).toBe(`${id} is resolved.\n`);
     const keys = await json<{ items: { id: string; name: string; revoked_at: string | null }[] }>('keys', 'list');
     const created = keys.items.find(({ name }) => name === 'reading');
     await of('keys', 'revoke', created?.id ?? '');
