@@ -22,7 +22,7 @@ export const limitOfBudget = {
 const ofBudget = z.object(limitOfBudget).partial().shape;
 
 /** Why calls are denied. A pause denies them as a limit of 0 does. */
-export const DENIAL_CODES = ['budget_exceeded', 'paused'] as const;
+const DENIAL_CODES = ['budget_exceeded', 'paused'] as const;
 export type DenialCode = (typeof DENIAL_CODES)[number];
 
 /** What a denial says besides its limit. */

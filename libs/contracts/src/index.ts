@@ -15,7 +15,6 @@ export * from './cursor.ts';
 export * from './event-record.ts';
 export {
   budgetPercent,
-  DENIAL_CODES,
   type DenialCode,
   denialCause,
   eventType,

@@ -31,7 +31,7 @@ export function auditTargetOf({ id, scope, value }: Pause): AuditTarget {
 }
 
 /** A pause that was made, replaced or ended. */
-export interface ChangedPause {
+interface ChangedPause {
   before: Pause | null;
   after: Pause | null;
 }
