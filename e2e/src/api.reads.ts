@@ -6,18 +6,13 @@ const QUERIES: Record<string, readonly string[]> = {
   '/api/v1/dashboard/spend/breakdown': ['?by=agent', '?by=model'],
   '/api/v1/audit': ['', '?format=ndjson'],
 };
-const HAVE_SPANS = /^\/api\/v1\/dashboard\/(overview|spend|top-agents|budget-blocked|guard-blocked)/;
 const OF_AN_AGENT = ['/api/v1/agents/{agent_id}', '/api/v1/dashboard/top-agents/details?agent_id={agent_id}'];
 
-/**
- * The answers to the reads of a workspace that need no id, and to those of its agents. Throws if one is refused. With
- * `span`, such as `from=…&to=…`, those of the dashboard are about that time.
- */
+/** The answers to the reads of a workspace that need no id, and to those of its agents. Throws if one is refused. */
 export async function* readEverything(
   target: Target,
   owner: ApiClient,
   slug: string,
-  span?: string,
 ): AsyncGenerator<ApiAnswer & { path: string }> {
   const document = await openApiOf(target);
   const { items } = await owner.expect<{ items: { agent_id: string }[] }>({ path: `/w/${slug}/api/v1/agents` });
@@ -27,9 +22,7 @@ export async function* readEverything(
   const ofAgents = items.flatMap(({ agent_id }) => OF_AN_AGENT.map((path) => path.replace('{agent_id}', agent_id)));
   for (const path of [...general, ...ofAgents]) {
     const isOfPerson = /^\/api\/v1\/(auth|workspaces)\b/.test(path);
-    const asked =
-      span !== undefined && HAVE_SPANS.test(path) ? `${path}${path.includes('?') ? '&' : '?'}${span}` : path;
-    const read = isOfPerson ? asked : `/w/${slug}${asked}`;
+    const read = isOfPerson ? path : `/w/${slug}${path}`;
     const answer = await owner.call({ path: read });
     if (answer.status !== 200) throw new Error(`GET ${read} answered ${answer.status}: ${answer.text.slice(0, 200)}`);
     yield { ...answer, path: read };

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import { type ApiClient, anonymous } from './api.client.ts';
-import { readEverything } from './api.reads.ts';
 import { budgetBlocked, cloudEvent, guardBlocked, spendSettled, withLabels } from './events.ts';
 import type { Target } from './target.ts';
 import type { WebhookReceiver } from './webhook.receiver.ts';
@@ -13,11 +12,6 @@ const CALLS = 60;
 /** Longer than the suite, so that nothing resolves or expires in it. */
 const DAY_SECONDS = 86_400;
 const HOUR_SECONDS = 3_600;
-/**
- * Fields that change while nothing happens. `budgets` of the overview are those of `/limits` with the current pace, or
- * null while the enforcer is slow.
- */
-const OF_THE_MOMENT = new Set(['budgets', 'expires_in_ms', 'LastDispatchTime', 'LastEvaluationTime']);
 const AGENTS = ['agent-0', 'agent-1', 'agent-2', 'agent-a', 'leaser', 'reserver'];
 
 interface Lists {
@@ -28,8 +22,6 @@ interface Lists {
 /** A workspace with something of everything that is stored, which nobody changes afterwards. */
 export interface FullWorkspace {
   workspace: TestWorkspace;
-  /** All that can be read of it, by path. */
-  picture(): Promise<Record<string, unknown>>;
   /** The third event of a rule that has counted two. */
   fireHalfFullRule(): Promise<void>;
 }
@@ -39,7 +31,6 @@ export async function newFullWorkspace(
   owner: ApiClient,
   receiver: WebhookReceiver,
 ): Promise<FullWorkspace> {
-  const from = new Date(Date.now() - CALLS * 40 * MINUTE_MS - MINUTE_MS);
   const workspace = await newWorkspace(owner);
   const { apiKey, path } = workspace;
   const report = (...args: Parameters<typeof cloudEvent>) => reportEvents(target, apiKey, cloudEvent(...args));
@@ -71,18 +62,8 @@ export async function newFullWorkspace(
     expect(alerts).toMatchObject({ total: 1, items: [{ deliveries: [{ status: 'delivered' }] }] });
   });
 
-  let span: string | undefined;
   return {
     workspace,
-    async picture() {
-      span ??= `from=${from.toISOString()}&to=${new Date().toISOString()}`;
-      const seen: Record<string, unknown> = {};
-      for await (const answer of readEverything(target, owner, workspace.slug, span)) {
-        if (!answer.path.startsWith('/w/')) continue;
-        seen[answer.path] = answer.body === undefined ? answer.text : stable(answer.body);
-      }
-      return seen;
-    },
     fireHalfFullRule: () => report('night.watch', {}),
   };
 }
@@ -158,12 +139,4 @@ async function reserve(target: Target, { apiKey }: TestWorkspace): Promise<void>
     ttl_seconds: 600,
   };
   await post('/api/v1/leases', lease);
-}
-
-/** Without what changes with the time alone. */
-function stable(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(stable);
-  if (typeof value !== 'object' || value === null) return value;
-  const kept = Object.entries(value).filter(([name]) => !OF_THE_MOMENT.has(name));
-  return Object.fromEntries(kept.map(([name, each]) => [name, stable(each)]));
 }

@@ -34,11 +34,11 @@ export interface LosableStage {
   start(): Promise<void>;
 }
 
-/** The log is in Kafka, which is not lost, or in this MongoDB. */
-export function useLosableStage(log: 'kafka' | 'mongodb'): LosableStage {
+/** The log is in Kafka, which is not lost. */
+export function useLosableStage(): LosableStage {
   let directory: string;
   let receiver: WebhookReceiver;
-  let kafka: KafkaBroker | undefined;
+  let kafka: KafkaBroker;
   let mongo: EmbeddedMongo;
   let standalone: StandaloneProcess;
   let target: Target;
@@ -55,12 +55,12 @@ export function useLosableStage(log: 'kafka' | 'mongodb'): LosableStage {
   beforeAll(async () => {
     directory = await newDataDirectory();
     receiver = await startWebhookReceiver();
-    if (log === 'kafka') kafka = await startKafka({ dataDirectory: join(directory, 'kafka') });
+    kafka = await startKafka({ dataDirectory: join(directory, 'kafka') });
     settings = {
       TOLLKEEPER_ALLOW_CIDRS: '127.0.0.0/8',
       NODE_EXTRA_CA_CERTS: receiver.certificateFile,
       PORT: String(await freePort()),
-      ...(kafka && { KAFKA_BROKERS: kafka.brokers, KAFKA_REPLICATION_FACTOR: '1' }),
+      ...{ KAFKA_BROKERS: kafka.brokers, KAFKA_REPLICATION_FACTOR: '1' },
     };
     await startMongo();
     await start();

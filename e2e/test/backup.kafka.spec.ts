@@ -1,4 +1,3 @@
 import { describeBackup } from '../src/suites/backup.suite.ts';
 
-describeBackup('kafka');
-describeBackup('mongodb');
+describeBackup();

@@ -7,6 +7,9 @@ import { Failure } from './failure.ts';
 import { type BackedUpCollection, type Backup, writeManifest } from './manifest.ts';
 import type { Progress } from './progress.ts';
 
+/** About the size of an answer of the server: the largest, 16 MB, would take several times as much memory. */
+const BATCH_BYTES = 2 * 1024 * 1024;
+
 interface BackupOptions {
   uri: string;
   /** A new or empty directory. */
@@ -99,8 +102,10 @@ async function backUpCollection(
   const { name, options = {} } = info;
   const collection = client.db(database).collection(name);
   const indexes = await collection.listIndexes().toArray();
+  const { avgObjSize = 1 } = await client.db(database).command({ collStats: name });
+  const batchSize = Math.max(1, Math.floor(BATCH_BYTES / Number(avgObjSize)));
   // The bytes as they are stored.
-  const documents = collection.find({}, { session, raw: true }) as AsyncIterable<Uint8Array>;
+  const documents = collection.find({}, { session, raw: true, batchSize }) as AsyncIterable<Uint8Array>;
   const file = `${database}.${encodeURIComponent(name)}.bson.gz`;
   const written = await writeDocuments(join(to, file), documents, progress.add);
   const toJson = (value: object) => BSON.EJSON.serialize(value, { relaxed: false });

@@ -6,8 +6,8 @@ import { Failure } from './failure.ts';
 
 /** What is compressed and written, or inserted, at a time. */
 const PIECE_BYTES = 1024 * 1024;
-const BATCH_BYTES = 8 * 1024 * 1024;
-const BATCH_DOCUMENTS = 5_000;
+const BATCH_BYTES = 2 * 1024 * 1024;
+const BATCH_DOCUMENTS = 2_000;
 /** The largest document that MongoDB stores is 16 MB, and some more for its own use. */
 const MAX_DOCUMENT_BYTES = 17 * 1024 * 1024;
 

@@ -8,8 +8,8 @@ const ARRAY = 4;
 const TYPED = { promoteValues: false, bsonRegExp: true } as const;
 
 /**
- * A value that the driver sends as these very bytes. An object does, unless it has names like `7`, which JavaScript puts
- * first, or a value that has another form in JavaScript. Then a Map does, which is slower.
+ * A value that the driver sends as these very bytes. An object does, unless it has names like `7`, which JavaScript
+ * puts first, or a value that has another form in JavaScript. Then a Map does, which is slower.
  */
 export function exactDocument(bytes: Uint8Array): BSON.Document {
   const document = BSON.deserialize(bytes, TYPED);

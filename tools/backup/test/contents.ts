@@ -1,4 +1,4 @@
-import { BSON, type MongoClient } from 'mongodb';
+import type { BSON, MongoClient } from 'mongodb';
 import { listDatabases } from '../src/client.ts';
 
 /** Everything that the databases of Tollkeeper have: options, indexes, and each document byte for byte. */
