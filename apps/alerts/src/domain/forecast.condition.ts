@@ -62,10 +62,10 @@ interface Outlook {
 }
 
 /**
- * `forecast_gte`: what the period has spent, plus the rest of it at the pace of the last hours, is at least `percent` of
- * the budget. The pace is that of an eighth of the period and the hour that has begun. The hours that are left weigh as
- * they did in the last two weeks: see {@link Weights}. A rolling period has no end, so its forecast is the most that it
- * will have within its own length.
+ * `forecast_gte`: what the period has spent, plus the rest of it at the pace of the last hours, is at least `percent`
+ * of the budget. The pace is that of an eighth of the period and the hour that has begun. The hours that are left weigh
+ * as they did in the last two weeks: see {@link Weights}. A rolling period has no end, so its forecast is the most that
+ * it will have within its own length.
  *
  * Each value of a budget with `each` is judged alone, at the time of its newest settlement and in the period of that.
  * The condition becomes true once in a period, and again after it was not met for as long as the pace is of. If the
