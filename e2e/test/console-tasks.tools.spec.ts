@@ -5,6 +5,7 @@ import { describeConsoleAlerting } from '../src/suites/console/alerting.suite.ts
 import { describeConsoleAudit } from '../src/suites/console/audit.suite.ts';
 import { describeConsoleBills } from '../src/suites/console/bills.suite.ts';
 import { describeConsoleConnect } from '../src/suites/console/connect.suite.ts';
+import { describeConsoleDevice } from '../src/suites/console/device.suite.ts';
 import { describeConsoleDialogs } from '../src/suites/console/dialogs.suite.ts';
 import { describeConsoleLongList } from '../src/suites/console/long-list.suite.ts';
 import { describeConsolePeople } from '../src/suites/console/people.suite.ts';
@@ -22,4 +23,5 @@ describe('what people do in the console, in a browser', () => {
   describeConsoleBills(stage, console);
   describeConsoleConnect(stage, console);
   describeConsoleAudit(console);
+  describeConsoleDevice(stage, console);
 });

@@ -209,7 +209,7 @@ describe('the areas', () => {
     });
   });
 
-  it.each(['login', 'reset', 'forgot'])('%s is for everyone', async (what) => {
+  it.each(['login', 'reset', 'forgot', 'device', 'device/token'])('%s is for everyone', async (what) => {
     const answer = await call('post', `/api/v1/auth/${what}`).send({ email: 'a' });
     expect(answer.body).toMatchObject({ service: 'identity', caller: null, body: '{"email":"a"}' });
   });

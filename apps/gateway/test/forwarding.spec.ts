@@ -46,6 +46,8 @@ describe('what a service gets', () => {
     login: ['cookie', 'x-tollkeeper-client'],
     reset: ['x-tollkeeper-client'],
     'single-sign-on': ['cookie', 'x-tollkeeper-client'],
+    'device-token': ['x-tollkeeper-client'],
+    device: ['x-tollkeeper-client'],
     forgot: ['x-tollkeeper-client'],
     auth: ['cookie', 'x-tollkeeper-caller', 'x-tollkeeper-client'],
     budgets: ['x-tollkeeper-caller'],

@@ -15,6 +15,7 @@ import type { IdentityConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
 import { createMailWorker } from './delivery/mail.worker.ts';
 import { createSmtpSender } from './delivery/smtp.sender.ts';
+import { createDeviceLogin } from './device-login.ts';
 import { createAgentUseCases } from './domain/agent.use-cases.ts';
 import { createAuthUseCases } from './domain/auth.use-cases.ts';
 import { createInvitationUseCases } from './domain/invitation.use-cases.ts';
@@ -103,12 +104,13 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
     ...{ trail, accounts, clock, logger, metrics },
   });
   const machineLogin = createMachineLogin({ config, models, trail, accounts, auth, clock, logger, metrics });
+  const deviceLogin = createDeviceLogin({ config, models, accounts, auth, clock });
 
   const http = createHttpServer({
     ...base,
     routes: [
       ...createAuthRoutes(auth, resets, cookies),
-      ...[singleSignOn, machineLogin].flatMap(({ routes }) => routes),
+      ...[singleSignOn, machineLogin, deviceLogin].flatMap(({ routes }) => routes),
       ...createWorkspaceRoutes(workspaces),
       ...createMemberRoutes(members, invitations, config.PUBLIC_URL),
       ...createInvitationRoutes(invitations, cookies, config.PUBLIC_URL),
@@ -136,6 +138,7 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
       ...mail.parts,
       singleSignOn.part,
       ...machineLogin.parts,
+      ...deviceLogin.parts,
     ],
     inBackground(consumer, logger),
   ];

@@ -6,6 +6,11 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   invalid_request: 400,
   malformed_json: 400,
   workspace_required: 400,
+  // RFC 8628 §3.5: 400 for all that a poll may get.
+  authorization_pending: 400,
+  slow_down: 400,
+  access_denied: 400,
+  expired_token: 400,
   unauthenticated: 401,
   forbidden: 403,
   label_pinned: 403,

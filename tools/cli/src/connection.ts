@@ -1,4 +1,5 @@
-import { type Api, createManagementApi, type ManagementApi } from '@tollkeeper/client';
+import { hostname } from 'node:os';
+import { type Api, createManagementApi, type ManagementApi, type ManagementApiOptions } from '@tollkeeper/client';
 import { EXIT, Failure } from './failure.ts';
 import { requireSession, type Session } from './session.file.ts';
 
@@ -16,8 +17,38 @@ const TIMEOUT_MS = 20_000;
 
 /** The API for what belongs to a person, and to one workspace if its slug is given. */
 export function apiOf({ url, session }: Pick<Session, 'url' | 'session'>, workspace?: string): ManagementApi {
-  return createManagementApi({ url, session, timeoutMs: TIMEOUT_MS, ...(workspace !== undefined && { workspace }) });
+  const options = { url, session, timeoutMs: TIMEOUT_MS, ...(workspace !== undefined && { workspace }) };
+  const api = createManagementApi({ ...options, fetch: fetchAsProgram });
+  const call: ManagementApi['call'] = async (operation, ...input) => {
+    try {
+      return await api.call(operation, ...input);
+    } catch (error) {
+      // The client refuses to send an id such as `.`, which would change the path.
+      const [, name] = /^path\.(\w+)/.exec(error instanceof TypeError ? error.message : '') ?? [];
+      if (name === undefined) throw error;
+      throw new Failure(`${name} must be an id, and neither empty nor "." nor "..".`, EXIT.usage);
+    }
+  };
+  return { call };
 }
+
+/** The API before there is a session. */
+export function createLoginApi(options: Pick<ManagementApiOptions, 'url' | 'fetch'>): ManagementApi {
+  try {
+    return createManagementApi({ fetch: fetchAsProgram, ...options });
+  } catch (error) {
+    if (error instanceof TypeError) throw new Failure(`--${error.message}.`, EXIT.usage);
+    throw error;
+  }
+}
+
+/** Names this program and its computer to those who confirm a login, list their sessions or read the audit log. */
+export const fetchAsProgram: typeof fetch = (input, init) => {
+  const computer = hostname().replace(/[^\x21-\x7e]/g, '?');
+  const headers = new Headers(init?.headers);
+  headers.set('user-agent', `tollkeeper/${__VERSION__} (${process.platform}; ${computer})`);
+  return fetch(input, { ...init, headers });
+};
 
 export interface WorkspaceConnection {
   api: ManagementApi;

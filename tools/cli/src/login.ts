@@ -1,4 +1,5 @@
-import { type Api, createManagementApi } from '@tollkeeper/client';
+import type { Api } from '@tollkeeper/client';
+import { createLoginApi, fetchAsProgram } from './connection.ts';
 import { EXIT, Failure } from './failure.ts';
 import type { Session } from './session.file.ts';
 
@@ -11,11 +12,11 @@ const MAX_PASSWORD_BYTES = 4_096;
 export function withPassword(email: string, password: string): LogIn {
   return async (url) => {
     let session = '';
-    const api = createApi({
+    const api = createLoginApi({
       url,
       // The session is only in the cookie of the answer, which the client does not show.
       fetch: async (...request) => {
-        const response = await fetch(...request);
+        const response = await fetchAsProgram(...request);
         session = sessionOf(response.headers) ?? session;
         return response;
       },
@@ -26,15 +27,6 @@ export function withPassword(email: string, password: string): LogIn {
     }
     return { account, session };
   };
-}
-
-function createApi(options: Parameters<typeof createManagementApi>[0]): ReturnType<typeof createManagementApi> {
-  try {
-    return createManagementApi(options);
-  } catch (error) {
-    if (error instanceof TypeError) throw new Failure(`--${error.message}.`, EXIT.usage);
-    throw error;
-  }
 }
 
 function sessionOf(headers: Headers): string | undefined {

@@ -76,6 +76,11 @@ export function cleanLines(text: string): string {
   return text.split('\n').map(clean).join('\n');
 }
 
+/** A person by their e-mail; a service account, which has none, by its name. */
+export function nameOf({ name, email }: { name: string; email: string }): string {
+  return clean(email === '' ? name : email);
+}
+
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }

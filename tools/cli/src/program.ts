@@ -10,9 +10,6 @@ import { addWorkspaceCommands } from './commands/workspace.commands.ts';
 import { EXIT, reportOf, textOf } from './failure.ts';
 import { note } from './output.ts';
 
-/** Set by the build. */
-declare const __VERSION__: string;
-
 function createProgram(): Command {
   const program = new Command('tollkeeper')
     .description('Tollkeeper from a terminal and from CI.')

@@ -43,10 +43,7 @@ export async function findSession(): Promise<Session | null> {
 export async function requireSession(): Promise<Session> {
   const session = await findSession();
   if (session !== null) return session;
-  throw new Failure(
-    'You are not logged in. Run `tollkeeper login --url … --email … --password-stdin`.',
-    EXIT.notLoggedIn,
-  );
+  throw new Failure('You are not logged in. Run `tollkeeper login --url …`.', EXIT.notLoggedIn);
 }
 
 /** Readable for the user alone. A rename replaces the file, so no reader sees half of it. */

@@ -3,11 +3,15 @@ import { resolve } from 'node:path';
 import { AUDIT_ACTIONS } from '@tollkeeper/contracts';
 import { pathsIn, readOpenApi } from '../src/released-contracts.ts';
 
-/** Operations without an audit record although they are no GET: programs call them with a key, or they only answer. */
+/**
+ * Operations without an audit record although they are no GET: programs call them with a key, they only answer, or what
+ * follows is recorded.
+ */
 const UNAUDITED = [
   'askForLitellmCall',
   'askForPortkeyCall',
   'authorizeCall',
+  'confirmDeviceLogin',
   'execute',
   'exportLogs',
   'exportMetrics',
@@ -24,9 +28,10 @@ const UNAUDITED = [
   'settleLease',
   'settlePortkeyCall',
   'settleReservation',
+  'startDeviceLogin',
 ];
-/** Actions of Tollkeeper or its operator, and failed log-ins, which no operation has. */
-const OF_NO_OPERATION = ['channel.disable', 'member.add', 'session.refuse'];
+/** Actions of Tollkeeper or its operator, which no operation has. */
+const OF_NO_OPERATION = ['channel.disable', 'member.add'];
 
 const { paths } = readOpenApi(pathsIn(resolve(import.meta.dirname, '../../..')).currentOpenApi);
 const operations = Object.values(paths ?? {}).flatMap((item) =>

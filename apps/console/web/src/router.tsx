@@ -129,6 +129,12 @@ const newWorkspace = createRoute({
   component: lazyRouteComponent(() => import('./pages/new-workspace/new-workspace-page.tsx'), 'NewWorkspacePage'),
 });
 
+const device = createRoute({
+  getParentRoute: () => account,
+  path: '/device',
+  component: lazyRouteComponent(() => import('./pages/device/device-page.tsx'), 'DevicePage'),
+});
+
 const workspace = createRoute({
   getParentRoute: () => account,
   path: '/w/$slug',
@@ -257,7 +263,7 @@ const routeTree = root.addChildren([
   loginDone,
   loginLink,
   loginFailed,
-  account.addChildren([home, newWorkspace, workspace.addChildren(pages)]),
+  account.addChildren([home, newWorkspace, device, workspace.addChildren(pages)]),
 ]);
 
 /**

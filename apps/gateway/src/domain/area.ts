@@ -52,7 +52,10 @@ export interface Area extends Part {
   bodyLimitBytes: number;
   /** True if the service needs the client's address of every request, not only of a person's write. */
   tellsClientAddress: boolean;
-  /** True if a POST costs identity a slow password hash. Such requests are limited by address and minute. */
+  /**
+   * True if a POST costs identity a slow password hash, or a document that anybody can have it store. Such requests are
+   * limited by address and minute.
+   */
   limitsAttempts: boolean;
   /** For callers that wait no longer: if the service has not answered within this time, the edge answers 503. */
   answerWithinMs: number | undefined;
@@ -128,6 +131,24 @@ export const AREAS: readonly Area[] = [
     upstream: 'identity',
     access: 'public',
     headers: ['cookie'],
+    tellsClientAddress: true,
+    limitsAttempts: true,
+  },
+  // A program polls for its login. Starts are limited apart from polls, which cost one read.
+  {
+    ...DEFAULTS,
+    name: 'device-token',
+    path: '/api/v1/auth/device/token',
+    upstream: 'identity',
+    access: 'public',
+    tellsClientAddress: true,
+  },
+  {
+    ...DEFAULTS,
+    name: 'device',
+    path: '/api/v1/auth/device',
+    upstream: 'identity',
+    access: 'public',
     tellsClientAddress: true,
     limitsAttempts: true,
   },

@@ -1,8 +1,9 @@
-/** An attempt to prove a secret: for which user, if it names one, and from which network address. */
+/** An attempt to prove a secret. It is counted for what it names. */
 export interface Attempt {
   /** The login name of the user, or the typed text if it belongs to nobody. */
   login?: string;
-  address: string;
+  /** The network address that it comes from. */
+  address?: string;
 }
 
 /** Counts failed attempts by login name and by address, across all replicas. */

@@ -44,9 +44,10 @@ export function createAttemptLimiter(connection: Connection, purpose = ''): Atte
 
 /** Hashed, because people may type their password into the field of the login name by mistake. */
 function keysOf({ login, address }: Attempt): string[] {
-  const ofAddress = `address:${toClientNetwork(address)}`;
-  if (login === undefined) return [ofAddress];
-  return [ofAddress, `email:${createHash('sha256').update(login).digest('base64url')}`];
+  return [
+    ...(address === undefined ? [] : [`address:${toClientNetwork(address)}`]),
+    ...(login === undefined ? [] : [`email:${createHash('sha256').update(login).digest('base64url')}`]),
+  ];
 }
 
 function tooMany({ msBeforeNext }: RateLimiterRes): AppError {

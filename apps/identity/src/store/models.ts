@@ -5,6 +5,7 @@ import type { MailOrder } from '../domain/mail.ts';
 import { MEMBERSHIP_SOURCES, type MembershipSource } from '../domain/member.ts';
 import type { Session } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
+import { createDeviceLoginModel } from './device-login.model.ts';
 import { createOidcModels } from './oidc.models.ts';
 
 export interface StoredUser extends Omit<User, 'id'> {
@@ -230,6 +231,7 @@ export function createModels(connection: Connection) {
     mails: connection.model('Mail', mailSchema),
     agents: connection.model('Agent', agentSchema),
     bootstraps: connection.model('Bootstrap', bootstrapSchema),
+    deviceLogins: createDeviceLoginModel(connection),
     oidc: createOidcModels(connection),
   };
 }

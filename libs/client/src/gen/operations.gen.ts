@@ -13,6 +13,11 @@ export interface Operations {
   'DELETE /api/v1/auth/sessions/{session_id}': { data: Api.EndSessionData; responses: Api.EndSessionResponses };
   'POST /api/v1/auth/forgot': { data: Api.ForgotPasswordData; responses: Api.ForgotPasswordResponses };
   'POST /api/v1/auth/reset': { data: Api.ResetPasswordData; responses: Api.ResetPasswordResponses };
+  'POST /api/v1/auth/device': { data: Api.StartDeviceLoginData; responses: Api.StartDeviceLoginResponses };
+  'POST /api/v1/auth/device/token': { data: Api.FinishDeviceLoginData; responses: Api.FinishDeviceLoginResponses };
+  'GET /api/v1/auth/device-login': { data: Api.GetDeviceLoginData; responses: Api.GetDeviceLoginResponses };
+  'POST /api/v1/auth/device-login:confirm': { data: Api.ConfirmDeviceLoginData; responses: Api.ConfirmDeviceLoginResponses };
+  'POST /api/v1/auth/device-login:decline': { data: Api.DeclineDeviceLoginData; responses: Api.DeclineDeviceLoginResponses };
   'GET /api/v1/auth/oidc': { data: Api.ListLoginProvidersData; responses: Api.ListLoginProvidersResponses };
   'GET /api/v1/auth/oidc/{provider}/start': { data: Api.StartLoginData; responses: Api.StartLoginResponses };
   'GET /api/v1/auth/oidc/{provider}/callback': { data: Api.FinishLoginData; responses: Api.FinishLoginResponses };

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { type Api, createManagementApi } from '@tollkeeper/client';
 import type { Command } from 'commander';
-import { apiOf, type Globals } from '../connection.ts';
+import { apiOf, fetchAsProgram, type Globals } from '../connection.ts';
 import { EXIT, Failure, reportOf } from '../failure.ts';
-import { clean, paint, print, printJson } from '../output.ts';
+import { clean, nameOf, paint, print, printJson } from '../output.ts';
 import { requireSession, type Session, sessionPath } from '../session.file.ts';
 import { action } from './command.ts';
 
@@ -88,7 +88,7 @@ async function examineConnection(findings: Finding[], { url, session }: Session)
     ...{ url, session },
     fetch: async (...request) => {
       const sentAt = Date.now();
-      const response = await fetch(...request);
+      const response = await fetchAsProgram(...request);
       // The header has whole seconds.
       skewMs = (sentAt + Date.now()) / 2 - (Date.parse(response.headers.get('date') ?? '') + 500);
       return response;
@@ -104,7 +104,7 @@ async function examineConnection(findings: Finding[], { url, session }: Session)
     }
   });
   if (account === undefined) return undefined;
-  findings.push({ check: 'connection', state: 'ok', message: `${url} answers, as ${account.user.email}.` });
+  findings.push({ check: 'connection', state: 'ok', message: `${url} answers, as ${nameOf(account.user)}.` });
   const seconds = Math.round(Math.abs(skewMs) / 1_000);
   const skewed = `Your clock is ${seconds} s ${skewMs > 0 ? 'ahead' : 'behind'}. Synchronize it (NTP).`;
   findings.push(

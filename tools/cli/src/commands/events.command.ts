@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ManagementApi } from '@tollkeeper/client';
+import { type ManagementApi, TollkeeperError, TollkeeperUnavailable } from '@tollkeeper/client';
 import type { Command } from 'commander';
 import { connect, type Globals } from '../connection.ts';
 import { clean, dollars, note, paint, print, timeIn } from '../output.ts';
@@ -16,7 +16,9 @@ interface TailedEvent {
 
 const STYLES = { settled: 'green', blocked: 'red', alert: 'yellow' } as const;
 const POLL_MS = 2_000;
-/** How far back each poll looks, for events that arrive late. */
+/** The longest pause between two attempts while Tollkeeper is unreachable. */
+const MAX_PAUSE_MS = 60_000;
+/** How far before the last answer each poll looks, for events that arrive late. */
 const OVERLAP_MS = 60_000;
 /** A poll asks for the settlements of the agents that were seen last. */
 const MAX_AGENTS = 20;
@@ -38,10 +40,22 @@ async function tail(globals: Globals, { count: most }: { count?: number }): Prom
   const seen = new Set<string>();
   let shown = 0;
   if (globals.output !== 'json') note(`Events of ${slug} from now on (${globals.zone}). Ctrl-C ends.`);
-  for (const { id } of await readEvents(api)) seen.add(id);
+  let answeredAt = Date.now();
+  for (const { id } of await readEvents(api, answeredAt)) seen.add(id);
+  let failures = 0;
   for (;;) {
-    await wait(POLL_MS);
-    for (const event of await readEvents(api)) {
+    await wait(Math.min(POLL_MS * 2 ** failures, MAX_PAUSE_MS));
+    const askedAt = Date.now();
+    const events = await readEvents(api, answeredAt).catch(unlessItMayPass);
+    if (events instanceof TollkeeperError) {
+      if (failures === 0) note(`${events.message} Events continue when Tollkeeper answers again. Ctrl-C ends.`);
+      failures += 1;
+      continue;
+    }
+    if (failures > 0) note('Tollkeeper answers again.');
+    failures = 0;
+    answeredAt = askedAt;
+    for (const event of events) {
       if (seen.has(event.id)) continue;
       seen.add(event.id);
       if (globals.output === 'json') print(JSON.stringify(event));
@@ -54,9 +68,16 @@ async function tail(globals: Globals, { count: most }: { count?: number }): Prom
   }
 }
 
-/** What happened in the last minute, oldest first. */
-async function readEvents(api: ManagementApi): Promise<TailedEvent[]> {
-  const from = new Date(Date.now() - OVERLAP_MS).toISOString();
+/** Returns an error after which a later poll may succeed, and throws others. */
+function unlessItMayPass(error: unknown): TollkeeperError {
+  if (error instanceof TollkeeperUnavailable || (error instanceof TollkeeperError && error.status === 429))
+    return error;
+  throw error;
+}
+
+/** What happened since the last answer and in the minute before, oldest first. */
+async function readEvents(api: ManagementApi, answeredAt: number): Promise<TailedEvent[]> {
+  const from = new Date(answeredAt - OVERLAP_MS).toISOString();
   const query = { from, limit: 100 };
   const [budget, guard, alerts, settled] = await Promise.all([
     api.call('GET /api/v1/dashboard/budget-blocked', { query }),
