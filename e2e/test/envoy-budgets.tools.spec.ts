@@ -18,6 +18,9 @@ const PAGE = join(import.meta.dirname, '../../docs/proxies.md');
 /** The filter of the example that the page replaces. */
 const RATE_LIMIT =
   /^ *- name: envoy\.filters\.http\.ratelimit\n(?:(?! *- name: envoy\.filters\.http\.router)[^\n]*\n)*/m;
+/** Its settings of a route. */
+const RATE_LIMITS_OF_ROUTE =
+  /^ *typed_per_filter_config:\n *envoy\.filters\.http\.ratelimit:\n(?:(?! *http_filters)[^\n]*\n)*/m;
 
 /** 345 tokens of output, and 1,200 of input of which 1,024 are cached, of gpt-4o. */
 const PRICE = 5_170;
@@ -133,7 +136,16 @@ async function withFilterOfPage(kind: 'grpc_service' | 'http_service') {
       .replace(RATE_LIMIT, `${indented}\n`)
       .replaceAll('envoy.filters.http.ratelimit:reservation_id', 'envoy.filters.http.ext_authz:reservation_id')
       // The route has settings of the filter that is gone.
-      .replace(/^ *typed_per_filter_config:\n *envoy\.filters\.http\.ratelimit:\n(?:(?! *http_filters)[^\n]*\n)*/m, '');
+      .replace(RATE_LIMITS_OF_ROUTE, '');
+}
+
+/** The settings of the example with the access log over gRPC that the page has, also for requests that begin. */
+async function withLogOfPage() {
+  const blocks = blocksOf(await readFile(PAGE, 'utf8'), 'yaml');
+  const log = blocks.find((block) => block.includes('HttpGrpcAccessLogConfig'))!;
+  const whenRequestsBegin = '\naccess_log_options: { flush_access_log_on_new_request: true }';
+  const indented = `${log.trimEnd()}${whenRequestsBegin}\n`.replaceAll(/^(?=.)/gm, ' '.repeat(16));
+  return (settings: string) => settings.replace(/^ *access_log:\n(?:(?! {2}clusters:)[^\n]*\n)*/m, indented);
 }
 
 describe('behind Envoy with the rate limit service', () => {
@@ -245,3 +257,62 @@ describe.each([
     expect(model.reservations(poor)).toEqual([]);
   });
 });
+
+describe('behind Envoy with the access log over gRPC', () => {
+  let authorized: Envoy;
+  let rateLimited: Envoy;
+  beforeAll(async () => {
+    const [filter, log] = [await withFilterOfPage('grpc_service'), await withLogOfPage()];
+    authorized = await envoyWith((settings) => log(filter(settings)));
+    rateLimited = await envoyWith(log);
+  });
+
+  it.each([
+    ['whole', {}],
+    ['streamed', { stream: true, stream_options: { include_usage: true } }],
+  ])('a %s call of external authorization is settled at its price', async (_how, more) => {
+    const agent = await agentWith('ample');
+    await (await ask(authorized, agent, more)).text();
+    await settledAt(agent, PRICE);
+    await countedCalls(agent, 1);
+    expect((await limitOf(agent)).overspend_micros).toMatchObject({ late: 0, unreserved: 0 });
+  });
+
+  it('a call that the model refuses is released, and one that its caller leaves costs what was held', async () => {
+    const [refused, left] = [await agentWith('ample'), await agentWith('ample')];
+    expect((await ask(authorized, refused, { model: 'gpt-4o-fails' })).status).toBe(500);
+    await settledAt(refused, 0);
+    const leaving = new AbortController();
+    const response = await ask(authorized, left, { model: 'gpt-4o-slow', stream: true }, leaving.signal);
+    await response.body!.getReader().read();
+    const { held_micros: held } = await limitOf(left);
+    expect(held).toBeGreaterThan(0);
+    leaving.abort();
+    await settledAt(left, held);
+  });
+
+  it('64 calls at a time are all settled', async () => {
+    const agent = await agentWith('ample');
+    const answers = await Promise.all(Array.from({ length: 64 }, () => ask(authorized, agent)));
+    await Promise.all(answers.map((response) => response.text()));
+    const passed = answers.filter(({ status }) => status === 200).length;
+    await settledAt(agent, passed * PRICE);
+    await countedCalls(agent, passed);
+  });
+
+  it('a call of the rate limit service counts once, and also if Envoy could not ask', async () => {
+    const agent = await agentWith('ample');
+    await (await ask(rateLimited, agent)).text();
+    await settledAt(agent, PRICE);
+    const unasked = await envoyWith(await withoutQuestions());
+    await (await ask(unasked, agent)).text();
+    await eventually(async () => expect((await limitOf(agent)).overspend_micros['unreserved']).toBe(PRICE));
+    await countedCalls(agent, 2);
+  });
+});
+
+/** The settings with the access log alone. */
+async function withoutQuestions() {
+  const log = await withLogOfPage();
+  return (settings: string) => log(settings).replace(RATE_LIMIT, '').replace(RATE_LIMITS_OF_ROUTE, '');
+}

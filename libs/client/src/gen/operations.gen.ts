@@ -13,11 +13,6 @@ export interface Operations {
   'DELETE /api/v1/auth/sessions/{session_id}': { data: Api.EndSessionData; responses: Api.EndSessionResponses };
   'POST /api/v1/auth/forgot': { data: Api.ForgotPasswordData; responses: Api.ForgotPasswordResponses };
   'POST /api/v1/auth/reset': { data: Api.ResetPasswordData; responses: Api.ResetPasswordResponses };
-  'POST /api/v1/auth/device': { data: Api.StartDeviceLoginData; responses: Api.StartDeviceLoginResponses };
-  'POST /api/v1/auth/device/token': { data: Api.FinishDeviceLoginData; responses: Api.FinishDeviceLoginResponses };
-  'GET /api/v1/auth/device-login': { data: Api.GetDeviceLoginData; responses: Api.GetDeviceLoginResponses };
-  'POST /api/v1/auth/device-login:confirm': { data: Api.ConfirmDeviceLoginData; responses: Api.ConfirmDeviceLoginResponses };
-  'POST /api/v1/auth/device-login:decline': { data: Api.DeclineDeviceLoginData; responses: Api.DeclineDeviceLoginResponses };
   'GET /api/v1/auth/oidc': { data: Api.ListLoginProvidersData; responses: Api.ListLoginProvidersResponses };
   'GET /api/v1/auth/oidc/{provider}/start': { data: Api.StartLoginData; responses: Api.StartLoginResponses };
   'GET /api/v1/auth/oidc/{provider}/callback': { data: Api.FinishLoginData; responses: Api.FinishLoginResponses };
@@ -27,6 +22,11 @@ export interface Operations {
   'POST /api/v1/auth/oidc/links/{link_id}:signUp': { data: Api.SignUpWithProviderData; responses: Api.SignUpWithProviderResponses };
   'GET /api/v1/members/{user_id}/sso': { data: Api.GetMappingReportData; responses: Api.GetMappingReportResponses };
   'POST /api/v1/auth/oidc/{provider}:exchange': { data: Api.ExchangeTokenData; responses: Api.ExchangeTokenResponses };
+  'POST /api/v1/auth/device': { data: Api.StartDeviceLoginData; responses: Api.StartDeviceLoginResponses };
+  'POST /api/v1/auth/device/token': { data: Api.FinishDeviceLoginData; responses: Api.FinishDeviceLoginResponses };
+  'GET /api/v1/auth/device-login': { data: Api.GetDeviceLoginData; responses: Api.GetDeviceLoginResponses };
+  'POST /api/v1/auth/device-login:confirm': { data: Api.ConfirmDeviceLoginData; responses: Api.ConfirmDeviceLoginResponses };
+  'POST /api/v1/auth/device-login:decline': { data: Api.DeclineDeviceLoginData; responses: Api.DeclineDeviceLoginResponses };
   'GET /api/v1/workspaces': { data: Api.ListWorkspacesData; responses: Api.ListWorkspacesResponses };
   'POST /api/v1/workspaces': { data: Api.CreateWorkspaceData; responses: Api.CreateWorkspaceResponses };
   'PATCH /api/v1/workspace': { data: Api.UpdateWorkspaceData; responses: Api.UpdateWorkspaceResponses };

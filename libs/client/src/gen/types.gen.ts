@@ -97,70 +97,6 @@ export type Session = {
     current: boolean;
 };
 
-export type StartedDeviceLogin = {
-    /**
-     * For the polls of the program. A secret
-     */
-    device_code: string;
-    /**
-     * For the person, who compares or types it
-     */
-    user_code: string;
-    /**
-     * The page on which the person types the code
-     */
-    verification_uri: string;
-    /**
-     * The same page with the code; it changes nothing
-     */
-    verification_uri_complete: string;
-    /**
-     * Seconds in which the login must be confirmed and collected
-     */
-    expires_in: number;
-    /**
-     * Seconds between two polls
-     */
-    interval: number;
-};
-
-export type DeviceSession = {
-    /**
-     * The session: send it as the cookie `gw_session`, or give it to the client. A secret
-     */
-    session: string;
-    user: {
-        id: string;
-        /**
-         * Login name of the user
-         */
-        login_name: string;
-        /**
-         * E-mail of the user; empty if unknown
-         */
-        email: string;
-        /**
-         * Whether the user has verified the e-mail
-         */
-        email_verified: boolean;
-        name: string;
-    };
-    workspaces: Array<Workspace>;
-};
-
-export type PendingDeviceLogin = {
-    /**
-     * Network address of the program; empty if unknown
-     */
-    address: string;
-    /**
-     * As the program names itself
-     */
-    user_agent: string;
-    created_at: string;
-    expires_at: string;
-};
-
 export type FailedLogIn = {
     /**
      * Text of the button
@@ -228,6 +164,70 @@ export type MachineSession = {
         name: string;
     };
     workspaces: Array<Workspace>;
+};
+
+export type StartedDeviceLogin = {
+    /**
+     * For the polls of the program. A secret
+     */
+    device_code: string;
+    /**
+     * For the person, who compares or types it
+     */
+    user_code: string;
+    /**
+     * The page on which the person types the code
+     */
+    verification_uri: string;
+    /**
+     * The same page with the code; it changes nothing
+     */
+    verification_uri_complete: string;
+    /**
+     * Seconds in which the login must be confirmed and collected
+     */
+    expires_in: number;
+    /**
+     * Seconds between two polls
+     */
+    interval: number;
+};
+
+export type DeviceSession = {
+    /**
+     * The session: send it as the cookie `gw_session`, or give it to the client. A secret
+     */
+    session: string;
+    user: {
+        id: string;
+        /**
+         * Login name of the user
+         */
+        login_name: string;
+        /**
+         * E-mail of the user; empty if unknown
+         */
+        email: string;
+        /**
+         * Whether the user has verified the e-mail
+         */
+        email_verified: boolean;
+        name: string;
+    };
+    workspaces: Array<Workspace>;
+};
+
+export type PendingDeviceLogin = {
+    /**
+     * Network address of the program; empty if unknown
+     */
+    address: string;
+    /**
+     * As the program names itself
+     */
+    user_agent: string;
+    created_at: string;
+    expires_at: string;
 };
 
 export type Member = {
@@ -4014,151 +4014,6 @@ export type ResetPasswordResponses = {
 
 export type ResetPasswordResponse = ResetPasswordResponses[keyof ResetPasswordResponses];
 
-export type StartDeviceLoginData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/api/v1/auth/device';
-};
-
-export type StartDeviceLoginErrors = {
-    /**
-     * Any error
-     */
-    default: Error;
-};
-
-export type StartDeviceLoginError = StartDeviceLoginErrors[keyof StartDeviceLoginErrors];
-
-export type StartDeviceLoginResponses = {
-    /**
-     * The codes, and the page that confirms the login
-     */
-    200: StartedDeviceLogin;
-};
-
-export type StartDeviceLoginResponse = StartDeviceLoginResponses[keyof StartDeviceLoginResponses];
-
-export type FinishDeviceLoginData = {
-    body: {
-        /**
-         * The `device_code` of the login
-         */
-        device_code: string;
-    };
-    path?: never;
-    query?: never;
-    url: '/api/v1/auth/device/token';
-};
-
-export type FinishDeviceLoginErrors = {
-    /**
-     * Any error
-     */
-    default: Error;
-};
-
-export type FinishDeviceLoginError = FinishDeviceLoginErrors[keyof FinishDeviceLoginErrors];
-
-export type FinishDeviceLoginResponses = {
-    /**
-     * Logged in; the session is in no other answer
-     */
-    200: DeviceSession;
-};
-
-export type FinishDeviceLoginResponse = FinishDeviceLoginResponses[keyof FinishDeviceLoginResponses];
-
-export type GetDeviceLoginData = {
-    body?: never;
-    path?: never;
-    query: {
-        /**
-         * The code that the program shows; case and dash do not matter
-         */
-        user_code: string;
-    };
-    url: '/api/v1/auth/device-login';
-};
-
-export type GetDeviceLoginErrors = {
-    /**
-     * Any error
-     */
-    default: Error;
-};
-
-export type GetDeviceLoginError = GetDeviceLoginErrors[keyof GetDeviceLoginErrors];
-
-export type GetDeviceLoginResponses = {
-    /**
-     * The login that waits for your decision
-     */
-    200: PendingDeviceLogin;
-};
-
-export type GetDeviceLoginResponse = GetDeviceLoginResponses[keyof GetDeviceLoginResponses];
-
-export type ConfirmDeviceLoginData = {
-    body: {
-        /**
-         * The code that the program shows; case and dash do not matter
-         */
-        user_code: string;
-    };
-    path?: never;
-    query?: never;
-    url: '/api/v1/auth/device-login:confirm';
-};
-
-export type ConfirmDeviceLoginErrors = {
-    /**
-     * Any error
-     */
-    default: Error;
-};
-
-export type ConfirmDeviceLoginError = ConfirmDeviceLoginErrors[keyof ConfirmDeviceLoginErrors];
-
-export type ConfirmDeviceLoginResponses = {
-    /**
-     * Confirmed; the program collects its session
-     */
-    204: void;
-};
-
-export type ConfirmDeviceLoginResponse = ConfirmDeviceLoginResponses[keyof ConfirmDeviceLoginResponses];
-
-export type DeclineDeviceLoginData = {
-    body: {
-        /**
-         * The code that the program shows; case and dash do not matter
-         */
-        user_code: string;
-    };
-    path?: never;
-    query?: never;
-    url: '/api/v1/auth/device-login:decline';
-};
-
-export type DeclineDeviceLoginErrors = {
-    /**
-     * Any error
-     */
-    default: Error;
-};
-
-export type DeclineDeviceLoginError = DeclineDeviceLoginErrors[keyof DeclineDeviceLoginErrors];
-
-export type DeclineDeviceLoginResponses = {
-    /**
-     * Declined; the program is told so
-     */
-    204: void;
-};
-
-export type DeclineDeviceLoginResponse = DeclineDeviceLoginResponses[keyof DeclineDeviceLoginResponses];
-
 export type ListLoginProvidersData = {
     body?: never;
     path?: never;
@@ -4475,6 +4330,151 @@ export type ExchangeTokenResponses = {
 };
 
 export type ExchangeTokenResponse = ExchangeTokenResponses[keyof ExchangeTokenResponses];
+
+export type StartDeviceLoginData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/device';
+};
+
+export type StartDeviceLoginErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type StartDeviceLoginError = StartDeviceLoginErrors[keyof StartDeviceLoginErrors];
+
+export type StartDeviceLoginResponses = {
+    /**
+     * The codes, and the page that confirms the login
+     */
+    200: StartedDeviceLogin;
+};
+
+export type StartDeviceLoginResponse = StartDeviceLoginResponses[keyof StartDeviceLoginResponses];
+
+export type FinishDeviceLoginData = {
+    body: {
+        /**
+         * The `device_code` of the login
+         */
+        device_code: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/device/token';
+};
+
+export type FinishDeviceLoginErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type FinishDeviceLoginError = FinishDeviceLoginErrors[keyof FinishDeviceLoginErrors];
+
+export type FinishDeviceLoginResponses = {
+    /**
+     * Logged in; the session is in no other answer
+     */
+    200: DeviceSession;
+};
+
+export type FinishDeviceLoginResponse = FinishDeviceLoginResponses[keyof FinishDeviceLoginResponses];
+
+export type GetDeviceLoginData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The code that the program shows; case and dash do not matter
+         */
+        user_code: string;
+    };
+    url: '/api/v1/auth/device-login';
+};
+
+export type GetDeviceLoginErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetDeviceLoginError = GetDeviceLoginErrors[keyof GetDeviceLoginErrors];
+
+export type GetDeviceLoginResponses = {
+    /**
+     * The login that waits for your decision
+     */
+    200: PendingDeviceLogin;
+};
+
+export type GetDeviceLoginResponse = GetDeviceLoginResponses[keyof GetDeviceLoginResponses];
+
+export type ConfirmDeviceLoginData = {
+    body: {
+        /**
+         * The code that the program shows; case and dash do not matter
+         */
+        user_code: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/device-login:confirm';
+};
+
+export type ConfirmDeviceLoginErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ConfirmDeviceLoginError = ConfirmDeviceLoginErrors[keyof ConfirmDeviceLoginErrors];
+
+export type ConfirmDeviceLoginResponses = {
+    /**
+     * Confirmed; the program collects its session
+     */
+    204: void;
+};
+
+export type ConfirmDeviceLoginResponse = ConfirmDeviceLoginResponses[keyof ConfirmDeviceLoginResponses];
+
+export type DeclineDeviceLoginData = {
+    body: {
+        /**
+         * The code that the program shows; case and dash do not matter
+         */
+        user_code: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/device-login:decline';
+};
+
+export type DeclineDeviceLoginErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type DeclineDeviceLoginError = DeclineDeviceLoginErrors[keyof DeclineDeviceLoginErrors];
+
+export type DeclineDeviceLoginResponses = {
+    /**
+     * Declined; the program is told so
+     */
+    204: void;
+};
+
+export type DeclineDeviceLoginResponse = DeclineDeviceLoginResponses[keyof DeclineDeviceLoginResponses];
 
 export type ListWorkspacesData = {
     body?: never;

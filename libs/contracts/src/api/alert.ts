@@ -107,11 +107,9 @@ const forecastSchema = z.object({
   }),
   pace_micros: micros.meta({ description: 'Spend since `pace_since`, at whose pace the period goes on' }),
   pace_since: moment,
-  weeks: z
-    .int()
-    .meta({
-      description: 'By how many earlier weeks the pace is weighted: at most 2; 0 if it is the same all the time',
-    }),
+  weeks: z.int().meta({
+    description: 'By how many earlier weeks the pace is weighted: at most 2; 0 if it is the same all the time',
+  }),
   forecast_micros: micros.meta({
     description: 'The spend at the end of the period; of a rolling one, the most within its own length from now on',
   }),
