@@ -117,10 +117,8 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
       ...createAgentRoutes(agents),
     ],
   });
-  const grpc = createGrpcServer({
-    ...base,
-    services: [createIdentityHandlers({ auth, workspaces, agents, agentStore })],
-  });
+  const services = [createIdentityHandlers({ auth, workspaces, agents, agentStore })];
+  const grpc = createGrpcServer({ ...base, services });
   const consumer = createGatewayEventsConsumer({
     group: createConsumerGroup({ ...base, name: CONSUMER_GROUP }),
     agents: agentStore,

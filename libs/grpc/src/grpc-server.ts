@@ -122,20 +122,16 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       if (!listener.listening) return;
       const closed = once(listener, 'close');
       listener.close();
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(() => {
-          logger.warn({ stop_timeout_ms: stopTimeoutMs }, 'some RPCs did not finish in time and were canceled');
-          for (const socket of connections.entries()) socket.destroy();
-          resolve();
-        }, stopTimeoutMs);
+      const late = createTimeout(stopTimeoutMs, () => {
+        logger.warn({ stop_timeout_ms: stopTimeoutMs }, 'some RPCs did not finish in time and were canceled');
+        for (const socket of connections.entries()) socket.destroy();
       });
       streams.end();
       const taken = reports.end();
       injector.drain(stopTimeoutMs);
       await closed;
-      await Promise.race([taken, late]);
-      clearTimeout(timer);
+      await Promise.race([taken, late.over]);
+      late.clear();
       server.forceShutdown();
     },
     async ready() {
@@ -146,4 +142,14 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
 
 function formatAddress(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** Calls `act` after the time, unless it is cleared before. `over` resolves then. */
+function createTimeout(ms: number, act: () => void): { over: Promise<void>; clear(): void } {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(() => {
+    act();
+    resolve();
+  }, ms);
+  return { over, clear: () => clearTimeout(timer) };
 }

@@ -44,6 +44,7 @@ export interface StreamCaller<Request, Answer> {
 
 interface Pending<Request, Answer> {
   request: Request;
+  answered: Promise<Answer>;
   tag: number;
   sentAt: number;
   /** Monotonic milliseconds. */
@@ -74,11 +75,14 @@ export function createStreamCaller<Request extends object, Answer extends Tagged
   type One = Pending<Request, Answer>;
   const sent = new Map<number, One>();
   let waiting: One[] = [];
-  /** Those that were refused by a quota, until they are sent again. */
-  const refused = new Set<One>();
+  const refused = createRefused<One>((one) => {
+    waiting.push(one);
+    sendSoon();
+  });
   let stream: OpenStream<Request, Answer> | undefined;
   let [tags, openedAt, answeredAt, aloneUntil] = [0, 0, 0, 0];
-  let [isDue, isClosed] = [false, false];
+  let isClosed = false;
+  const soon = createSoon(send);
   const reopening = createPauses(() => sendSoon());
 
   function take(answers: Answer[]): void {
@@ -87,45 +91,25 @@ export function createStreamCaller<Request extends object, Answer extends Tagged
     for (const answer of answers) {
       const one = sent.get(answer.tag);
       const error = answer.error ? fromRefusal(answer.error) : null;
-      if (one !== undefined && (error === null || !sendLater(one, error))) one.end(error, answer);
+      if (one !== undefined && error !== null && refused.takes(one, error)) sent.delete(one.tag);
+      else one?.end(error, answer);
     }
     sendSoon();
-  }
-
-  /** Whether the request is sent again, when its quota has room. */
-  function sendLater(one: One, { code, retryAfterSeconds = 1 }: AppError): boolean {
-    const ms = retryAfterSeconds * 1_000;
-    if (code !== 'rate_limited' || performance.now() + ms >= one.deadline) return false;
-    sent.delete(one.tag);
-    refused.add(one);
-    setTimeout(() => {
-      refused.delete(one);
-      waiting.push(one);
-      sendSoon();
-    }, ms).unref();
-    return true;
   }
 
   function ended(of: typeof stream, error: ServiceError | null): void {
     if (of !== stream) return;
     stream = undefined;
-    const unanswered = [...sent.values()];
+    waiting = [...sent.values(), ...waiting];
     sent.clear();
     if (error?.code === status.UNIMPLEMENTED) aloneUntil = performance.now() + ALONE_MS;
-    else if (error !== null && !REPEATED.has(error.code)) {
-      return endAll([...unanswered, ...waiting.splice(0)], fromStatus(error, peer));
-    } else if (error !== null || answeredAt < openedAt) reopening.pause();
-    waiting = [...unanswered, ...waiting];
+    else if (error !== null && !REPEATED.has(error.code)) return endAll(waiting.splice(0), fromStatus(error, peer));
+    else if (error !== null || answeredAt < openedAt) reopening.pause();
     sendSoon();
   }
 
   function sendSoon(): void {
-    if (isDue || reopening.isPaused() || isClosed || waiting.length === 0) return;
-    isDue = true;
-    setImmediate(() => {
-      isDue = false;
-      send();
-    });
+    if (!isClosed && !reopening.isPaused() && waiting.length > 0) soon();
   }
 
   function send(): void {
@@ -140,8 +124,7 @@ export function createStreamCaller<Request extends object, Answer extends Tagged
         return close();
       }
       const batch = waiting.splice(0, Math.min(MAX_BATCH_REQUESTS, MAX_SENT - sent.size));
-      const sentAt = performance.now();
-      for (const one of batch) sent.set(Object.assign(one, { tag: (tags = (tags + 1) >>> 0), sentAt }).tag, one);
+      for (const one of batch) sent.set(tagged(one, (tags = (tags + 1) >>> 0)).tag, one);
       stream.write({ requests: batch.map(({ request, tag }) => ({ ...request, tag })) });
     }
   }
@@ -149,33 +132,28 @@ export function createStreamCaller<Request extends object, Answer extends Tagged
   /** A stream that answers nothing any more may be one whose server is gone. */
   function expire(one: One): void {
     const isSilent = sent.get(one.tag) === one && answeredAt < one.sentAt;
-    const message = `The ${peer} service took too long to answer. Try again shortly.`;
-    one.end(new AppError('upstream_timeout', message, { retryAfterSeconds: 1 }));
+    one.end(tookTooLong(peer));
     if (isSilent) stream?.cancel();
   }
 
   function close(): void {
     isClosed = true;
-    endAll([...sent.values(), ...waiting.splice(0), ...refused], closed());
+    endAll([...sent.values(), ...waiting.splice(0), ...refused.all()], closed());
     stream?.end();
   }
 
   return {
-    ask: (request) =>
-      new Promise((resolve, reject) => {
-        if (isClosed) return reject(closed());
-        if (waiting.length + refused.size >= MAX_WAITING) return reject(tooMany());
-        const one: One = pend(request, deadlineMs, {
-          expired: () => expire(one),
-          ended: (error, answer) => {
-            if (sent.get(one.tag) === one) sent.delete(one.tag);
-            if (error === null) resolve(answer!);
-            else reject(error);
-          },
-        });
-        waiting.push(one);
-        sendSoon();
-      }),
+    ask(request) {
+      if (isClosed) return Promise.reject(closed());
+      if (waiting.length + refused.size() >= MAX_WAITING) return Promise.reject(tooMany());
+      const one: One = pend(request, deadlineMs, {
+        expired: () => expire(one),
+        ended: () => sent.get(one.tag) === one && sent.delete(one.tag),
+      });
+      waiting.push(one);
+      sendSoon();
+      return one.answered;
+    },
     close,
   };
 }
@@ -196,18 +174,25 @@ function openStream<Request, Answer>(
 function pend<Request, Answer>(
   request: Request,
   deadlineMs: number,
-  on: { expired(): void; ended(error: AppError | null, answer?: Answer): void },
+  on: { expired(): void; ended(): void },
 ): Pending<Request, Answer> {
+  const { promise: answered, resolve, reject } = Promise.withResolvers<Answer>();
   const timer = setTimeout(on.expired, deadlineMs);
   const one: Pending<Request, Answer> = {
-    ...{ request, tag: 0, sentAt: 0, deadline: performance.now() + deadlineMs, isOver: false },
+    ...{ request, answered, tag: 0, sentAt: 0, deadline: performance.now() + deadlineMs, isOver: false },
     end(error, answer) {
       clearTimeout(timer);
       one.isOver = true;
-      on.ended(error, answer);
+      on.ended();
+      if (error === null) resolve(answer!);
+      else reject(error);
     },
   };
   return one;
+}
+
+function tagged<One extends Pending<unknown, unknown>>(one: One, tag: number): One {
+  return Object.assign(one, { tag, sentAt: performance.now() });
 }
 
 function askAlone<Request, Answer>(
@@ -224,6 +209,44 @@ function askAlone<Request, Answer>(
 
 function endAll<Request, Answer>(all: Pending<Request, Answer>[], error: AppError): void {
   for (const { end } of all) end(error);
+}
+
+/** Calls `act` at the end of this turn of the event loop, once. */
+function createSoon(act: () => void): () => void {
+  let isDue = false;
+  return () => {
+    if (isDue) return;
+    isDue = true;
+    setImmediate(() => {
+      isDue = false;
+      act();
+    });
+  };
+}
+
+/** Requests that were refused by a quota, until it has room. */
+function createRefused<One extends Pick<Pending<unknown, unknown>, 'deadline'>>(sendAgain: (one: One) => void) {
+  const refused = new Set<One>();
+  return {
+    all: (): Iterable<One> => refused,
+    size: () => refused.size,
+    /** Whether the request waits for its quota, since there is time for it. */
+    takes(one: One, { code, retryAfterSeconds = 1 }: AppError): boolean {
+      const ms = retryAfterSeconds * 1_000;
+      if (code !== 'rate_limited' || performance.now() + ms >= one.deadline) return false;
+      refused.add(one);
+      setTimeout(() => {
+        refused.delete(one);
+        sendAgain(one);
+      }, ms).unref();
+      return true;
+    },
+  };
+}
+
+function tookTooLong(peer: string): AppError {
+  const message = `The ${peer} service took too long to answer. Try again shortly.`;
+  return new AppError('upstream_timeout', message, { retryAfterSeconds: 1 });
 }
 
 function closed(): AppError {

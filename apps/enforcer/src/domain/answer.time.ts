@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '@tollkeeper/kernel';
 
 /**
@@ -33,6 +32,8 @@ export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 
 const REPEAT_MS = 100;
 
+const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
 /**
  * Does work for a person, and repeats it while it is `service_unavailable`: peers are asked with the short deadlines of
  * gateways, which the first question after a start can miss. Rejects with its last error after `PERSON_ANSWER_MS`.
@@ -46,7 +47,7 @@ export async function forPerson<T>(work: () => Promise<T>): Promise<T> {
       } catch (error) {
         const isTemporary = error instanceof AppError && error.code === 'service_unavailable';
         if (!isTemporary || performance.now() >= end) throw error;
-        await new Promise((resolve) => setTimeout(resolve, REPEAT_MS));
+        await delay(REPEAT_MS);
       }
     }
   };

@@ -28,7 +28,7 @@ export interface DeviceLogin {
 }
 
 /** Who confirmed a log-in. It counts while this session is open and the user's password is the same. */
-export interface Confirmation {
+interface Confirmation {
   userId: string;
   sessionSha256: string;
   /** Address of the browser. */
@@ -36,13 +36,13 @@ export interface Confirmation {
 }
 
 /** The codes are stored as SHA-256. */
-export interface DeviceCodes {
+interface DeviceCodes {
   deviceSha256: string;
   userSha256: string;
 }
 
 /** `gone` if the log-in has ended or was collected before, `refused` if its confirmation no longer counts. */
-export type Collected = 'collected' | 'gone' | 'refused';
+type Collected = 'collected' | 'gone' | 'refused';
 
 /** Codes and log-ins of the past are never found, although the database removes them later. */
 export interface DeviceLoginStore {
