@@ -1,6 +1,6 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import type { z } from 'zod';
-import type { ReportKind } from './report-streams.ts';
+import type { ReportKind } from './report.kind.ts';
 import type { StreamedKind } from './streamed.kind.ts';
 import type { RequestSchemas, RpcContext, UnaryHandlers } from './unary.ts';
 

@@ -4,7 +4,7 @@ export * from './grpc-client.ts';
 export * from './grpc-server.ts';
 export * from './grpc-service.ts';
 export * from './questions.ts';
-export { type AdmitReports, reported } from './report-streams.ts';
+export { type AdmitReports, reported } from './report.kind.ts';
 export { streamed } from './streamed.kind.ts';
 export * from './status.ts';
 export { createStreamCaller, type StreamCaller } from './stream.caller.ts';

@@ -5,7 +5,8 @@ import { AppError } from '@tollkeeper/kernel';
 import { eventually } from '@tollkeeper/testing';
 import { admitCallers } from './call.admission.ts';
 import { createCallLimits } from './call.limits.ts';
-import { createReportStreams, reported } from './report-streams.ts';
+import { createReportStreams } from './report-streams.ts';
+import { reported } from './report.kind.ts';
 
 const { StreamAccessLogs } = accessLogService;
 const cleanUps: (() => unknown)[] = [];

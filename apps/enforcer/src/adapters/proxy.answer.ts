@@ -2,7 +2,7 @@ import type { DenialCode } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
 import type { Decision } from '../domain/enforcement.ts';
 import type { Denial } from '../domain/limit.ts';
-import { denialCodeOf } from '../domain/pause.ts';
+import { denialCodeOf } from '../domain/pause.denial.ts';
 import type { Reservation } from '../domain/reservation.ts';
 
 /** The APIs in whose format a caller may expect errors. */

@@ -7,7 +7,8 @@ import { type Day, type Hold, keys, type OpOf, REQUEST_ID_MS, saidOf } from './j
 import { accountsOf, applyOp, EMPTY_ACCOUNT, hasRoomFor, type Ledger } from './ledger.ts';
 import type { Denial, Limit, LimitRow } from './limit.ts';
 import { hasRoom, leastRemaining, rowsOf, toDenial } from './limit.rows.ts';
-import { type Pause, pausedDenial } from './pause.ts';
+import { pausedDenial } from './pause.denial.ts';
+import type { Pause } from './pause.ts';
 import type { ReservationRequest } from './reservation.ts';
 
 /** Maximum number of open reservations and leases of a workspace. They stay in memory while it is busy. */

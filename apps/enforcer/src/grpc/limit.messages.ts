@@ -1,7 +1,7 @@
 import type { DenialMessage, LimitScope, LimitStatusMessage } from '@tollkeeper/contracts';
 import type { Denial, LimitRow } from '../domain/limit.ts';
 import { budgetOf } from '../domain/limit.rows.ts';
-import { denialCodeOf } from '../domain/pause.ts';
+import { denialCodeOf } from '../domain/pause.denial.ts';
 
 export function toLimitMessage(row: LimitRow): LimitStatusMessage {
   return { ...toLimitFields(row), remainingMicros: row.remainingMicros, isFilling: row.state === 'filling' };

@@ -12,7 +12,7 @@ import {
 import { z } from 'zod';
 import { COUNT_STATES, type Denial, type LimitRow } from '../domain/limit.ts';
 import { budgetOf } from '../domain/limit.rows.ts';
-import { denialCodeOf } from '../domain/pause.ts';
+import { denialCodeOf } from '../domain/pause.denial.ts';
 import { type Reservation, RESERVATION_STATES } from '../domain/reservation.ts';
 
 export const reservationState = z.enum(RESERVATION_STATES).meta({
