@@ -106,7 +106,7 @@ export function describeCommandLineFiles({ deployment, cli, owner, proxy, withFi
 
       expect(await withFile(['apply'], before)).toMatchObject({
         code: 0,
-        stdout: expect.stringContaining('Made 17 changes.'),
+        stdout: expect.stringContaining('Made 18 changes.'),
       });
       expect(await withFile(['diff'], before)).toMatchObject({ code: 0, stdout: 'No difference.\n' });
       const exported = await cli.outputOf(['export', '-w', slug]);

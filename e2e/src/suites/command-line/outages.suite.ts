@@ -9,6 +9,8 @@ import { newWorkspace, reportEvents } from '../../workspace.ts';
 export function describeCommandLineOutages({ deployment, cli, owner, proxy }: CommandLineStage): void {
   it('events tail says that Tollkeeper is down, and shows what happens once it is back', async () => {
     const { slug, apiKey } = await newWorkspace(owner());
+    // The gateway knows the workspaces of another session of the person for some seconds.
+    await eventually(async () => expect((await cli.run(['limits', '-w', slug])).code).toBe(0));
     const before = proxy().exchanges.length;
     const tail = cli.start(['events', 'tail', '--count', '1', '-o', 'json', '-w', slug]);
     const ended = once(tail, 'exit');
