@@ -5,6 +5,8 @@ import type { Target } from './target.ts';
 const QUERIES: Record<string, readonly string[]> = {
   '/api/v1/dashboard/spend/breakdown': ['?by=agent', '?by=model'],
   '/api/v1/audit': ['', '?format=ndjson'],
+  // Only for the code of a log-in that waits.
+  '/api/v1/auth/device-login': [],
 };
 const OF_AN_AGENT = ['/api/v1/agents/{agent_id}', '/api/v1/dashboard/top-agents/details?agent_id={agent_id}'];
 
