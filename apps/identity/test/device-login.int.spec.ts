@@ -43,7 +43,11 @@ const start = async (address = PROGRAM) => (await call('post', '/api/v1/auth/dev
 const poll = (device_code: string) => call('post', '/api/v1/auth/device/token', { body: { device_code } });
 const read = ({ caller: as }: Person, code: string) =>
   call('get', `/api/v1/auth/device-login?user_code=${encodeURIComponent(code)}`, { as });
-const decide = (what: 'confirm' | 'decline', { caller: as, cookie }: Person, user_code: string) => {
+const decide = (
+  what: 'confirm' | 'decline',
+  { caller: as, cookie }: Pick<Person, 'caller' | 'cookie'>,
+  user_code: string,
+) => {
   const path = `/api/v1/auth/device-login:${what}`;
   return call('post', path, { as, cookie, address: BROWSER, body: { user_code } });
 };
@@ -177,7 +181,7 @@ describe('the login of a program', () => {
   it('cannot be confirmed by a service account, whose session would outlast its rule', async () => {
     const { body } = await call('post', '/api/v1/auth/oidc/ci:exchange', { body: { id_token: await issuer.token() } });
     const { session, user } = body as Entered;
-    const machine = { caller: { userId: user.id, tenantId: null, role: null }, cookie: session } as unknown as Person;
+    const machine = { caller: { userId: user.id, tenantId: null, role: null }, cookie: session };
     const { device_code, user_code } = await start();
     expect(codeOf(await decide('confirm', machine, user_code))).toBe('403 forbidden');
     expect(codeOf(await poll(device_code))).toBe('400 authorization_pending');
@@ -208,7 +212,7 @@ describe('codes', () => {
     }
   });
 
-  it('are given to a network while it has fewer than 60 that wait, and to others all the same', async () => {
+  it('are given to a network while it has fewer than 60 that wait, and others are not affected', async () => {
     const statuses = [];
     for (let count = 0; count < 61; count += 1) {
       statuses.push((await call('post', '/api/v1/auth/device', { address: '2001:db8:9:1::7' })).status);

@@ -163,7 +163,7 @@ function declineRoute(logins: DeviceLoginUseCases): Route {
     summary: 'Refuse the login of a program',
     access: 'session',
     body: decision,
-    responses: { 204: { description: 'Declined; the program is told so' } },
+    responses: { 204: { description: 'Declined; the next poll of the program says so' } },
     handler: async ({ caller, body, cause }) => {
       await logins.decline(caller.userId, body.user_code, cause);
       return { status: 204 };

@@ -4469,7 +4469,7 @@ export type DeclineDeviceLoginError = DeclineDeviceLoginErrors[keyof DeclineDevi
 
 export type DeclineDeviceLoginResponses = {
     /**
-     * Declined; the program is told so
+     * Declined; the next poll of the program says so
      */
     204: void;
 };
