@@ -7,8 +7,9 @@ import type { EventCursor, EventReader } from '../domain/event.reader.ts';
 import type { Reads } from '../domain/reads.ts';
 import type { Tallies } from '../domain/tallies.ts';
 import type { SumOf } from '../domain/tally.ts';
+import { blockedSchemas, budgetBlockedFields, guardBlockedFields } from './blocked.schemas.ts';
 import { toFullEvent, toItem, toWindow } from './bodies.ts';
-import { blockedSchemas, budgetBlockedFields, guardBlockedFields, rangeQuery } from './schemas.ts';
+import { rangeQuery } from './schemas.ts';
 import { withoutLabel, type Selection } from './selection.ts';
 import type { WindowOf } from './window.ts';
 

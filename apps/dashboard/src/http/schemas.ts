@@ -1,5 +1,4 @@
 import {
-  denialCause,
   identifier,
   LABEL_NAME,
   labelName,
@@ -19,7 +18,7 @@ import { MAX_SHOWN_BUDGETS } from '../domain/budget-risk.ts';
 import type { Blocker } from '../domain/event.ts';
 import { MAX_CUSTOM_DAYS } from './window.ts';
 
-const count = z.int().min(0);
+export const count = z.int().min(0);
 const tokens = {
   input_tokens: count.meta({ description: 'Sum over the settlements; settlements without a count add 0' }),
   output_tokens: count.meta({ description: 'Sum over the settlements; settlements without a count add 0' }),
@@ -339,66 +338,3 @@ export const agentDetailsSchema = z
     recent: z.array(settlementSchema).meta({ description: 'The newest 20 settlements of the window' }),
   })
   .meta({ id: 'AgentDetails' });
-
-const blockedFields = {
-  event_id: identifier,
-  run_id: identifier,
-  agent_id: identifier,
-  occurred_at: timestamp,
-  ...callFields,
-};
-const fullFields = { source: z.string(), type: z.string() };
-
-export const budgetBlockedFields = z.object({
-  ...blockedFields,
-  plan_key: planKey.optional(),
-  scope: z.string().meta({
-    description: 'Scope of the daily budget that blocked the call; `budget` for one with a selector',
-    examples: ['workspace', 'agent', 'plan', 'budget'],
-  }),
-  requested_micros: micros,
-  spent_micros: micros,
-  held_micros: micros
-    .optional()
-    .meta({ description: 'Amount that open reservations held at that time, if the event reports it' }),
-  daily_budget_usd_micros: micros.meta({ description: 'The limit, also if the budget is for another period' }),
-  count: count.min(1).optional().meta({
-    description: 'Number of blocked calls in this event; 1 if absent. The other fields are those of the last call',
-  }),
-  // Producers of earlier releases do not name the budget.
-  ...z.object(limitOfBudget).partial().shape,
-  ...denialCause,
-  // A newer enforcer may have further ones.
-  code: z.string().optional().meta({ description: denialCause.code.meta()?.description, example: 'paused' }),
-});
-
-export const guardBlockedFields = z.object({ ...blockedFields, guard: z.string(), reason: z.string() });
-
-const settlementEvent = settlementSchema.extend(fullFields).meta({ id: 'SettlementEvent' });
-
-/** Schemas of the list and the details of one type of blocked events. */
-export function blockedSchemas<F extends z.ZodObject>(name: string, fields: F) {
-  const item = fields.meta({ id: name });
-  const event = fields.extend(fullFields).meta({ id: `${name}Event` });
-  return {
-    list: z.object({
-      window: windowSchema,
-      total: count.meta({ description: 'Total number of blocked calls in the window; an item may report several' }),
-      items: z.array(item).meta({ description: 'Newest first' }),
-      next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null on the last page' }),
-    }),
-    details: z.union([
-      z.object({ window: windowSchema, event }).meta({ description: 'By `event_id`' }),
-      z
-        .object({
-          window: windowSchema,
-          run_id: identifier,
-          events: z.array(z.union([event, settlementEvent])).meta({
-            description:
-              'At most the 1000 oldest blocked calls of this kind and the 1000 oldest settlements of the run, oldest first',
-          }),
-        })
-        .meta({ description: 'By `run_id`' }),
-    ]),
-  };
-}
