@@ -1,18 +1,15 @@
-import { afterEach, expect, it } from '@jest/globals';
-import { Client, credentials, Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
+import { expect, it } from '@jest/globals';
+import { Metadata, Server, status } from '@grpc/grpc-js';
 import { accessLogService, type AccessLogMessage } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
 import { eventually } from '@tollkeeper/testing';
+import { connectTo } from '../test/raw.server.ts';
 import { admitCallers } from './call.admission.ts';
 import { createCallLimits } from './call.limits.ts';
 import { createReportStreams } from './report-streams.ts';
 import { reported } from './report.kind.ts';
 
 const { StreamAccessLogs } = accessLogService;
-const cleanUps: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
 
 /** A server that takes messages once `ready` resolves, from callers with any name. */
 async function serve({ ready = Promise.resolve(), maxAgeMs = 60_000, maxSilentMs = 60_000, limit = {} } = {}) {
@@ -36,14 +33,7 @@ async function serve({ ready = Promise.resolve(), maxAgeMs = 60_000, maxSilentMs
   });
   const server = new Server({ interceptors: [createCallLimits({ streams: limit })] });
   server.addService({ StreamAccessLogs }, { StreamAccessLogs: streams.toCall(StreamAccessLogs.path, kind, admit) });
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
-      error === null ? resolve(bound) : reject(error),
-    );
-  });
-  cleanUps.push(() => server.forceShutdown());
-  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
-  cleanUps.push(() => client.close());
+  const { client } = await connectTo(server);
 
   function open(name?: string) {
     const metadata = new Metadata();

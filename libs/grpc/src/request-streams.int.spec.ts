@@ -1,21 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:http2';
-import { afterEach, expect, it } from '@jest/globals';
-import {
-  Client,
-  type ClientDuplexStream,
-  credentials,
-  Metadata,
-  Server,
-  ServerCredentials,
-  type ServiceError,
-  status,
-} from '@grpc/grpc-js';
+import { expect, it } from '@jest/globals';
+import { type ClientDuplexStream, Metadata, Server, type ServiceError, status } from '@grpc/grpc-js';
 import { enforcerService } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
 import { eventually } from '@tollkeeper/testing';
 import { z } from 'zod';
 import { makeServer } from '../test/identity.server.ts';
+import { cleanUps, connectTo } from '../test/raw.server.ts';
 import { admitCallers } from './call.admission.ts';
 import { createCallLimits } from './call.limits.ts';
 import { createRequestStreams } from './request-streams.ts';
@@ -24,10 +16,6 @@ import { streamed } from './streamed.kind.ts';
 const { ReserveStream, Release } = enforcerService;
 const HEADERS = { ':method': 'POST', ':path': ReserveStream.path, 'content-type': 'application/grpc', te: 'trailers' };
 type Stream = ClientDuplexStream<object, { answers: { tag: number }[] }>;
-const cleanUps: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
 
 /** A server whose requests are answered once `ready` resolves, for callers with any name. */
 async function serve({ ready = Promise.resolve(), maxAgeMs = 60_000, limit = {} } = {}) {
@@ -49,14 +37,7 @@ async function serve({ ready = Promise.resolve(), maxAgeMs = 60_000, limit = {} 
   });
   const server = new Server({ interceptors: [createCallLimits({ streams: limit })] });
   server.addService({ ReserveStream }, { ReserveStream: streams.toCall(ReserveStream.path, { release }, admit) });
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
-      error === null ? resolve(bound) : reject(error),
-    );
-  });
-  cleanUps.push(() => server.forceShutdown());
-  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
-  cleanUps.push(() => client.close());
+  const { client, port } = await connectTo(server);
 
   function open(name?: string) {
     const metadata = new Metadata();

@@ -1,21 +1,10 @@
-import { afterEach, expect, it } from '@jest/globals';
-import {
-  Client,
-  credentials,
-  Metadata,
-  Server,
-  ServerCredentials,
-  type ServerDuplexStream,
-  status,
-} from '@grpc/grpc-js';
+import { expect, it } from '@jest/globals';
+import { Metadata, Server, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import { enforcerService } from '@tollkeeper/contracts';
+import { cleanUps, connectTo } from '../test/raw.server.ts';
 import { createStreamCaller } from './stream.caller.ts';
 
 type Call = ServerDuplexStream<{ requests: { tag: number }[] }, { answers: object[] }>;
-const cleanUps: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-});
 
 /** A server that handles the streams with `handlers` in turn, the last one repeatedly; none: it has no streams. */
 async function connect(handlers: ((call: Call) => void)[], deadlineMs = 60_000) {
@@ -27,14 +16,7 @@ async function connect(handlers: ((call: Call) => void)[], deadlineMs = 60_000) 
     reserveStream,
     ReserveStream: reserveStream,
   });
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
-      error === null ? resolve(bound) : reject(error),
-    );
-  });
-  cleanUps.push(() => server.forceShutdown());
-  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
-  cleanUps.push(() => client.close());
+  const { client } = await connectTo(server);
   const alone: object[] = [];
   const caller = createStreamCaller({
     client,
