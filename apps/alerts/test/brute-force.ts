@@ -7,7 +7,7 @@ import type { Decision } from '../src/domain/evaluator.ts';
 import type { SavedWindow } from '../src/domain/partition.evaluator.ts';
 import { createRuleBook } from '../src/domain/rule-book.ts';
 import type { Rule } from '../src/domain/rule.ts';
-import { keepWindow, openEvaluator, storedCopies } from './fixtures.ts';
+import { eventAt, keepWindow, openEvaluator, storedCopies } from './fixtures.ts';
 
 /** What happens to the service after an arrival. */
 interface Step {
@@ -19,6 +19,36 @@ interface Step {
 
 /** For scenarios: some arrivals are followed by a save, and some by a loss of memory. */
 export const stepArbitraries = { saved: fc.boolean(), lost: fc.constantFrom(false, false, true) };
+
+/** A settlement of a scenario. */
+interface Settlement {
+  agent: string;
+  model: string;
+  settledMicros: number;
+  /** Since the arrival of the one before. */
+  passedMs: number;
+  /** How long before its arrival it happened. */
+  behindMs: number;
+  /** It is the one so many before it, once more. */
+  duplicateOf: number | null;
+}
+
+/** What arrives from `start` on. */
+export function arrivalsOf(start: number, settlements: readonly Settlement[]): CountableEvent[] {
+  const arrivals: CountableEvent[] = [];
+  let now = start;
+  for (const [index, { agent, model, settledMicros, passedMs, behindMs, duplicateOf }] of settlements.entries()) {
+    now += passedMs;
+    const original = duplicateOf === null ? undefined : arrivals[index - duplicateOf];
+    const call = { agent, model, plan: null, provider: null, key: null, labels: {} };
+    const about = { id: `e${index}`, type: 'spend.settled', agentId: agent, settledMicros, call };
+    const identity = (index * 7919) % 1009;
+    arrivals.push(
+      original ? { ...original, receivedAt: now } : eventAt(now - behindMs, { ...about, identity, receivedAt: now }),
+    );
+  }
+  return arrivals;
+}
 
 /** Runs the evaluator as the service does: what is decided is stored with the windows, and read again after a loss. */
 export function decideWithRestarts(

@@ -7,9 +7,10 @@ import { type CountableEvent, MAX_LATENESS_MS } from '../src/domain/event.ts';
 import type { Decision } from '../src/domain/evaluator.ts';
 import type { Rule } from '../src/domain/rule.ts';
 import { MAX_SERIES, OTHER } from '../src/domain/step-sums.ts';
-import { eventAt, ruleOf } from './fixtures.ts';
+import { ruleOf } from './fixtures.ts';
 import {
   afterCooldowns,
+  arrivalsOf,
   countReasons,
   decideWithRestarts,
   expectSameDecisions,
@@ -85,22 +86,6 @@ function rulesOf({ rules }: Scenario): Rule[] {
       },
     }),
   );
-}
-
-function arrivalsOf({ events }: Scenario): CountableEvent[] {
-  const arrivals: CountableEvent[] = [];
-  let now = START;
-  for (const [index, { agent, model, settledMicros, passedMs, behindMs, duplicateOf }] of events.entries()) {
-    now += passedMs;
-    const original = duplicateOf === null ? undefined : arrivals[index - duplicateOf];
-    const call = { agent, model, plan: null, provider: null, key: null, labels: {} };
-    const about = { id: `e${index}`, type: 'spend.settled', agentId: agent, settledMicros, call };
-    const identity = (index * 7919) % 1009;
-    arrivals.push(
-      original ? { ...original, receivedAt: now } : eventAt(now - behindMs, { ...about, identity, receivedAt: now }),
-    );
-  }
-  return arrivals;
 }
 
 interface Decided {
@@ -199,7 +184,7 @@ function toDecided({ rule, event, reason, evidence }: Decision): Decided {
 
 function expectDecisions(seed: number): Map<string, number> {
   const decided = expectSameDecisions(scenarioArbitrary, { seed, numRuns: CASES }, (scenario) => {
-    const [rules, arrivals, budgets] = [rulesOf(scenario), arrivalsOf(scenario), budgetsOf(scenario)];
+    const [rules, arrivals, budgets] = [rulesOf(scenario), arrivalsOf(START, scenario.events), budgetsOf(scenario)];
     const made = decideWithRestarts(rules, arrivals, scenario.events, (arrival) => budgets[arrival]);
     return { decided: made.map(toDecided), expected: decideByBruteForce(rules, arrivals, budgets) };
   });

@@ -5,9 +5,10 @@ import { type CountableEvent, MAX_LATENESS_MS } from '../src/domain/event.ts';
 import type { Decision } from '../src/domain/evaluator.ts';
 import type { Rule } from '../src/domain/rule.ts';
 import { MAX_SERIES } from '../src/domain/step-sums.ts';
-import { eventAt, ruleOf } from './fixtures.ts';
+import { ruleOf } from './fixtures.ts';
 import {
   afterCooldowns,
+  arrivalsOf,
   countReasons,
   decideWithRestarts,
   expectSameDecisions,
@@ -28,7 +29,8 @@ const agentArbitrary = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 0, max: MAX_SERIES + 4 }).map((n) => `agent-${n}`) },
 );
 const eventArbitrary = fc.record({
-  agentId: agentArbitrary,
+  agent: agentArbitrary,
+  model: fc.constant('large'),
   settledMicros: fc.constantFrom(0, 1, 2, 3, 5, 8, 13, 40, 40, 100, 100),
   /** Mostly the same hour in further weeks, so that there is something to compare with. */
   passedMs: fc.oneof(
@@ -72,18 +74,6 @@ function rulesOf({ rules }: Scenario): Rule[] {
       ...(scopeType === 'agent' && { scopeId: 'a' }),
     }),
   );
-}
-
-function arrivalsOf({ events }: Scenario): CountableEvent[] {
-  const arrivals: CountableEvent[] = [];
-  let now = START;
-  for (const [index, { agentId, settledMicros, passedMs, behindMs, duplicateOf }] of events.entries()) {
-    now += passedMs;
-    const original = duplicateOf === null ? undefined : arrivals[index - duplicateOf];
-    const about = { id: `e${index}`, type: 'spend.settled', agentId, settledMicros, identity: (index * 7919) % 1009 };
-    arrivals.push(original ? { ...original, receivedAt: now } : eventAt(now - behindMs, { ...about, receivedAt: now }));
-  }
-  return arrivals;
 }
 
 /** The slow and obvious evaluator: it keeps every settlement, and adds up whole hours of them. */
@@ -146,7 +136,7 @@ function toDecided({ rule, event, reason, evidence }: Decision): Decided {
 
 function expectDecisions(seed: number): Map<string, number> {
   const decided = expectSameDecisions(scenarioArbitrary, { seed, numRuns: CASES }, (scenario) => {
-    const [rules, arrivals] = [rulesOf(scenario), arrivalsOf(scenario)];
+    const [rules, arrivals] = [rulesOf(scenario), arrivalsOf(START, scenario.events)];
     const made = decideWithRestarts(rules, arrivals, scenario.events);
     return { decided: made.map(toDecided), expected: decideByBruteForce(rules, arrivals) };
   });

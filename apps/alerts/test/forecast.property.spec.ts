@@ -3,12 +3,11 @@ import { describe, expect, it } from '@jest/globals';
 import { BUDGET_PERIODS, type BudgetPeriod } from '@tollkeeper/kernel';
 import fc from 'fast-check';
 import { ALL_CALLS, type BudgetTerms } from '../src/domain/budget.terms.ts';
-import type { CountableEvent } from '../src/domain/event.ts';
 import type { Decision } from '../src/domain/evaluator.ts';
 import type { Rule } from '../src/domain/rule.ts';
 import { MAX_SERIES, OTHER } from '../src/domain/step-sums.ts';
-import { countReasons, decideWithRestarts, expectSameDecisions, stepArbitraries } from './brute-force.ts';
-import { eventAt, ruleOf } from './fixtures.ts';
+import { arrivalsOf, countReasons, decideWithRestarts, expectSameDecisions, stepArbitraries } from './brute-force.ts';
+import { ruleOf } from './fixtures.ts';
 import { forecastByBruteForce, type Forecasted } from './forecast.reference.ts';
 
 const CASES = Number(process.env['CASES'] ?? 100);
@@ -127,22 +126,6 @@ function rulesOf({ rules }: Scenario): Rule[] {
   );
 }
 
-function arrivalsOf({ events }: Scenario): CountableEvent[] {
-  const arrivals: CountableEvent[] = [];
-  let now = START;
-  for (const [index, { agent, model, settledMicros, passedMs, behindMs, duplicateOf }] of events.entries()) {
-    now += passedMs;
-    const original = duplicateOf === null ? undefined : arrivals[index - duplicateOf];
-    const call = { agent, model, plan: null, provider: null, key: null, labels: {} };
-    const about = { id: `e${index}`, type: 'spend.settled', agentId: agent, settledMicros, call };
-    const identity = (index * 7919) % 1009;
-    arrivals.push(
-      original ? { ...original, receivedAt: now } : eventAt(now - behindMs, { ...about, identity, receivedAt: now }),
-    );
-  }
-  return arrivals;
-}
-
 function toDecided({ rule, event, reason, evidence }: Decision): Forecasted {
   const { limitMicros: limit, value, isOfOthers, ...facts } = evidence.forecast!;
   const { spentMicros: spent, spentSince: since, paceMicros: pace, weeks, forecastMicros: forecast, usedUpAt } = facts;
@@ -154,7 +137,7 @@ function toDecided({ rule, event, reason, evidence }: Decision): Forecasted {
 
 function expectDecisions(seed: number): Forecasted[] {
   return expectSameDecisions(scenarioArbitrary, { seed, numRuns: CASES }, (scenario) => {
-    const [rules, arrivals, budgets] = [rulesOf(scenario), arrivalsOf(scenario), budgetsOf(scenario)];
+    const [rules, arrivals, budgets] = [rulesOf(scenario), arrivalsOf(START, scenario.events), budgetsOf(scenario)];
     const made = decideWithRestarts(rules, arrivals, scenario.events, (arrival) => budgets[arrival]);
     return { decided: made.map(toDecided), expected: forecastByBruteForce(rules, arrivals, budgets) };
   });
