@@ -1,11 +1,11 @@
-// Writes the site of the documentation, into `dist/docs` or the given folder.
-import { join, resolve } from 'node:path';
+// Writes the site of the documentation into `dist/docs`, which it replaces.
+import { join } from 'node:path';
 import { brokenLinks } from './broken-links.ts';
 import { readPages } from './repository.ts';
 import { buildSite } from './site.ts';
 
 const root = join(import.meta.dirname, '../../..');
-const out = resolve(process.argv[2] ?? join(root, 'dist/docs'));
+const out = join(root, 'dist/docs');
 
 const broken = brokenLinks(root, readPages(root));
 for (const link of broken) console.error(link);
