@@ -300,6 +300,17 @@ describe('the deliveries of an alert', () => {
     });
   });
 
+  it('show the newest attempt of a notifier whose database was restored, so that it counts anew', async () => {
+    const { report, delivery, queueSize } = await fired();
+    await stack.report({ ...report, status: 'retrying', attempts: 3, sequence: 3 });
+    await eventually(async () => expect(await delivery()).toMatchObject({ status: 'retrying', attempts: 3 }));
+    const lastAttemptAt = new Date(clock.now + 1000).toISOString();
+    const made = { ...report, lastAttemptAt, nextAttemptAt: null, error: null };
+    await stack.report({ ...made, status: 'delivered', attempts: 1, sequence: 1 });
+    await eventually(async () => expect(await delivery()).toMatchObject({ status: 'delivered', attempts: 1 }));
+    expect(await queueSize()).toBe(0);
+  });
+
   it('are in the list of alerts as with each alert alone', async () => {
     const { tenantId, report, delivery } = await fired();
     const [listed] = await stack.alerts(tenantId);

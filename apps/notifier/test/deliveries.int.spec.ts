@@ -104,6 +104,15 @@ describe('a delivery', () => {
     expect(receiver.received.filter(({ headers }) => headers['webhook-id'] === sent.notificationId)).toHaveLength(1);
   });
 
+  it('that was made is reported again, and not made again, when alerts sends its notification once more', async () => {
+    const receiver = await notifier.receiver();
+    const sent = await notifier.notify(await notifier.addChannel(newTenant(), receiver.url));
+    const made = await notifier.outcome(sent);
+    await notifier.append([sent]);
+    await eventually(() => expect(notifier.outcomesOf(sent)).toEqual([made, made]));
+    expect(receiver.received).toHaveLength(1);
+  });
+
   it('is tried again on schedule with the same webhook-id and a fresh signature', async () => {
     const receiver = await notifier.receiver();
     receiver.answers.push(status(500, {}, 'broken'), drop, status(429));

@@ -25,7 +25,7 @@ export const NOTIFICATIONS_TOPIC_OPTIONS = { name: NOTIFICATIONS_TOPIC, partitio
 /**
  * The topic of the notifier's reports to alerts. The `kind` of a record is either the state of a delivery
  * (`encodeDelivery`) or a change of a channel (`channel-records.ts`). Delivery is at least once. Deliveries have the
- * alert id as their key; the record with the higher `sequence` is newer.
+ * alert id as their key; the record with the higher `sequence` is newer. A restored notifier counts `sequence` anew.
  */
 export const DELIVERIES_TOPIC = 'alerts.deliveries';
 
@@ -73,7 +73,7 @@ export interface DeliveryRecord {
   error: string | null;
   lastAttemptAt: string | null;
   nextAttemptAt: string | null;
-  /** Increases with every record of the notification; readers drop records that are not newer than theirs. */
+  /** Increases with every state of the notification; readers drop records that are not newer than theirs. */
   sequence: number;
 }
 

@@ -113,8 +113,13 @@ export function createNotificationStore(deps: {
 
     async report(session, delivery) {
       const { notificationId, tenantId, sequence, status, attempts, responseStatus, responseSnippet, error } = delivery;
-      const filter = { _id: notificationId, tenantId, sequence: trusted({ $lt: sequence }) };
       const lastAttemptAt = toTime(delivery.lastAttemptAt);
+      const isNewer = [
+        { sequence: trusted({ $lt: sequence }) },
+        // A notifier whose database was restored counts anew.
+        { ...undelivered(), lastAttemptAt: trusted({ $lt: lastAttemptAt }) },
+      ];
+      const filter = { _id: notificationId, tenantId, $or: isNewer };
       const nextAttemptAt = toTime(delivery.nextAttemptAt);
       const outcome = { status, attempts, responseStatus, responseSnippet, error, lastAttemptAt, nextAttemptAt };
       await deliveries.updateOne(filter, { $set: { ...outcome, sequence } }, { session });

@@ -19,7 +19,10 @@ import {
  * notification.
  */
 export interface DeliveryStore {
-  /** Queues the new notifications of a batch, in the transaction of `session`. Ignores known ones. */
+  /**
+   * Queues the new notifications of a batch, in the transaction of `session`. Known ones are not queued again, but their
+   * states are reported again.
+   */
   add(session: ClientSession, batch: readonly StoredNotification[], at: number): Promise<number>;
   /** Channels with a due delivery that are not on hold, the longest due first. A delivery may already be leased. */
   dueChannels(at: number): Promise<string[]>;
@@ -72,8 +75,14 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
   return {
     async add(session, batch, at) {
       const byId = new Map(batch.map((stored) => [stored.notification.notificationId, stored]));
-      const known = deliveries.find({ _id: { $in: [...byId.keys()] } }, { session, projection: { _id: 1 } });
-      for (const { _id } of await known.toArray()) byId.delete(_id);
+      const ids = { _id: { $in: [...byId.keys()] } };
+      const known = await deliveries.find(ids, { session, projection: { _id: 1, sequence: 1 } }).toArray();
+      for (const { _id } of known) byId.delete(_id);
+      // Once its database is restored, alerts queues them again, and may have read the reports before it did.
+      const reported = known.filter(({ sequence }) => sequence > 0).map(({ _id }) => _id);
+      if (reported.length > 0) {
+        await deliveries.updateMany({ _id: { $in: reported } }, { $set: { unpublished: true } }, { session });
+      }
       const fresh = [...byId.values()].map((stored) => fromNotification(stored, at));
       if (fresh.length > 0) await deliveries.insertMany(fresh, { session });
       return fresh.length;
