@@ -13,7 +13,7 @@ import { createChannelStore } from './channels/channel.store.ts';
 import { createChannelUseCases } from './channels/channel.use-cases.ts';
 import { createSecretCipher } from './channels/secret.cipher.ts';
 import { createTestSender } from './channels/test.sender.ts';
-import { createAlertUrl } from './clients/identity.client.ts';
+import { createAlertLinks } from './clients/identity.client.ts';
 import type { NotifierConfig } from './config.ts';
 import { CONSUMER_GROUP, createNotificationsConsumer } from './consumers/notifications.consumer.ts';
 import { createDeliveryMetrics } from './delivery/delivery.metrics.ts';
@@ -51,13 +51,13 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
   const store = createDeliveryStore(connection);
   const { channels, outboxes } = createChannels(base);
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, base);
-  const alertUrl = createAlertUrl(identity, config.PUBLIC_URL, logger, deps.linkTimeoutMs);
+  const linkAlert = createAlertLinks(identity, config.PUBLIC_URL, logger, deps.linkTimeoutMs);
   const guard = createAddressGuard(config.DESTINATION_ALLOW_CIDRS);
   const sender = createHttpsSender({ guard, resolve: resolveName, ...(timeoutMs !== undefined && { timeoutMs }) });
   const send = traceSending(tracer, (request, signal) =>
     (deps.ownDestinations?.get(request.url) ?? sender)(request, signal),
   );
-  const attemptDeps = { channels: createChannelDirectory(channels), alertUrl, send, clock, random };
+  const attemptDeps = { channels: createChannelDirectory(channels), linkAlert, send, clock, random };
 
   const publisher = createOutcomePublisher({ store, eventLog, logger, pollIntervalMs: OUTCOME_POLL_INTERVAL_MS });
   const deliveryMetrics = createDeliveryMetrics({ metrics, store, clock, logger });
@@ -86,7 +86,7 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
     onQueued: worker.wake,
     clock,
   });
-  const sendTest = createTestSender({ alertUrl, send, clock });
+  const sendTest = createTestSender({ linkAlert, send, clock });
   const http = createHttpServer({
     ...base,
     routes: createChannelRoutes(createChannelUseCases({ store: channels, sendTest, clock }), guard.allows),

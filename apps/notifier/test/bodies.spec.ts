@@ -5,12 +5,16 @@ import { type Message, testMessage } from '../src/domain/message.ts';
 import { MAX_BODY_BYTES, webhookBody } from '../src/channels/webhook/webhook.body.ts';
 import { alertRecord, newTenant, NOW } from './notification.builder.ts';
 
+const LINKS = {
+  url: 'https://tollkeeper.example.com/w/demo/api/v1/alerts/alrt_1',
+  page: 'https://tollkeeper.example.com/w/demo/alerts?alert=alrt_1',
+};
 const message = (fields: Partial<Message> = {}): Message => ({
   id: 'ntf_1',
   type: 'alert.fired',
   timestamp: new Date(NOW).toISOString(),
   alert: alertRecord(),
-  url: 'https://tollkeeper.example.com/w/demo/api/v1/alerts/alrt_1',
+  links: LINKS,
   ...fields,
 });
 
@@ -30,8 +34,8 @@ const monthly: NonNullable<AlertRecord['budget']> = {
 describe('the body for a webhook', () => {
   it('is type, timestamp and the alert with its url', () => {
     const sent = message();
-    const { type, timestamp, alert, url } = sent;
-    expect(JSON.parse(webhookBody(sent))).toEqual({ type, timestamp, data: { ...alert, url } });
+    const { type, timestamp, alert, links } = sent;
+    expect(JSON.parse(webhookBody(sent))).toEqual({ type, timestamp, data: { ...alert, url: links.url } });
   });
 
   it('has the labels of the rule, and without them the same bytes as in release 0.1.0', () => {
@@ -56,7 +60,7 @@ describe('the body for a webhook', () => {
   });
 
   it('shows a test the fields of a real alert', () => {
-    const sample = testMessage(newTenant(), 'https://tollkeeper.example.com', NOW);
+    const sample = testMessage(newTenant(), LINKS, NOW);
     const body = JSON.parse(webhookBody(sample)) as { type: string; data: object };
     expect(body.type).toBe('channel.test');
     expect(Object.keys(body.data)).toEqual([...Object.keys(alertRecord()), 'url']);
@@ -86,14 +90,14 @@ describe('the body for a chat', () => {
     expect(text).toBe(
       'Alert (high): Budget blocks\n3 calls blocked by a budget within 10 minutes, any agent (threshold 3)',
     );
-    expect(JSON.stringify(blocks)).toContain('<https://tollkeeper.example.com/w/demo/api/v1/alerts/alrt_1|Open');
+    expect(JSON.stringify(blocks)).toContain('<https://tollkeeper.example.com/w/demo/alerts?alert=alrt_1|Open');
     expect(blocks[0]).toMatchObject({ text: { text: text.replace(/^(.*)\n/, '*$1*\n') } });
   });
 
   it('names a resolution, and a test', () => {
     const resolved = alertRecord({ status: 'resolved', resolved_at: '2026-11-21T18:05:00.000Z' });
     expect(chatBody(message({ type: 'alert.resolved', alert: resolved }))).toContain('Resolved at');
-    const { text } = parse(chatBody(testMessage(newTenant(), 'https://t', NOW)));
+    const { text } = parse(chatBody(testMessage(newTenant(), LINKS, NOW)));
     expect(text).toBe('Test (info): Test of this channel\n1 call blocked by a budget, any agent');
   });
 

@@ -54,6 +54,7 @@ describe('a delivery', () => {
       blocks: [expect.anything(), expect.anything(), expect.anything()],
     });
     expect(receiver.received[0]!.headers).not.toHaveProperty('webhook-id');
+    expect(receiver.received[0]!.body).toContain(`<${PUBLIC_URL}/w/demo/alerts?alert=${sent.alert.id}|Open`);
   });
 
   it.each([
@@ -245,11 +246,18 @@ describe('a delivery', () => {
 
   it('has a link without the workspace while identity can not be asked', async () => {
     const receiver = await notifier.receiver();
+    const tenantId = newTenant();
+    const [webhook, chat] = [
+      await notifier.addChannel(tenantId, receiver.url),
+      await notifier.addChannel(tenantId, receiver.url, { type: 'chat' }),
+    ];
     notifier.identity.state.down = true;
-    const sent = await notifier.notify(await notifier.addChannel(newTenant(), receiver.url));
+    const sent = await notifier.notify(webhook);
     await notifier.outcome(sent);
+    await notifier.outcome(await notifier.notify(chat));
     notifier.identity.state.down = false;
     expect(receiver.received[0]!.json.data['url']).toBe(`${PUBLIC_URL}/api/v1/alerts/${sent.alert.id}`);
+    expect(receiver.received[1]!.body).toContain(`<${PUBLIC_URL}/|Open`);
   });
 
   it('is not delayed by a record that can not be read', async () => {

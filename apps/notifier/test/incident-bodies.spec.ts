@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { chatBody } from '../src/channels/chat/chat.body.ts';
 import { opsgenieRequest } from '../src/channels/opsgenie/opsgenie.request.ts';
 import { pagerdutyBody } from '../src/channels/pagerduty/pagerduty.body.ts';
 import { teamsBody } from '../src/channels/teams/teams.body.ts';
+import { webhookBody } from '../src/channels/webhook/webhook.body.ts';
 import type { Message } from '../src/domain/message.ts';
 import { ROUTING_KEY } from './channel.api.ts';
 import { alertRecord, NOW } from './notification.builder.ts';
@@ -14,11 +16,12 @@ import {
   teamsMessage,
 } from './published.schemas.ts';
 
-const URL_OF_ALERT = 'https://tollkeeper.example.com/w/demo/api/v1/alerts/alrt_1';
+const PAGE = 'https://tollkeeper.example.com/w/demo/alerts?alert=alrt_1';
+const links = { url: 'https://tollkeeper.example.com/w/demo/api/v1/alerts/alrt_1', page: PAGE };
 
 function message(alert: Partial<Message['alert']> = {}, type = 'alert.fired'): Message {
   const fields = { ...alertRecord({ id: 'alrt_1' }), ...alert };
-  return { id: 'ntf_1', type, timestamp: new Date(NOW).toISOString(), alert: fields, url: URL_OF_ALERT };
+  return { id: 'ntf_1', type, timestamp: new Date(NOW).toISOString(), alert: fields, links };
 }
 
 const SENTENCE = '3 calls blocked by a budget within 10 minutes, any agent (threshold 3)';
@@ -39,7 +42,7 @@ describe('an event for PagerDuty', () => {
         ...{ timestamp: '2026-11-21T18:00:00.000Z', component: 'workspace ws_1', class: 'event_count_gte' },
         custom_details: { alert_id: 'alrt_1', rule_id: 'rule_1', workspace_id: 'ws_1' },
       },
-      links: [{ href: URL_OF_ALERT }],
+      links: [{ href: PAGE }],
     });
   });
 
@@ -65,7 +68,7 @@ describe('a request to Opsgenie', () => {
     expect(url).toBe('https://api.eu.opsgenie.com/v2/alerts');
     expect(opsgenieAlert.parse(JSON.parse(body))).toMatchObject({
       ...{ message: `Budget blocks: ${SENTENCE}`, description: SENTENCE, alias: 'alrt_1', entity: 'workspace ws_1' },
-      ...{ priority: 'P2', source: 'Tollkeeper', details: { url: URL_OF_ALERT } },
+      ...{ priority: 'P2', source: 'Tollkeeper', details: { url: PAGE } },
     });
   });
 
@@ -76,7 +79,7 @@ describe('a request to Opsgenie', () => {
   ])('closes the alert below %s', (base, expected) => {
     const { url, body } = opsgenieRequest(base, message({}, 'alert.resolved'));
     expect(url).toBe(expected);
-    expect(opsgenieNote.parse(JSON.parse(body))).toMatchObject({ note: `Resolved in Tollkeeper: ${URL_OF_ALERT}` });
+    expect(opsgenieNote.parse(JSON.parse(body))).toMatchObject({ note: `Resolved in Tollkeeper: ${PAGE}` });
   });
 
   it('stays within the limits however long the texts are', () => {
@@ -95,6 +98,17 @@ it.each([
   const sent = message({ severity });
   expect(JSON.parse(pagerdutyBody(ROUTING_KEY, sent))).toMatchObject({ payload: { severity: ofPagerduty } });
   expect(JSON.parse(opsgenieRequest('https://api.opsgenie.com/v2/alerts', sent).body)).toMatchObject({ priority });
+});
+
+it.each(['', 'x', 'xy'])('text of a message is never cut within a character, with %j before it', (start) => {
+  const text = `${start}${'🤖'.repeat(2_000)}`;
+  const sent = message({ rule_name: text, scope_type: 'agent', scope_id: text, labels: { team: text } });
+  const { body } = opsgenieRequest('https://api.opsgenie.com/v2/alerts', sent);
+  for (const each of [pagerdutyBody(ROUTING_KEY, sent), body, teamsBody(sent), chatBody(sent), webhookBody(sent)]) {
+    // JSON has half a character as its code.
+    expect(each).not.toMatch(/\\ud[89a-f]/);
+    expect(each).toContain('🤖');
+  }
 });
 
 describe('a card for Teams', () => {

@@ -34,13 +34,13 @@ export function scopeOf({ alert }: Message): string {
 
 /** What people search for in the incident tool. */
 export function detailsOf(message: Message): Record<string, string> {
-  const { alert, url } = message;
+  const { alert, links } = message;
   return {
     workspace_id: shown(alert.tenant_id, MAX_ID_LENGTH),
     rule_id: shown(alert.rule_id, MAX_ID_LENGTH),
     alert_id: shown(alert.id, MAX_ID_LENGTH),
     severity: shown(alert.severity),
     scope: scopeOf(message),
-    url,
+    url: links.page,
   };
 }

@@ -18,7 +18,7 @@ const HEADLINES = new Map([
  */
 export function shown(text: string, maxLength = MAX_TEXT_LENGTH): string {
   const line = text.replace(/\s+/gu, ' ').replace(UNSEEN, '').trim();
-  return line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line;
+  return line.length > maxLength ? `${line.slice(0, maxLength - 1).toWellFormed()}…` : line;
 }
 
 /** The name of the rule, for a message about one of its alerts. */

@@ -6,9 +6,9 @@ import { createTestSender } from './test.sender.ts';
 it('a test is not sent to a channel that is deleted while its link is looked up', async () => {
   let isDeleted = false;
   const sendTest = createTestSender({
-    async alertUrl() {
+    async linkAlert() {
       isDeleted = true;
-      return 'https://tollkeeper.example.com';
+      return { url: 'https://tollkeeper.example.com/1', page: 'https://tollkeeper.example.com/2' };
     },
     send: () => Promise.reject(new Error('It was sent.')),
     clock: () => NOW,

@@ -1,5 +1,5 @@
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
-import type { AlertUrl } from '../domain/attempt-delivery.ts';
+import type { LinkAlert } from '../domain/attempt-delivery.ts';
 import type { SendRequest } from '../domain/destination.request.ts';
 import { testMessage } from '../domain/message.ts';
 import type { Channel } from './channel.ts';
@@ -21,7 +21,7 @@ export interface TestResult {
 export type SendTest = (tenantId: TenantId, read: () => Promise<Channel>) => Promise<TestResult>;
 
 export interface TestSenderDeps {
-  alertUrl: AlertUrl;
+  linkAlert: LinkAlert;
   send: SendRequest;
   clock: Clock;
 }
@@ -29,11 +29,11 @@ export interface TestSenderDeps {
 /** Maximum number of concurrent tests of a workspace. A test can occupy a connection for as long as a delivery. */
 export const MAX_TESTS_IN_PROGRESS = 4;
 
-export function createTestSender({ alertUrl, send, clock }: TestSenderDeps): SendTest {
+export function createTestSender({ linkAlert, send, clock }: TestSenderDeps): SendTest {
   const inProgress = new Map<TenantId, number>();
 
   const test: SendTest = async (tenantId, read) => {
-    const message = testMessage(tenantId, await alertUrl(tenantId), clock());
+    const message = testMessage(tenantId, await linkAlert(tenantId), clock());
     const { destination } = await read();
     const outcome = await send(requestTo(destination, message, clock()), new AbortController().signal);
     if (outcome.kind === 'blocked') throw new AppError('destination_blocked', outcome.reason);

@@ -3,21 +3,22 @@ import type { GrpcClient } from '@tollkeeper/grpc';
 import { roomFor, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
-import type { AlertUrl } from '../domain/attempt-delivery.ts';
+import type { LinkAlert } from '../domain/attempt-delivery.ts';
 
 const CACHED_WORKSPACES = 10_000;
 const TIMEOUT_MS = 500;
 
 /**
- * Links below `publicUrl` with the slug of the workspace, which never changes. While identity is unreachable, links
- * lack the slug. They still work for people with one workspace, and no notification waits for its link.
+ * Links below `publicUrl` with the slug of the workspace, which never changes. While identity is unreachable, links to
+ * the API lack the slug and still work for people with one workspace, and pages are the console's first one. So no
+ * notification waits for its links.
  */
-export function createAlertUrl(
+export function createAlertLinks(
   identity: GrpcClient<IdentityServiceDefinition>,
   publicUrl: string,
   logger: Logger,
   timeoutMs = TIMEOUT_MS,
-): AlertUrl {
+): LinkAlert {
   const slugs = new LRUCache<TenantId, string>({
     ...roomFor(CACHED_WORKSPACES),
     fetchMethod: async (tenantId) =>
@@ -26,10 +27,13 @@ export function createAlertUrl(
 
   return async (tenantId, alertId = '') => {
     const slug = await slugs.fetch(tenantId).catch((err: unknown) => {
-      logger.warn({ err }, 'identity did not return the workspace; the link in a notification omits it');
+      logger.warn({ err }, 'identity did not return the workspace; the links of a notification omit it');
       return undefined;
     });
-    const workspace = slug === undefined ? '' : `/w/${encodeURIComponent(slug)}`;
-    return `${publicUrl}${workspace}/api/v1/alerts/${encodeURIComponent(alertId)}`;
+    const id = encodeURIComponent(alertId);
+    if (slug === undefined) return { url: `${publicUrl}/api/v1/alerts/${id}`, page: `${publicUrl}/` };
+    const workspace = `${publicUrl}/w/${encodeURIComponent(slug)}`;
+    const page = `${workspace}/alerts${id === '' ? '' : `?alert=${id}`}`;
+    return { url: `${workspace}/api/v1/alerts/${id}`, page };
   };
 }

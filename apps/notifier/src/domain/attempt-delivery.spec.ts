@@ -12,9 +12,9 @@ it('a delivery is not sent to a channel that is deleted while the link of the al
   };
   const deps = {
     channels: { find: async () => channel },
-    async alertUrl() {
+    async linkAlert() {
       channel = null;
-      return 'https://tollkeeper.example.com';
+      return { url: 'https://tollkeeper.example.com/1', page: 'https://tollkeeper.example.com/2' };
     },
     send: () => Promise.reject(new Error('It was sent.')),
     clock: () => NOW,

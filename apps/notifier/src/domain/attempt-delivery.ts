@@ -2,15 +2,15 @@ import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { ChannelDirectory } from './channel.ts';
 import type { Delivery, DeliveryState } from './delivery.ts';
 import type { SendRequest } from './destination.request.ts';
-import { toMessage } from './message.ts';
+import { type AlertLinks, toMessage } from './message.ts';
 import { abandon, concludeAttempt, type Conclusion } from './conclude-attempt.ts';
 
-/** A link to the alert, or without an id to all alerts. Never rejects. */
-export type AlertUrl = (tenantId: TenantId, alertId?: string) => Promise<string>;
+/** Links to the alert, or without an id to all alerts. Never rejects. */
+export type LinkAlert = (tenantId: TenantId, alertId?: string) => Promise<AlertLinks>;
 
 export interface AttemptDeps {
   channels: ChannelDirectory;
-  alertUrl: AlertUrl;
+  linkAlert: LinkAlert;
   send: SendRequest;
   clock: Clock;
   /** A number in [0, 1). */
@@ -29,9 +29,9 @@ export async function attemptDelivery(
   delivery: Delivery,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
-  const { channels, alertUrl, send, clock, random } = deps;
+  const { channels, linkAlert, send, clock, random } = deps;
   const { tenantId, channelId, alert } = delivery.notification;
-  const message = toMessage(delivery.notification, await alertUrl(tenantId, alert.id));
+  const message = toMessage(delivery.notification, await linkAlert(tenantId, alert.id));
   // Last, so that nothing goes to a channel that was deleted meanwhile.
   const channel = await channels.find(tenantId, channelId);
   if (channel === null) return { kind: 'abandoned', state: abandon(delivery, 'The channel was deleted.') };

@@ -10,19 +10,26 @@ export interface Message {
   /** Time of the event that the message is about, in RFC 3339 UTC. */
   timestamp: string;
   alert: ShownAlert;
-  /** A link for people. */
-  url: string;
+  links: AlertLinks;
 }
 
-export function toMessage(notification: ReadNotification, url: string): Message {
+/** Where the alert is, or all alerts of the workspace. */
+export interface AlertLinks {
+  /** In the API, for programs. */
+  url: string;
+  /** In the console, for people. */
+  page: string;
+}
+
+export function toMessage(notification: ReadNotification, links: AlertLinks): Message {
   const { notificationId, type, occurredAt, alert } = notification;
-  return { id: notificationId, type, timestamp: occurredAt, alert, url };
+  return { id: notificationId, type, timestamp: occurredAt, alert, links };
 }
 
 const SAMPLE_WINDOW_MS = 60_000;
 
 /** A message that tests a channel. It has a made-up alert, with the fields that all alerts have. */
-export function testMessage(tenantId: TenantId, url: string, now: number): Message {
+export function testMessage(tenantId: TenantId, links: AlertLinks, now: number): Message {
   const at = new Date(now).toISOString();
   const start = new Date(now - SAMPLE_WINDOW_MS).toISOString();
   const id = `test_${randomBase62(20)}`;
@@ -51,5 +58,5 @@ export function testMessage(tenantId: TenantId, url: string, now: number): Messa
     acknowledged_by: null,
     resolved_at: null,
   };
-  return { id, type: 'channel.test', timestamp: at, alert, url };
+  return { id, type: 'channel.test', timestamp: at, alert, links };
 }

@@ -14,7 +14,7 @@ export function chatBody(message: Message): string {
     blocks: [
       { type: 'section', text: mrkdwn(`*${headline}*\n${sentence}`) },
       { type: 'section', fields: timesOf(message).map(([name, value]) => mrkdwn(`*${name}*\n${escapeText(value)}`)) },
-      { type: 'context', elements: [mrkdwn(`<${escapeText(message.url)}|Open in Tollkeeper>`)] },
+      { type: 'context', elements: [mrkdwn(`<${escapeText(message.links.page)}|Open in Tollkeeper>`)] },
     ],
   });
 }

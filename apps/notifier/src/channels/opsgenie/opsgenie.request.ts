@@ -54,5 +54,5 @@ function alertOf(message: Message): object {
 }
 
 function noteOf(what: string) {
-  return ({ url }: Message): object => ({ source: SOURCE, user: SOURCE, note: `${what}: ${url}` });
+  return ({ links }: Message): object => ({ source: SOURCE, user: SOURCE, note: `${what}: ${links.page}` });
 }

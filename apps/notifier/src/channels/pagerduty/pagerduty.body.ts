@@ -29,11 +29,12 @@ export function pagerdutyBody(routingKey: string, message: Message): string {
 }
 
 function incidentOf(message: Message): object {
-  const { alert, url } = message;
+  const { alert, links } = message;
+  const { page } = links;
   return {
     payload: {
       summary: shown(`${ruleNameOf(message)}: ${alertSentence(alert)}`, MAX_SUMMARY_LENGTH),
-      source: new URL(url).host,
+      source: new URL(page).host,
       severity: severityIn(SEVERITIES, message),
       timestamp: alert.triggered_at,
       component: scopeOf(message),
@@ -41,7 +42,7 @@ function incidentOf(message: Message): object {
       custom_details: detailsOf(message),
     },
     client: 'Tollkeeper',
-    client_url: url,
-    links: [{ href: url, text: 'Open in Tollkeeper' }],
+    client_url: page,
+    links: [{ href: page, text: 'Open in Tollkeeper' }],
   };
 }

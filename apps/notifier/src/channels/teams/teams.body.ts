@@ -16,7 +16,7 @@ export function teamsBody(message: Message): string {
       paragraph({ text: alertSentence(message.alert) }),
       { type: 'FactSet', facts: timesOf(message).map(([title, value]) => ({ title, value })) },
     ],
-    actions: [{ type: 'Action.OpenUrl', title: 'Open in Tollkeeper', url: message.url }],
+    actions: [{ type: 'Action.OpenUrl', title: 'Open in Tollkeeper', url: message.links.page }],
   };
   const contentType = 'application/vnd.microsoft.card.adaptive';
   return JSON.stringify({ type: 'message', attachments: [{ contentType, contentUrl: null, content: card }] });
