@@ -20,8 +20,8 @@ import {
  */
 export interface DeliveryStore {
   /**
-   * Queues the new notifications of a batch, in the transaction of `session`. Known ones are not queued again, but their
-   * states are reported again.
+   * Queues the new notifications of a batch, in the transaction of `session`. Of known ones, only the states are
+   * reported again.
    */
   add(session: ClientSession, batch: readonly StoredNotification[], at: number): Promise<number>;
   /** Channels with a due delivery that are not on hold, the longest due first. A delivery may already be leased. */
