@@ -3,7 +3,8 @@ import { SERVICES, TOPOLOGY } from '@tollkeeper/topology';
 import { MongoClient } from 'mongodb';
 import { explain, Failure } from './failure.ts';
 
-const PREFIX = 'tollkeeper_';
+/** Of the names of all databases of Tollkeeper. */
+export const PREFIX = 'tollkeeper_';
 
 /** The database of a service. */
 export const databaseOf = (service: string): string => PREFIX + service;

@@ -2,20 +2,23 @@ import { createHash } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { PREFIX } from './client.ts';
 import { Failure } from './failure.ts';
 
 const FORMAT = 1;
 const FILE = 'manifest.json';
 
 const collectionSchema = z.object({
-  database: z.string(),
+  /** A restore writes to no other databases of a server, such as `admin`. */
+  database: z.string().startsWith(PREFIX),
   name: z.string(),
   /** As `createCollection` and `createIndexes` take them, in MongoDB's extended JSON. */
   options: z.record(z.string(), z.unknown()),
   indexes: z.array(z.record(z.string(), z.unknown())),
   documents: z.int().min(0),
   bytes: z.int().min(0),
-  file: z.string(),
+  /** In the directory of the backup. */
+  file: z.string().regex(/^[^/\\]+$/),
   fileBytes: z.int().min(0),
   sha256: z.string(),
 });

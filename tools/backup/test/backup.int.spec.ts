@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { BSON, Long, Timestamp } from 'mongodb';
@@ -218,11 +218,33 @@ describe('a restore', () => {
     expect(await listDatabases(stage.client())).toEqual([]);
   });
 
+  const writeManifest = (backup: object) => {
+    const sha256 = createHash('sha256').update(JSON.stringify(backup)).digest('hex');
+    return writeFile(manifest(), JSON.stringify({ sha256, backup }));
+  };
+
+  it.each([
+    ['writes to no database of something else', { database: 'other' }],
+    ['reads no file outside of its directory', { file: '../elsewhere/tollkeeper_alerts.consumer_offsets.bson.gz' }],
+  ])('%s, whatever the manifest says', async (_what, change) => {
+    await succeed('backup', '--to', path());
+    await cp(path(), path('elsewhere'), { recursive: true });
+    await stage.dropAll();
+    const { backup } = JSON.parse(await readFile(manifest(), 'utf8')) as {
+      backup: { collections: { database: string }[] };
+    };
+    const collections = backup.collections.map((each) =>
+      each.database === 'tollkeeper_alerts' ? { ...each, ...change } : each,
+    );
+    await writeManifest({ ...backup, collections });
+    const { code, text } = await run(['restore', '--from', path()]);
+    expect({ code, text }).toEqual({ code: 1, text: expect.stringMatching(/manifest\.json .* is damaged/) });
+    expect(await stage.databases()).not.toContain('other');
+  });
+
   it('says that a newer version is needed for a newer format', async () => {
     await mkdir(path());
-    const backup = { format: 2 };
-    const sha256 = createHash('sha256').update(JSON.stringify(backup)).digest('hex');
-    await writeFile(manifest(), JSON.stringify({ sha256, backup }));
+    await writeManifest({ format: 2 });
     const { code, text } = await run(['restore', '--from', path()]);
     expect({ code, text }).toEqual({ code: 1, text: expect.stringContaining('Use a newer version') });
   });

@@ -23,6 +23,8 @@ interface BackupStage {
   /** Runs it and requires success. */
   succeed(...args: string[]): Promise<string>;
   dropAll(): Promise<void>;
+  /** Of the server, also those of others. */
+  databases(): Promise<string[]>;
 }
 
 /** A MongoDB in which each service has a database with one offset, before each test. */
@@ -74,5 +76,9 @@ export function useBackupStage(): BackupStage {
       return text;
     },
     dropAll,
+    async databases() {
+      const { databases } = await client.db().admin().listDatabases({ nameOnly: true });
+      return databases.map(({ name }) => name);
+    },
   };
 }
