@@ -4,7 +4,7 @@ import open from 'open';
 import { createLoginApi } from './connection.ts';
 import { EXIT, Failure } from './failure.ts';
 import type { LogIn } from './login.ts';
-import { note } from './output.ts';
+import { clean, note } from './output.ts';
 
 /** Added to the interval by each answer `slow_down` (RFC 8628 §3.5). */
 const SLOW_DOWN_MS = 5_000;
@@ -14,9 +14,9 @@ export function inBrowser(): LogIn {
   return async (url) => {
     const api = createLoginApi({ url });
     const started = await api.call('POST /api/v1/auth/device');
-    const page = started.verification_uri_complete;
+    const page = pageOf(started);
     note(`Open ${page}`);
-    note(`and confirm the login there, if the page shows the code ${started.user_code}.`);
+    note(`and confirm the login there, if the page shows the code ${clean(started.user_code)}.`);
     if (hasBrowser()) await open(page).catch(() => note('The browser could not be opened. Open the page yourself.'));
     try {
       return await collect(api, started);
@@ -24,6 +24,15 @@ export function inBrowser(): LogIn {
       clearLine();
     }
   };
+}
+
+/** The page to open. The system would also run a program if a server other than Tollkeeper answered with a file. */
+export function pageOf({ verification_uri_complete: address }: Api.StartedDeviceLogin): string {
+  const page = URL.parse(address);
+  if (page !== null && ['http:', 'https:'].includes(page.protocol)) return page.href;
+  throw new Failure(
+    'The answer names no page to confirm the login. Check --url: it must be the address of Tollkeeper itself.',
+  );
 }
 
 /** Over SSH, a browser would open on the wrong computer. */
