@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -5,6 +6,8 @@ import { eventually } from '@tollkeeper/testing';
 import type { CommandLineStage } from '../../command-line/command-line.stage.ts';
 import { waitingLogIn } from '../../command-line/device.log-in.ts';
 import type { Runner } from '../../command-line/runner.ts';
+import { spendSettled } from '../../events.ts';
+import { reportEvents } from '../../workspace.ts';
 
 /** Log-ins without a password. `console/device.suite.ts` has the page that confirms one. */
 export function describeCommandLineLogIns(stage: CommandLineStage, runner: Runner): void {
@@ -74,6 +77,22 @@ export function describeCommandLineLogIns(stage: CommandLineStage, runner: Runne
       });
       expect(await cli.outputOf(['whoami'], { env })).toMatch(/^deploy at /);
       await cli.outputOf(['agents'], { env });
+    });
+
+    it('sees calls as they happen and finds no problem, though its role may not see alerts', async () => {
+      const env = { ...configuration('member'), CI: 'true', TOLLKEEPER_ID_TOKEN: runner.token() };
+      expect((await cli.run(login(), { env })).code).toBe(0);
+      const findings = JSON.parse(await cli.outputOf(['doctor', '-o', 'json'], { env })) as Record<string, string>[];
+      expect(findings.filter(({ state }) => state !== 'ok')).toMatchObject([{ check: 'alerting', state: 'warning' }]);
+      const tail = cli.start(['events', 'tail', '--count', '1'], env);
+      const ended = once(tail, 'exit');
+      let printed = '';
+      for (const stream of [tail.stdout, tail.stderr]) stream?.on('data', (chunk: Buffer) => (printed += chunk));
+      await eventually(() => expect(printed).toContain('Alerts are left out'));
+      await reportEvents(deployment(), deployment().apiKey, [
+        spendSettled({ agentId: 'seen-by-job', amountMicros: 7 }),
+      ]);
+      expect([await ended, printed]).toEqual([[0, null], expect.stringContaining('seen-by-job: $0.000007')]);
     });
 
     it('of GitHub Actions asks for the address as the audience if none is given', async () => {

@@ -62,12 +62,15 @@ async function examine(globals: Globals): Promise<Finding[]> {
   return findings;
 }
 
-/** The result; if it fails, a finding that says why and what to do. */
+/** The result; if it fails, a finding that says why and what to do. A role that is too low is no problem. */
 async function examined<T>(findings: Finding[], check: string, read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
-    findings.push({ check, state: 'problem', message: reportOf(error).message });
+    const { code, message } = reportOf(error);
+    const finding = { state: 'problem', message } as const;
+    const hidden = { state: 'warning', message: `Not checked. ${message}` } as const;
+    findings.push({ check, ...(code === 'forbidden' ? hidden : finding) });
     return undefined;
   }
 }

@@ -41,21 +41,23 @@ async function tail(globals: Globals, { count: most }: { count?: number }): Prom
   let shown = 0;
   if (globals.output !== 'json') note(`Events of ${slug} from now on (${globals.zone}). Ctrl-C ends.`);
   let answeredAt = Date.now();
-  for (const { id } of await readEvents(api, answeredAt)) seen.add(id);
+  const earlier = await readEvents(api, answeredAt);
+  if (!earlier.withAlerts) note('Alerts are left out: only owners and admins may see them.');
+  for (const { id } of earlier.events) seen.add(id);
   let failures = 0;
   for (;;) {
     await wait(Math.min(POLL_MS * 2 ** failures, MAX_PAUSE_MS));
     const askedAt = Date.now();
-    const events = await readEvents(api, answeredAt).catch(unlessItMayPass);
-    if (events instanceof TollkeeperError) {
-      if (failures === 0) note(`${events.message} Events continue when Tollkeeper answers again. Ctrl-C ends.`);
+    const answer = await readEvents(api, answeredAt).catch(unlessItMayPass);
+    if (answer instanceof TollkeeperError) {
+      if (failures === 0) note(`${clean(answer.message)} Events continue when Tollkeeper answers again. Ctrl-C ends.`);
       failures += 1;
       continue;
     }
     if (failures > 0) note('Tollkeeper answers again.');
     failures = 0;
     answeredAt = askedAt;
-    for (const event of events) {
+    for (const event of answer.events) {
       if (seen.has(event.id)) continue;
       seen.add(event.id);
       if (globals.output === 'json') print(JSON.stringify(event));
@@ -75,14 +77,17 @@ function unlessItMayPass(error: unknown): TollkeeperError {
   throw error;
 }
 
-/** What happened since the last answer and in the minute before, oldest first. */
-async function readEvents(api: ManagementApi, answeredAt: number): Promise<TailedEvent[]> {
+/** What happened since the last answer and in the minute before, oldest first; without alerts for members. */
+async function readEvents(
+  api: ManagementApi,
+  answeredAt: number,
+): Promise<{ events: TailedEvent[]; withAlerts: boolean }> {
   const from = new Date(answeredAt - OVERLAP_MS).toISOString();
   const query = { from, limit: 100 };
   const [budget, guard, alerts, settled] = await Promise.all([
     api.call('GET /api/v1/dashboard/budget-blocked', { query }),
     api.call('GET /api/v1/dashboard/guard-blocked', { query }),
-    api.call('GET /api/v1/alerts', { query }),
+    api.call('GET /api/v1/alerts', { query }).catch(unlessForbidden),
     readSettlements(api, from),
   ]);
   const blockedBy = <T extends { event_id: string; occurred_at: string; agent_id: string }>(
@@ -93,12 +98,18 @@ async function readEvents(api: ManagementApi, answeredAt: number): Promise<Taile
       const { event_id: id, occurred_at: at, agent_id } = call;
       return { id, type: 'blocked', at, agent_id, text: `${agent_id}: ${why(call)}` };
     });
-  const fired = alerts.items.map(({ id, triggered_at: at, rule_name, severity }): TailedEvent => {
+  const fired = (alerts?.items ?? []).map(({ id, triggered_at: at, rule_name, severity }): TailedEvent => {
     return { id, type: 'alert', at, agent_id: null, text: `${rule_name} (${severity})` };
   });
-  return [
+  const events = [
     ...[...settled, ...blockedBy(budget.items, reasonOf.budget), ...blockedBy(guard.items, reasonOf.guard), ...fired],
   ].toSorted((a, b) => a.at.localeCompare(b.at));
+  return { events, withAlerts: alerts !== null };
+}
+
+function unlessForbidden(error: unknown): null {
+  if (error instanceof TollkeeperError && error.code === 'forbidden') return null;
+  throw error;
 }
 
 async function readSettlements(api: ManagementApi, from: string): Promise<TailedEvent[]> {
