@@ -178,6 +178,15 @@ describe('the login of a program', () => {
     ]);
   });
 
+  it('opens none if the person ends all other sessions before the program collects it', async () => {
+    const person = await newPerson();
+    const { device_code, user_code } = await start();
+    await decide('confirm', person, user_code);
+    const { caller: as, cookie } = person;
+    expect((await call('delete', '/api/v1/auth/sessions', { as, cookie })).status).toBe(204);
+    expect(codeOf(await poll(device_code))).toBe('400 expired_token');
+  });
+
   it('cannot be confirmed by a service account, whose session would outlast its rule', async () => {
     const { body } = await call('post', '/api/v1/auth/oidc/ci:exchange', { body: { id_token: await issuer.token() } });
     const { session, user } = body as Entered;

@@ -40,7 +40,7 @@ export interface SessionStore {
   /** Extends the session, unless it is revoked. */
   extend(sha256: string, use: SessionUse): Promise<void>;
   revoke(sha256: string, cause: Cause): Promise<void>;
-  /** Revokes all sessions of a user except the given one. */
+  /** Revokes all sessions of a user except the given one, and the logins of programs that the user has confirmed. */
   revokeOthers(userId: string, sha256: string | null, cause: Cause): Promise<void>;
 }
 

@@ -32,6 +32,8 @@ const schema = new Schema<StoredDeviceLogin>(
 );
 schema.index({ userSha256: 1 }, { unique: true });
 schema.index({ network: 1, expiresAt: 1 });
+// Of those that are confirmed.
+schema.index({ 'confirmation.userId': 1 }, { sparse: true });
 schema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
 /** The model of log-ins of programs, part of `createModels`. */

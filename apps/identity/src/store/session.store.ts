@@ -5,7 +5,7 @@ import type { AccountTrail } from './account.trail.ts';
 import type { IdentityModels, StoredSession } from './models.ts';
 
 export function createSessionStore(models: IdentityModels, accounts: AccountTrail): SessionStore {
-  const { connection, users, sessions } = models;
+  const { connection, users, sessions, deviceLogins } = models;
 
   return {
     open: ({ sha256, ...fields }, passwordHash, cause) =>
@@ -51,6 +51,8 @@ export function createSessionStore(models: IdentityModels, accounts: AccountTrai
       await changeInTurn(connection, userId, async (session) => {
         const others = { userId, ...(sha256 !== null && { _id: trusted({ $ne: sha256 }) }) };
         const { deletedCount } = await sessions.deleteMany(others, { session });
+        // A program that has not collected its session yet would have another one later.
+        await deviceLogins.deleteMany({ 'confirmation.userId': userId }, { session });
         const changes = [{ field: 'sessions_ended', from: null, to: deletedCount }];
         if (deletedCount > 0) await accounts.record(session, userId, cause, changes);
       });
