@@ -43,6 +43,7 @@ export function createPeersStandIn(logger: Logger) {
   const budgets = {
     getBudgets: async () => ({}),
     listPrices: async () => ({}),
+    requestRaise: async () => ({}),
     listBudgets: async ({ tenantId }: { tenantId: string }) => ({ dailyBudgetUsdMicros: limits.get(tenantId) }),
     listActiveBudgets: async () => ({ budgets: [] }),
   } satisfies UnaryHandlers<BudgetsServiceDefinition>;

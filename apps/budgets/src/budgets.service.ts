@@ -1,5 +1,5 @@
 import { createAuditTrail } from '@tollkeeper/audit-trail';
-import { identityService } from '@tollkeeper/contracts';
+import { checkRaiseLink, identityService } from '@tollkeeper/contracts';
 import { observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
@@ -14,12 +14,14 @@ import { createAgentSource, createPlanSource, createWorkspaceSource } from './do
 import { createDailyBudgetUseCases } from './domain/daily-budget.use-cases.ts';
 import { createPauseUseCases } from './domain/pause.use-cases.ts';
 import { createPlanUseCases } from './domain/plan.use-cases.ts';
+import { createRaiseUseCases } from './domain/raise.use-cases.ts';
 import { createBudgetsHandlers } from './grpc/budgets.handlers.ts';
 import { createBudgetRoutes } from './http/budget.routes.ts';
 import { createDailyBudgetRoutes } from './http/daily-budget.routes.ts';
 import { createHistoryRoutes } from './http/history.routes.ts';
 import { createPauseRoutes } from './http/pause.routes.ts';
 import { createPlanRoutes } from './http/plan.routes.ts';
+import { createRaiseRoutes } from './http/raise.routes.ts';
 import { createPriceList } from './prices/price.list.ts';
 import { createPriceRoutes } from './prices/price.routes.ts';
 import { createPriceStore } from './prices/price.store.ts';
@@ -29,6 +31,7 @@ import { createDailyBudgetStore } from './store/daily-budget.store.ts';
 import { createHistoryStore } from './store/history.store.ts';
 import { createPauseStore } from './store/pause.store.ts';
 import { createPlanStore } from './store/plan.store.ts';
+import { createRaiseStore } from './store/raise.store.ts';
 
 export type BudgetsDeps = DataServiceDeps<BudgetsConfig>;
 
@@ -48,6 +51,7 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
     plans: createPlanStore(connection, history, trail),
     prices: createPriceStore(connection, trail, clock),
     pauses: createPauseStore(connection, trail),
+    raises: createRaiseStore(connection, trail),
   };
   const agents = createAgentDirectory(identity);
   const budgets = createBudgetUseCases({
@@ -59,6 +63,13 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
   const dailyBudgets = createDailyBudgetUseCases({ store: stores.daily, agents, clock });
   const plans = createPlanUseCases({ store: stores.plans, clock });
   const pauses = createPauseUseCases({ store: stores.pauses, clock });
+  const raises = createRaiseUseCases({
+    store: stores.raises,
+    budgets,
+    checkLink: (tenantId, raiseId, token, now) =>
+      checkRaiseLink(config.CALLER_TOKEN_SECRET, { tenantId, raiseId }, token, now),
+    clock,
+  });
   const http = createHttpServer({
     ...base,
     routes: [
@@ -67,6 +78,7 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
       ...createHistoryRoutes(history),
       ...createBudgetRoutes(budgets),
       ...createPauseRoutes(pauses),
+      ...createRaiseRoutes(raises, clock),
       ...createPriceRoutes({
         store: stores.prices,
         overrides: createPriceList(stores.prices),
@@ -74,7 +86,7 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
       }),
     ],
   });
-  const grpc = createGrpcServer({ ...base, services: [createBudgetsHandlers({ ...stores, pauses })] });
+  const grpc = createGrpcServer({ ...base, services: [createBudgetsHandlers({ ...stores, pauses, raises, clock })] });
   // Identity is not required to be ready: without it, only the calls about agents fail.
   return assembleService({ ...base, parts: [mongo, identity, trail.outbox], grpc, http });
 }

@@ -184,3 +184,38 @@ it('records who paused and resumed what, until when and why, in order', async ()
     ['pause.end', target, expect.arrayContaining([of(later, null, 'until')])],
   ]);
 });
+
+it('records who asked for a raise, who decided, and both amounts, in order', async () => {
+  const tenantId = newTenant();
+  await budgets.setDaily(tenantId, '/workspace', 25);
+  const until = new Date(budgets.clock.now + 3_600_000).toISOString();
+  const asked = { budget_id: 'bud_workspace', extra_micros: 10, until, reason: 'Launch' };
+  const ask = async () =>
+    (await budgets.callRaises('post', tenantId, '', { role: 'member', userId: 'user_mia', body: asked })).body.id;
+  const [first, second] = [await ask(), await ask()];
+  const olga = { userId: 'user_olga' };
+  await budgets.callRaises('post', tenantId, `/${first}:approve`, { ...olga, body: { extra_micros: 7 } });
+  await budgets.callRaises('post', tenantId, `/${second}:decline`, { ...olga, body: { reason: 'No' } });
+  await budgets.callRaises('post', tenantId, `/${first}:end`, olga);
+  await budgets.callRaises('post', tenantId, '', { body: asked });
+
+  const records = (await budgets.audit.records(tenantId, 7)).slice(1);
+  const seen = records.map(({ action, actor, target, changes }) => {
+    const to = new Map(changes.map((change) => [change.field, change.to]));
+    return [
+      action,
+      actor.id,
+      target.name,
+      ...['state', 'asked_by', 'asked_micros', 'extra_micros'].map((field) => to.get(field)),
+    ];
+  });
+  const mia = 'user user_mia';
+  expect(seen).toEqual([
+    ['raise.request', 'user_mia', 'Workspace', 'requested', mia, 10, undefined],
+    ['raise.request', 'user_mia', 'Workspace', 'requested', mia, 10, undefined],
+    ['raise.grant', 'user_olga', 'Workspace', 'active', mia, 10, 7],
+    ['raise.decline', 'user_olga', 'Workspace', 'declined', mia, 10, undefined],
+    ['raise.end', 'user_olga', 'Workspace', 'ended', mia, 10, 7],
+    ['raise.grant', 'user_1', 'Workspace', 'active', 'user user_1', 10, 10],
+  ]);
+});

@@ -89,6 +89,10 @@ export function useBudgets(mongo: TestMongo, database = mongo.newDatabase()) {
   const callPauses = (method: Method, tenantId: TenantId, below: string, options: CallOptions = {}) =>
     callPath(method, tenantId, `/api/v1/pauses${below}`, options);
 
+  /** Makes a call to `below`, a path under `/api/v1/raises`. */
+  const callRaises = (method: Method, tenantId: TenantId, below: string, options: CallOptions = {}) =>
+    callPath(method, tenantId, `/api/v1/raises${below}`, options);
+
   async function callPath(method: Method, tenantId: TenantId, path: string, options: CallOptions): Promise<Response> {
     const { role = 'owner', userId = 'user_1', body } = options;
     const { token = await signCallerToken(CALLER_TOKEN_SECRET, 'budgets', { userId, tenantId, role }) } = options;
@@ -115,6 +119,7 @@ export function useBudgets(mongo: TestMongo, database = mongo.newDatabase()) {
     callBudgets,
     callPrices,
     callPauses,
+    callRaises,
     list,
     put,
     setDaily: (tenantId: TenantId, below: string, micros: unknown) =>
@@ -124,6 +129,10 @@ export function useBudgets(mongo: TestMongo, database = mongo.newDatabase()) {
     listBudgets: (tenantId: string) => client.listBudgets({ tenantId }),
     listActiveBudgets: async (tenantId: string) => (await client.listActiveBudgets({ tenantId })).budgets,
     listPauses: async (tenantId: string) => (await client.listActiveBudgets({ tenantId })).pauses,
+    listRaises: async (tenantId: string) => (await client.listActiveBudgets({ tenantId })).raises,
+    /** Asks with a workspace key, as the enforcer does. */
+    requestRaise: (tenantId: string, asked: Omit<Parameters<typeof client.requestRaise>[0], 'tenantId'>) =>
+      client.requestRaise({ tenantId, ...asked }),
     listPrices: (tenantId: string, after = 0) => client.listPrices({ tenantId, after }),
     collection: (name: string) => mongo.connection.useDb(database).collection(name),
     ready: () => service.ready?.(),

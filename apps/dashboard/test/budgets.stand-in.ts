@@ -47,6 +47,7 @@ export function createBudgetsStandIn(logger: Logger) {
       };
     },
     listActiveBudgets: async ({ tenantId }) => ({ budgets: active.get(tenantId) ?? [] }),
+    requestRaise: async () => ({}),
     listPrices: async ({ tenantId }) => ({ prices: prices.get(tenantId) ?? [] }),
   };
 

@@ -52,6 +52,7 @@ import { createLeaseHandlers } from './grpc/lease.handlers.ts';
 import { createLimitsHandlers } from './grpc/limits.handlers.ts';
 import { createLeaseRoutes } from './http/lease.routes.ts';
 import { createLimitRoutes } from './http/limit.routes.ts';
+import { createRaiseRoutes, type RaiseRouteDeps } from './http/raise.routes.ts';
 import { createReservationRoutes } from './http/reservation.routes.ts';
 import { createKeyAccess, type KeyAccess } from './key.access.ts';
 import { createLedgers, type Ledgers } from './ledger/ledgers.ts';
@@ -141,7 +142,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   const show = createReportKeeper({ keys, clock, now, logger });
   const ofLogs = createAccessLogTelemetry({ metrics, logger, now });
   const adapters = createAdapters({ ...common, ...ofLogs, reservations, unreserved, prices, access, show });
-  const { http, grpc } = createServers(base, { reservations, leases, limits, access, adapters });
+  const { http, grpc } = createServers(base, { reservations, leases, limits, access, adapters, budgets });
   // Not required to be ready: reservations are decided without the log, and without the peers on cached data.
   const reporters = [toComponent(denials, logger), { name: 'threshold-reporter', ...thresholds }];
   const filling = { name: 'budget-filler', start: async () => undefined, stop: filler.stop };
@@ -158,11 +159,12 @@ interface Served {
   limits: Limits;
   adapters: ReturnType<typeof createAdapters>;
   access: KeyAccess;
+  budgets: RaiseRouteDeps['budgets'];
 }
 
 function createServers(
   base: ReturnType<typeof createServiceBase<EnforcerConfig>>,
-  { reservations, leases, limits, adapters, access }: Served,
+  { reservations, leases, limits, adapters, access, budgets }: Served,
 ) {
   const authenticator = access.grpc;
   const http = createHttpServer({
@@ -171,6 +173,7 @@ function createServers(
       ...createReservationRoutes({ reservations, access: access.http }),
       ...createLeaseRoutes({ leases, limits, access: access.http, chargeSettlements: access.chargeSettlements }),
       ...createLimitRoutes({ limits, reservations }),
+      ...createRaiseRoutes({ budgets, access: access.http }),
       ...adapters.routes,
     ],
   });

@@ -5,6 +5,7 @@ import {
   type BudgetsServiceDefinition,
   type PauseMessage,
   type PriceMessage,
+  type RaiseMessage,
 } from '@tollkeeper/contracts';
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
@@ -24,6 +25,7 @@ interface StandInBudgets {
   budgets: StandInBudget[];
   prices: PriceMessage[];
   pauses: PauseMessage[];
+  raises: RaiseMessage[];
 }
 
 /** An active budget. */
@@ -42,6 +44,7 @@ interface AskedBudgets {
 export function createBudgetsStandIn(logger: Logger) {
   const workspaces = new Map<string, StandInBudgets>();
   const asked: AskedBudgets[] = [];
+  const raisesAsked: { tenantId: string; keyId: string; requestId: string }[] = [];
   const state = { down: false, hold: undefined as Promise<void> | undefined };
   let inFlight = 0;
   let mostInFlight = 0;
@@ -51,7 +54,7 @@ export function createBudgetsStandIn(logger: Logger) {
     if (present !== undefined) return present;
     const made: StandInBudgets = {
       ...{ daily: null, agents: new Map(), plans: new Map() },
-      ...{ budgets: [], prices: [], pauses: [] },
+      ...{ budgets: [], prices: [], pauses: [], raises: [] },
     };
     workspaces.set(tenantId, made);
     return made;
@@ -99,8 +102,13 @@ export function createBudgetsStandIn(logger: Logger) {
     async listActiveBudgets({ tenantId }) {
       if (state.down) throw new AppError('internal', 'The budgets service failed.');
       await state.hold;
-      const { budgets, pauses } = of(tenantId);
-      return { budgets: budgets.map(({ id, ...budget }) => ({ ...COMMON, name: id, ...budget, id })), pauses };
+      const { budgets, pauses, raises } = of(tenantId);
+      return { budgets: budgets.map(({ id, ...budget }) => ({ ...COMMON, name: id, ...budget, id })), pauses, raises };
+    },
+    async requestRaise({ tenantId, keyId, requestId, extraMicros, until }) {
+      if (state.down) throw new AppError('internal', 'The budgets service failed.');
+      raisesAsked.push({ tenantId, keyId, requestId });
+      return { raiseId: 'rai_1', state: 'requested', extraMicros, until };
     },
     async listPrices({ tenantId }) {
       if (state.down) throw new AppError('internal', 'The budgets service failed.');
@@ -113,6 +121,8 @@ export function createBudgetsStandIn(logger: Logger) {
     state,
     /** The received GetBudgets requests, oldest first. */
     asked,
+    /** The requests for raises that were received, oldest first. */
+    raisesAsked,
     /** The maximum number of concurrent GetBudgets requests. */
     mostInFlight: () => mostInFlight,
     /** Null removes the budget. */
@@ -131,6 +141,9 @@ export function createBudgetsStandIn(logger: Logger) {
     },
     setPauses(tenantId: TenantId, ...pauses: PauseMessage[]) {
       of(tenantId).pauses = pauses;
+    },
+    setRaises(tenantId: TenantId, ...raises: RaiseMessage[]) {
+      of(tenantId).raises = raises;
     },
     setPrices(tenantId: TenantId, ...prices: PriceMessage[]) {
       of(tenantId).prices = prices;

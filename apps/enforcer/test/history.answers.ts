@@ -43,9 +43,11 @@ export function viewOfAll(limits: readonly Limit[], budgets: ActiveBudgets): Ask
   return { ...answering(viewLimits(limits), shown), budgets };
 }
 
-/** The answer without its message for people. */
+/** The answer without its message for people, and without the raises that its limits came with. */
 export function plain(answer: unknown): unknown {
-  return JSON.parse(JSON.stringify(answer), (key, value: unknown) => (key === 'message' ? undefined : value));
+  return JSON.parse(JSON.stringify(answer), (key, value: unknown) =>
+    key === 'message' || key === 'raises' ? undefined : value,
+  );
 }
 
 export function codeOf(error: unknown): unknown {

@@ -5,6 +5,7 @@ import { grantLease } from '../src/domain/lease.grant.ts';
 import { readLease, renewLease, returnLease } from '../src/domain/lease.hold.ts';
 import { settleLease } from '../src/domain/lease.settle.ts';
 import type { LeaseRequest } from '../src/domain/lease.ts';
+import { withRaises } from '../src/domain/raise.ts';
 import { picking } from './history.answers.ts';
 import { ACCOUNTS, AGENTS, callOf, LABELS, PLANS, TENANT } from './history.limits.ts';
 import type { HistoryDeps, Step } from './history.step.ts';
@@ -67,7 +68,7 @@ export class HistoryLeases {
     const call = callOf({ ...content, labels: { ...content.labels, ...given.ofAgent, ...given.pinned } });
     const budgets = limits.budgetsOf(call);
     const { now } = reference;
-    const allOf = (known: ActiveBudgets) => [...daily, ...known.limitsFor(call, now)];
+    const allOf = (known: ActiveBudgets) => [...withRaises(daily, known.raises), ...known.limitsFor(call, now)];
     return {
       what: `lease ${JSON.stringify({ ...request, limits: allOf(limits.active) })}`,
       ask: (known) => grantLease({ ...request, runId: null, keyId: null, limits: allOf(known) }, known),

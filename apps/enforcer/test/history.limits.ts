@@ -1,8 +1,9 @@
-import { BUDGET_SCOPES, type BudgetedCall, type BudgetScope, type Labels } from '@tollkeeper/contracts';
+import { BUDGET_SCOPES, type BudgetedCall, type BudgetScope, dailyBudgetId, type Labels } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { type ActiveBudget, type ActiveBudgets, createActiveBudgets } from '../src/domain/active.budgets.ts';
 import type { BudgetLimit, DailyLimit } from '../src/domain/limit.ts';
 import type { BudgetSource } from '../src/domain/peers.ts';
+import { createRaises, type Raise } from '../src/domain/raise.ts';
 import type { ReservationRequest } from '../src/domain/reservation.ts';
 import { picking } from './history.answers.ts';
 import { budgetsFor, budgetsOf, type OfBudgets } from './history.budgets.ts';
@@ -25,6 +26,12 @@ type Call = Pick<ReservationRequest, 'agentId' | 'planKey' | 'model' | 'labels'>
 export function callOf({ agentId: agent, planKey: plan, model, labels }: Call): BudgetedCall {
   return { agent, plan, model, provider: null, key: null, labels };
 }
+
+/** Budgets with a limit for each value, and such values. */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  ...{ agents: AGENTS, teams: ['growth', 'sales'], models: ['large-1'] },
+  'day-long': AGENTS,
+};
 
 /** Each call that differs in what budgets select by. */
 const CALLS = AGENTS.flatMap((agentId) =>
@@ -53,8 +60,14 @@ export class HistoryLimits {
     for (const name of ACCOUNTS) this.changeDaily(name);
     this.everMade = budgetsFor(reference.now);
     this.made = this.everMade.filter(() => next(3) > 0);
-    this.active = createActiveBudgets(this.made, this.tick());
+    this.active = this.answered();
     this.before = this.active;
+  }
+
+  /** What budgets answers now: the raises that have not ended, and all budgets. */
+  private answered(): ActiveBudgets {
+    const raises = this.reference.raises.filter(({ until }) => until > this.reference.now);
+    return createActiveBudgets(this.made, this.tick(), { raises: createRaises(raises) });
   }
 
   /** A monotonic clock that gives the budgets one order, however little time passes between two of them. */
@@ -67,7 +80,7 @@ export class HistoryLimits {
   source(isStale = false): BudgetSource {
     return {
       of: () => (isStale ? this.before : this.active),
-      since: async () => createActiveBudgets(this.made, this.tick()),
+      since: async () => this.answered(),
     };
   }
 
@@ -75,7 +88,13 @@ export class HistoryLimits {
     const micros = this.pick([null, 0, 40, 100, 200, 300]);
     this.daily.delete(scopeId);
     if (micros !== null) this.daily.set(scopeId, micros);
-    this.highest.set(scopeId, Math.max(this.highest.get(scopeId) ?? 0, micros ?? Infinity));
+    this.noteHighest(ACCOUNTS.find((account) => account.scopeId === scopeId)!);
+  }
+
+  private noteHighest({ scope, scopeId }: AccountName): void {
+    const extra = this.reference.raised(dailyBudgetId(scope, scopeId), '')?.micros ?? 0;
+    const limit = (this.daily.get(scopeId) ?? Infinity) + extra;
+    this.highest.set(scopeId, Math.max(this.highest.get(scopeId) ?? 0, limit));
   }
 
   /** Returns what is made now. */
@@ -102,8 +121,23 @@ export class HistoryLimits {
         this.made = [...others, { ...last, limitMicros, grantableMicros: limitMicros * this.pick([1, 2]) }];
     }
     this.before = this.active;
-    this.active = createActiveBudgets(this.made, this.tick());
+    this.active = this.answered();
     return this.made;
+  }
+
+  /** Raises a limit for a time that is often shorter than the next steps take, and ends another raise. */
+  raise(): readonly Raise[] {
+    const { raises, now } = this.reference;
+    if (this.next(3) === 0) raises.splice(this.next(raises.length + 1), 1);
+    const daily = ACCOUNTS.map(({ scope, scopeId }) => dailyBudgetId(scope, scopeId));
+    const budgetId = this.pick([...daily, ...this.everMade.map(({ id }) => id)]);
+    const value = this.pick(VALUES[budgetId] ?? ['']);
+    const until = now + this.pick([1, 10, 600, 7_200, 90_000]) * 1_000;
+    raises.push({ budgetId, value, extraMicros: this.pick([1, 30, 100]), until });
+    for (const account of ACCOUNTS) this.noteHighest(account);
+    this.before = this.active;
+    this.active = this.answered();
+    return raises;
   }
 
   dailyOf(account: AccountName): number | undefined {

@@ -7,6 +7,7 @@ import type { Ask } from '../src/domain/decision.ts';
 import { extend, read, release } from '../src/domain/hold.ts';
 import { reservationIdOf } from '../src/domain/journal.ts';
 import type { Ledger } from '../src/domain/ledger.ts';
+import { withRaises } from '../src/domain/raise.ts';
 import type { ReservationRequest } from '../src/domain/reservation.ts';
 import { reserve } from '../src/domain/reserve.ts';
 import { post, settle } from '../src/domain/settle.ts';
@@ -85,7 +86,7 @@ export class HistorySteps {
     const call = callOf({ ...content, labels: { ...content.labels, ...given.ofAgent, ...given.pinned } });
     const budgets = this.limits.budgetsOf(call);
     const { now } = this.reference;
-    const allOf = (known: ActiveBudgets) => [...daily, ...known.limitsFor(call, now)];
+    const allOf = (known: ActiveBudgets) => [...withRaises(daily, known.raises), ...known.limitsFor(call, now)];
     const id = reservationIdOf(TENANT, requestId);
     return {
       what: `reserve ${JSON.stringify({ ...request, ...given, limits: allOf(this.limits.active), dryRun })}`,
@@ -181,10 +182,10 @@ export class HistorySteps {
 
   private view(): Step {
     const [daily, budgets] = [this.limits.dailyLimits(ACCOUNTS), this.limits.allBudgets()];
-    const all = [...daily, ...this.limits.allBudgetLimits()];
+    const others = this.limits.allBudgetLimits();
     return {
       what: 'view',
-      ask: (known) => viewOfAll(all, known),
+      ask: (known) => viewOfAll([...withRaises(daily, known.raises), ...others], known),
       expected: () => this.reference.view(daily, budgets),
     };
   }

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { BudgetedCall } from '@tollkeeper/contracts';
+import { type BudgetedCall, dailyBudgetId } from '@tollkeeper/contracts';
 import type { ActiveBudget } from '../src/domain/active.budgets.ts';
 import type { DailyLimit, LimitRow } from '../src/domain/limit.ts';
+import type { Raise } from '../src/domain/raise.ts';
 import type { Reservation } from '../src/domain/reservation.ts';
 import { countDay, type Counted, NOTHING, rowOf } from './reference.counts.ts';
 import type { Fact, FactOf, History, LabelledLease, LabelledRequest, Span } from './reference.facts.ts';
@@ -35,6 +36,8 @@ export class Reference implements History {
   readonly periods = new ReferencePeriods();
   readonly meters = new ReferenceMeters(this);
   readonly leases = new ReferenceLeases(this);
+  /** Each raise that was ever granted. */
+  readonly raises: Raise[] = [];
   now = 0;
   timezone = 'UTC';
 
@@ -86,7 +89,9 @@ export class Reference implements History {
     const daily = limits.map((limit) => {
       const period = { start: day.start, end: day.end };
       const counted = countDay(this, day.start, limit);
-      return { row: rowOf(limit, limit.limitMicros, period, day.end, counted), counted };
+      const raised = this.raised(dailyBudgetId(limit.scope, limit.scopeId), '');
+      const bound = limit.limitMicros + (raised?.micros ?? 0);
+      return { row: { ...rowOf(limit, bound, period, day.end, counted), ...(raised && { raised }) }, counted };
     });
     const others = budgets.flatMap(([budget, value]) => {
       const current = this.periods.at(budget, this.now, day.timezone);
@@ -95,16 +100,28 @@ export class Reference implements History {
       const counted = { ...NOTHING, ...counts };
       const { start, end } = current;
       const length = budget.period.kind === 'rolling' ? budget.period.seconds * 1000 : end - start;
-      const bound = budget.denies ? budget.grantableMicros : budget.limitMicros;
+      const raised = this.raised(budget.id, value);
+      const bound = (budget.denies ? budget.grantableMicros : budget.limitMicros) + (raised?.micros ?? 0);
       return {
         row: {
           ...rowOf(limitOf(budget, value), bound, { start: end - length, end }, oldest + length, counted),
           state: this.meters.stateOf(budget),
+          ...(raised && { raised }),
         },
         counted,
       };
     });
     return [...daily, ...others];
+  }
+
+  /** What raises add to a limit now, and when the first of them ends. */
+  raised(budgetId: string, value: string): { micros: number; until: number } | undefined {
+    const found = this.raises.filter(
+      (raise) => raise.budgetId === budgetId && raise.value === value && raise.until > this.now,
+    );
+    if (found.length === 0) return undefined;
+    const micros = found.map(({ extraMicros }) => extraMicros).reduce((sum, each) => sum + each);
+    return { micros, until: Math.min(...found.map(({ until }) => until)) };
   }
 
   /** The ledger begins the meters of these budgets, and forgets all others. */
@@ -167,10 +184,10 @@ export class Reference implements History {
     const rows = this.rows(limits, budgets);
     const [least] = rows
       .filter(
-        ({ budget, limitMicros, spentMicros, heldMicros }) =>
+        ({ budget, limitMicros, spentMicros, heldMicros, raised: { micros: extra } = { micros: 0 } }) =>
           budget?.denies !== false &&
-          (limitMicros === 0 ||
-            spentMicros + heldMicros + request.amountMicros > (budget?.grantableMicros ?? limitMicros)),
+          (limitMicros + extra === 0 ||
+            spentMicros + heldMicros + request.amountMicros > (budget?.grantableMicros ?? limitMicros) + extra),
       )
       .sort((a, b) => a.remainingMicros - b.remainingMicros);
     if (least !== undefined) {

@@ -36,6 +36,9 @@ const TENANT_PATHS: [Method, string][] = [
   ['get', '/api/v1/pauses'],
   ['post', '/api/v1/pauses'],
   ['delete', '/api/v1/pauses/pau_1'],
+  ['get', '/api/v1/raises'],
+  ['post', '/api/v1/raises'],
+  ['post', '/api/v1/raises/rai_1:approve'],
   ['get', '/api/v1/limits'],
   ['get', '/api/v1/limits/leases'],
   ['post', '/api/v1/limits/leases/lse_1:return'],
@@ -177,6 +180,8 @@ describe('the areas', () => {
     ['get', '/api/v1/pauses', 'mia', 'budgets', 'member'],
     ['post', '/api/v1/pauses', 'adam', 'budgets', 'admin'],
     ['delete', '/api/v1/pauses/pau_1', 'ada', 'budgets', 'owner'],
+    ['post', '/api/v1/raises', 'mia', 'budgets', 'member'],
+    ['post', '/api/v1/raises/rai_1:approve', 'ada', 'budgets', 'owner'],
     ['get', '/api/v1/limits?agent_id=a', 'mia', 'enforcer', 'member'],
     ['get', '/api/v1/limits/leases?state=open', 'adam', 'enforcer', 'admin'],
     ['post', '/api/v1/limits/leases/lse_1:return', 'ada', 'enforcer', 'owner'],
@@ -233,6 +238,7 @@ describe('the areas', () => {
     ['/api/v1/leases/lse_1:settle', 'enforcer'],
     ['/api/v1/reservations', 'enforcer'],
     ['/api/v1/reservations/rsv_1:settle', 'enforcer'],
+    ['/api/v1/raise-requests', 'enforcer'],
     ['/v1/traces', 'ingest'],
     ['/api/public/otel/v1/traces', 'ingest'],
   ])('%s is for keys, which %s judges: no session is asked for', async (path, service) => {
@@ -274,7 +280,7 @@ describe('a workspace key', () => {
   const KEY = 'Bearer ws_live_0123456789abcdef.0123456789';
   const HINT =
     'Workspace keys work at /api/v1/events, /v1, /api/v1/otlp, /api/public/otel, /api/v1/intake, ' +
-    '/api/v1/reservations, /api/v1/adapters/authz, /api/v1/adapters/litellm, /api/v1/adapters/portkey, ' +
+    '/api/v1/reservations, /api/v1/raise-requests, /api/v1/adapters/authz, /api/v1/adapters/litellm, /api/v1/adapters/portkey, ' +
     'and /api/v1/leases; sessions work at the paths below /w/{slug}.';
   const asked = async (path: string) => {
     const { status, body } = await call('post', path).set('authorization', KEY).set('x-request-id', 'same-request-id');

@@ -185,6 +185,7 @@ function createBudgetsStandIn() {
     },
     listBudgets: unused,
     listActiveBudgets: unused,
+    requestRaise: unused,
   };
   return {
     service: grpcService(budgetsService, budgetsRequests, handlers),

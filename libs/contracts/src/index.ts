@@ -5,6 +5,7 @@ export * from './api/budgets.ts';
 export * from './api/labels.ts';
 export * from './api/lease.ts';
 export * from './api/primitives.ts';
+export * from './api/raises.ts';
 export * from './api/report-mapping.ts';
 export * from './api/reservation.ts';
 export * from './audit-changes.ts';
@@ -25,6 +26,7 @@ export {
 export * from './events.ts';
 export * from './intake-paths.ts';
 export * from './log-records.ts';
+export * from './raise-link.ts';
 export * from './service-requests.ts';
 export * from './services.ts';
 export {

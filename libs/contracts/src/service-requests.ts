@@ -1,8 +1,10 @@
 import { provenTenantId } from '@tollkeeper/kernel';
 import { z } from 'zod';
+import { budgetId } from './api/budgets.ts';
 import { labels } from './api/labels.ts';
 import { LEASE_TTL_SECONDS, leaseTtlSeconds, MAX_LEASE_SETTLEMENTS, MIN_ABOVE_AMOUNT } from './api/lease.ts';
 import { identifier, micros, planKey } from './api/primitives.ts';
+import { extraMicros, raiseReason, raiseValue } from './api/raises.ts';
 import { RESERVATION_TTL_SECONDS, ttlSeconds } from './api/reservation.ts';
 import { modelName, providerName, settlementId, tokens } from './spend-settled.ts';
 import type { ReleaseRequest__Output as ReleaseRequestMessage } from './gen/tollkeeper/enforcer/v1/ReleaseRequest.ts';
@@ -69,6 +71,16 @@ export const budgetsRequests = {
   getBudgets: z.object({ tenantId, agentIds, planKeys }),
   listBudgets: z.object({ tenantId }),
   listActiveBudgets: z.object({ tenantId }),
+  requestRaise: z.object({
+    tenantId,
+    keyId,
+    requestId: identifier,
+    budgetId,
+    value: raiseValue.optional(),
+    extraMicros: z.number('must be given').pipe(extraMicros),
+    until: time,
+    reason: raiseReason,
+  }),
   listPrices: z.object({ tenantId, after: z.int().min(0, 'must not be negative') }),
 };
 

@@ -19,7 +19,13 @@ import { KEY_ROLES } from './workspace-key.ts';
 
 describe('services', () => {
   it('carry every RPC of the proto files', () => {
-    expect(Object.keys(budgetsService)).toEqual(['GetBudgets', 'ListBudgets', 'ListActiveBudgets', 'ListPrices']);
+    expect(Object.keys(budgetsService)).toEqual([
+      'GetBudgets',
+      'ListBudgets',
+      'ListActiveBudgets',
+      'RequestRaise',
+      'ListPrices',
+    ]);
     const [one, many] = [
       ['Reserve', 'GetReservation', 'Settle', 'Release', 'Extend'],
       ['ReserveMany', 'SettleMany', 'ReleaseMany', 'ReserveStream'],

@@ -27,6 +27,7 @@ export type { RateLimitRequest__Output as RateLimitRequestMessage } from './gen/
 export type { RateLimitResponse as RateLimitResponseMessage } from './gen/envoy/service/ratelimit/v3/RateLimitResponse.ts';
 export type { Budget as BudgetMessage } from './gen/tollkeeper/budgets/v1/Budget.ts';
 export type { Pause as PauseMessage } from './gen/tollkeeper/budgets/v1/Pause.ts';
+export type { Raise as RaiseMessage } from './gen/tollkeeper/budgets/v1/Raise.ts';
 export type { Price as PriceMessage } from './gen/tollkeeper/budgets/v1/Price.ts';
 export type { Settlement as SettlementMessage } from './gen/tollkeeper/dashboard/v1/Settlement.ts';
 export type { BudgetRisk__Output as BudgetRiskMessage } from './gen/tollkeeper/enforcer/v1/BudgetRisk.ts';

@@ -23,7 +23,8 @@ export type IdPrefix =
   | 'stl'
   | 'aud'
   | 'rep'
-  | 'pau';
+  | 'pau'
+  | 'rai';
 
 /** Random bytes in stock, each used once: to ask for those of every id separately takes ten times as long. */
 const stock = new Uint8Array(4_096);

@@ -68,6 +68,7 @@ function createBudgets() {
   const budgets: UnaryHandlers<BudgetsServiceDefinition> = {
     getBudgets: async () => ({}),
     listPrices: async () => ({}),
+    requestRaise: async () => ({}),
     listBudgets: async () => ({ dailyBudgetUsdMicros: LIMIT_MICROS }),
     listActiveBudgets: async () => ({ budgets: [] }),
   };

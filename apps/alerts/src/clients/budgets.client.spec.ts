@@ -26,7 +26,7 @@ function reading(period = MONTH) {
             { ...each, selector: { model: 'claude-*', agent: undefined, labels: NO_LABELS! } },
             { ...one, selector: { labels: OF_ZOE! } },
           ],
-          pauses: [],
+          ...{ pauses: [], raises: [] },
         }),
       },
       identity: { getWorkspace: async () => ({ workspace: WORKSPACE }) },

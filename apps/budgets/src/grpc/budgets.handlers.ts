@@ -1,10 +1,13 @@
-import { budgetsRequests, budgetsService } from '@tollkeeper/contracts';
+import { budgetsRequests, budgetsService, type Cause } from '@tollkeeper/contracts';
 import { type GrpcService, grpcService } from '@tollkeeper/grpc';
+import type { Clock } from '@tollkeeper/kernel';
 import { type Budget, type BudgetStore, toldAt } from '../domain/budget.ts';
 import { type DailyBudget, type DailyBudgetStore, isSet, type SetAgentBudget } from '../domain/daily-budget.ts';
 import type { Pause } from '../domain/pause.ts';
 import type { PauseUseCases } from '../domain/pause.use-cases.ts';
 import type { Plan, PlanStore } from '../domain/plan.ts';
+import { type Asker, type Raise, stateOf } from '../domain/raise.ts';
+import type { RaiseUseCases } from '../domain/raise.use-cases.ts';
 import type { OwnPrice, PriceStore } from '../prices/price.ts';
 
 /** Keeps an answer well below the 4 MiB of a gRPC message. */
@@ -17,10 +20,13 @@ export interface BudgetsHandlersDeps {
   plans: PlanStore;
   prices: PriceStore;
   pauses: Pick<PauseUseCases, 'list'>;
+  raises: Pick<RaiseUseCases, 'inForce' | 'request'>;
+  clock: Clock;
 }
 
 /** The handlers of budgets.proto. */
-export function createBudgetsHandlers({ budgets, daily, plans, prices, pauses }: BudgetsHandlersDeps): GrpcService {
+export function createBudgetsHandlers(deps: BudgetsHandlersDeps): GrpcService {
+  const { budgets, daily, plans, prices, pauses, raises, clock } = deps;
   return grpcService(budgetsService, budgetsRequests, {
     async getBudgets({ tenantId, agentIds, planKeys }) {
       const [ofWorkspace, ofAgents, ofPlans] = await Promise.all([
@@ -41,9 +47,25 @@ export function createBudgetsHandlers({ budgets, daily, plans, prices, pauses }:
     },
 
     async listActiveBudgets({ tenantId }) {
-      const [all, paused] = await Promise.all([budgets.list(tenantId), pauses.list(tenantId)]);
+      const [all, paused, raised] = await Promise.all([
+        budgets.list(tenantId),
+        pauses.list(tenantId),
+        raises.inForce(tenantId),
+      ]);
       const active = all.filter(({ isActive }) => isActive);
-      return { budgets: active.map(toBudgetMessage), pauses: paused.map(toPauseMessage) };
+      return {
+        budgets: active.map(toBudgetMessage),
+        pauses: paused.map(toPauseMessage),
+        raises: raised.map(toRaiseMessage),
+      };
+    },
+
+    async requestRaise({ tenantId, keyId, value, until, ...draft }) {
+      const asker: Asker = { type: 'key', id: keyId, name: `Workspace key ${keyId}` };
+      const asked = { ...draft, value: value ?? null, until: new Date(until) };
+      const raise = await raises.request(tenantId, asked, asker, causeOf(asker));
+      const state = stateOf(raise, new Date(clock()));
+      return { raiseId: raise.id, state, extraMicros: raise.extraMicros, until: raise.until.getTime() };
     },
 
     async listPrices({ tenantId, after }) {
@@ -82,6 +104,15 @@ function toBudgetMessage(budget: Budget) {
 function toPauseMessage({ id, scope, value, reason, pausedBy, createdAt, until }: Pause) {
   const times = { createdAt: createdAt.getTime(), until: until.getTime() };
   return { id, scope, value, reason, pausedBy: pausedBy.name, ...times };
+}
+
+function toRaiseMessage({ budgetId, value, extraMicros, until }: Raise) {
+  return { budgetId, ...(value !== null && { value }), extraMicros, until: until.getTime() };
+}
+
+/** The client of a gateway is not the one that asks, so its address says nothing. */
+function causeOf(actor: Asker): Cause {
+  return { action: 'raise.request', actor, address: null, userAgent: null, requestId: null };
 }
 
 function toPriceMessage({ id, provider, model, validFrom, microsPerMillion }: OwnPrice) {

@@ -5,6 +5,7 @@ import {
   moment,
   pauseKindOf,
   type PauseKind,
+  reasonText,
   timestamp,
   toPauseScope,
 } from '@tollkeeper/contracts';
@@ -27,14 +28,10 @@ const value = z
   .string()
   .max(128, { error: 'must be at most 128 characters', abort: true })
   .meta({ description: 'An `agent_id`, the id of a workspace key, or the value of the label', example: 'agent-7' });
-const REASON = 'must be 1 to 200 printable characters, because denied callers read it';
-const reason = z
-  .string()
-  .trim()
-  .regex(/^[ -~\u00a0-\uffff]{1,200}$/, { error: REASON, abort: true })
-  // Also without what is invisible, reorders text, or is half of a pair. OpenAPI has no pattern for that.
-  .refine((text) => !/[\p{C}\p{Zl}\p{Zp}]/u.test(text), REASON)
-  .meta({ description: 'Why. Denied callers read it', example: 'Loops since 14:00, see the run of Monday' });
+const reason = reasonText.meta({
+  description: 'Why. Denied callers read it',
+  example: 'Loops since 14:00, see the run of Monday',
+});
 
 export const pauseBody = z
   .strictObject({

@@ -14,7 +14,7 @@ function arrange() {
       await state.answers.promise;
       return { agents: [], plans: [{ planKey: `plan ${asked.length}`, dailyBudgetUsdMicros: 1, isActive: true }] };
     },
-    listActiveBudgets: async () => ({ budgets: [], pauses: [] }),
+    listActiveBudgets: async () => ({ budgets: [], pauses: [], raises: [] }),
   });
   return { asked, state, list };
 }

@@ -2,6 +2,7 @@ import type { DenialCode } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
 import type { Decision } from '../domain/enforcement.ts';
 import type { Denial } from '../domain/limit.ts';
+import { limitInForce } from '../domain/limit.rows.ts';
 import { denialCodeOf } from '../domain/pause.denial.ts';
 import type { Reservation } from '../domain/reservation.ts';
 
@@ -27,7 +28,7 @@ export function deniedAnswer(denial: Denial, format: ErrorFormat, now: number): 
     headers: {
       'content-type': 'application/json',
       'retry-after': resetSeconds,
-      'x-ratelimit-limit': String(denial.limitMicros),
+      'x-ratelimit-limit': String(limitInForce(denial)),
       'x-ratelimit-remaining': String(denial.remainingMicros),
       'x-ratelimit-reset': resetSeconds,
     },

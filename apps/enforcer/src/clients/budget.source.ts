@@ -6,12 +6,13 @@ import { LRUCache } from 'lru-cache';
 import { type ActiveBudget, type ActiveBudgets, createActiveBudgets } from '../domain/active.budgets.ts';
 import { createPauses, type Pause } from '../domain/pause.ts';
 import type { BudgetSource } from '../domain/peers.ts';
+import { createRaises, type Raise } from '../domain/raise.ts';
 import { unavailable } from './limit.questions.ts';
 
 /** How long an answer is used, from its question on. With the deadline, a changed budget applies within 2 s. */
 const FRESH_MS = 1_500;
 const DEADLINE_MS = 200;
-/** For the cache, in which each workspace and each pause counts as a further budget. */
+/** For the cache, in which each workspace, each pause and each raise counts as a further budget. */
 const MAX_KNOWN_BUDGETS = 20_000;
 
 export interface BudgetSourceDeps {
@@ -25,7 +26,7 @@ export interface BudgetSourceDeps {
 export function createBudgetSource({ budgets, logger, now }: BudgetSourceDeps): BudgetSource {
   const known = new LRUCache<TenantId, ActiveBudgets>({
     maxSize: MAX_KNOWN_BUDGETS,
-    sizeCalculation: ({ all, pauses }: ActiveBudgets) => 1 + all.length + pauses.count,
+    sizeCalculation: ({ all, pauses, raises }: ActiveBudgets) => 1 + all.length + pauses.count + raises.count,
   });
   const questions = createQuestions(ask, now);
   const warn = createSparingWarner(logger, now, 'budgets does not answer; the last known budgets stay in force');
@@ -43,7 +44,8 @@ export function createBudgetSource({ budgets, logger, now }: BudgetSourceDeps): 
     const found = answer?.budgets ?? [];
     const unknown = found.filter((each) => toActiveBudget(each).length === 0).map(meterOf);
     const pauses = createPauses((answer?.pauses ?? []).flatMap(toPause));
-    const complete = { unknown, isCertain: answer !== null, pauses };
+    const raises = createRaises((answer?.raises ?? []).map(toRaise));
+    const complete = { unknown, isCertain: answer !== null, pauses, raises };
     known.set(tenantId, createActiveBudgets(found.flatMap(toActiveBudget), at, complete));
   }
 
@@ -103,6 +105,10 @@ function toActiveBudget(message: Answer['budgets'][number]): ActiveBudget[] {
 function toPause({ scope, ...pause }: Answer['pauses'][number]): Pause[] {
   const known = toPauseScope(scope);
   return known === null ? [] : [{ ...pause, scope: known }];
+}
+
+function toRaise({ value = '', ...raise }: Answer['raises'][number]): Raise {
+  return { ...raise, value };
 }
 
 function meterOf({ id, generation }: Answer['budgets'][number]): string {

@@ -11,6 +11,7 @@ import { digestOf } from './journal.ts';
 import type { BudgetLimit, LimitOfBudget } from './limit.ts';
 import type { Metering } from './metering.ts';
 import { NO_PAUSES, type Pauses } from './pause.ts';
+import { NO_RAISES, type Raises } from './raise.ts';
 
 /** A budget that owners made, with a selector and a period. */
 export interface ActiveBudget extends Omit<LimitOfBudget, 'value'> {
@@ -21,6 +22,9 @@ export interface ActiveBudget extends Omit<LimitOfBudget, 'value'> {
   overrides: string | null;
 }
 
+/** A budget with the raises of the workspace. */
+export type RaisableBudget = ActiveBudget & { raises: Raises };
+
 /** The active budgets of a workspace. */
 export interface ActiveBudgets {
   /** When they were asked for, by the monotonic clock of the ledgers. */
@@ -29,12 +33,13 @@ export interface ActiveBudgets {
   limitsFor(call: BudgetedCall, at: number, meters?: ReadonlySet<string>): readonly BudgetLimit[];
   /** The limit of a meter for a value; undefined if no budget has the meter. */
   limitOf(meter: string, value: string): BudgetLimit | undefined;
-  readonly all: readonly ActiveBudget[];
+  readonly all: readonly RaisableBudget[];
   /** Whether the meter belongs to one of the budgets, or to one that this version cannot apply. */
   knows(meter: string): boolean;
   /** Whether meters of other budgets may be forgotten. Not if budgets was too old to answer. */
   readonly isCertain: boolean;
   readonly pauses: Pauses;
+  readonly raises: Raises;
 }
 
 /** What is known of budgets besides those that this version can apply. */
@@ -43,6 +48,7 @@ interface Completeness {
   unknown?: readonly string[];
   isCertain?: boolean;
   pauses?: Pauses;
+  raises?: Raises;
 }
 
 const NO_LIMITS: readonly BudgetLimit[] = [];
@@ -50,14 +56,14 @@ const NO_LIMITS: readonly BudgetLimit[] = [];
 export function createActiveBudgets(
   found: readonly ActiveBudget[],
   askedAt: number,
-  { unknown = [], isCertain = true, pauses = NO_PAUSES }: Completeness = {},
+  { unknown = [], isCertain = true, pauses = NO_PAUSES, raises = NO_RAISES }: Completeness = {},
 ): ActiveBudgets {
   /** The values that other budgets take over, by the id of the budget that would have them. */
   const taken = new Map<string, ActiveBudget[]>();
   for (const budget of found) {
     if (budget.overrides !== null) taken.set(budget.overrides, [...(taken.get(budget.overrides) ?? []), budget]);
   }
-  const all = found.map((budget) => ({ ...budget, meter: meterOf(budget, taken.get(budget.id)) }));
+  const all = found.map((budget) => ({ ...budget, raises, meter: meterOf(budget, taken.get(budget.id)) }));
   const byMeter = new Map(all.map((budget) => [budget.meter, budget]));
 
   /** Whether another budget has the limit of the value instead. */
@@ -71,7 +77,7 @@ export function createActiveBudgets(
   }
 
   return {
-    ...{ all, askedAt, isCertain, pauses },
+    ...{ all, askedAt, isCertain, pauses, raises },
     knows: (meter) => byMeter.has(meter) || unknown.includes(meter),
     limitsFor(call, at, meters) {
       let limits: BudgetLimit[] | undefined;
@@ -127,8 +133,9 @@ function isRunning(period: BudgetPeriod, at: number): boolean {
 }
 
 /** The limit of the budget for a value. */
-export function limitFor(budget: ActiveBudget, value: string): BudgetLimit {
+export function limitFor(budget: RaisableBudget, value: string): BudgetLimit {
   const { id, name, meter, period, each, limitMicros, grantableMicros, denies, tellAt } = budget;
   const ofBudget = { name, meter, period, each, value, grantableMicros, denies, tellAt };
-  return { scope: 'budget', scopeId: id, limitMicros, budget: ofBudget };
+  const raises = budget.raises.of(id, value);
+  return { scope: 'budget', scopeId: id, limitMicros, budget: ofBudget, ...(raises !== undefined && { raises }) };
 }

@@ -8,6 +8,7 @@ import { type Applying, labelsOf, type UsedUp, UsedUpError } from './grant.ts';
 import type { Denial } from './limit.ts';
 import { withNewestBudgets } from './newest.budgets.ts';
 import type { AgentLabelSource, AgentRegistrar, ApplyingLimits, BudgetSource, LimitSource } from './peers.ts';
+import { withRaises } from './raise.ts';
 import type { ReservationRequest, ReservingKey } from './reservation.ts';
 
 export interface GrantingDeps {
@@ -70,7 +71,7 @@ export function createGranting(deps: GrantingDeps) {
       const call = budgetedCall({ ...request, keyId, labels });
       const decided = (active: ActiveBudgets) => {
         const now = clock();
-        const limits = [...daily, ...active.limitsFor(call, now)];
+        const limits = [...withRaises(daily, active.raises), ...active.limitsFor(call, now)];
         const applying = { keyId, pinned, ofAgent, limits, pause: active.pauses.of(call, now) };
         return submit(tenantId, { ...toAsk({ ...request, ...applying }, active), deadline });
       };

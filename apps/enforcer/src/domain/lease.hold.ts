@@ -12,6 +12,7 @@ import type { Lease, RenewalRequest } from './lease.ts';
 import { lastEnd, type LeasePlace, shareOf } from './lease.size.ts';
 import { applyOp, hasRoomFor, type Ledger } from './ledger.ts';
 import type { DailyLimit } from './limit.ts';
+import { withRaises } from './raise.ts';
 
 /** Finds the newest state of a lease. */
 export function readLease(id: string): Ask<Lease> {
@@ -122,7 +123,8 @@ function placeOf(hold: Hold, ledger: Ledger, now: number, applying: Renewing): L
   const { daily, budgets } = applying;
   const day = findDay(ledger, now);
   if (day === undefined) throw new Error('The running day is not open');
-  const place = { ledger, day, now, limits: [...daily, ...budgets.limitsFor(budgetedCall(hold), now)] };
+  const limits = [...withRaises(daily, budgets.raises), ...budgets.limitsFor(budgetedCall(hold), now)];
+  const place = { ledger, day, now, limits };
   return countsIn(hold, place) ? place : null;
 }
 

@@ -34,7 +34,7 @@ export function shareOf(
     if (limit.budget?.denies === false) continue;
     const counts = countsOf(ledger, day, now, limit);
     if (counts === null) continue;
-    share = Math.min(share, shareIn(toRow(limit, counts).remainingMicros, counts.account.leases));
+    share = Math.min(share, shareIn(toRow(limit, counts, now).remainingMicros, counts.account.leases));
   }
   return Math.max(0, share);
 }

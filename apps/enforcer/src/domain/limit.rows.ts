@@ -1,15 +1,16 @@
 import { type BudgetScope, dailyBudgetId, PERIOD_ADJECTIVES } from '@tollkeeper/contracts';
-import type { BudgetPeriod, TimeSpan } from '@tollkeeper/kernel';
+import { type BudgetPeriod, MAX_MICROS, type TimeSpan } from '@tollkeeper/kernel';
 import { countedIn, findPeriod, wholePeriod } from './budget.period.ts';
 import type { Day } from './journal.ts';
 import { type Account, dailyAccount, EMPTY_ACCOUNT, type Ledger } from './ledger.ts';
 import type { CountState, Denial, Limit, LimitRow } from './limit.ts';
+import { raisedAt } from './raise.ts';
 
 /** The state of the limits at a time of the day, without those of budgets that are for no time then. */
 export function rowsOf(ledger: Ledger, day: Day, now: number, limits: readonly Limit[]): LimitRow[] {
   return limits.flatMap((limit) => {
     const counts = countsOf(ledger, day, now, limit);
-    return counts === null ? [] : toRow(limit, counts);
+    return counts === null ? [] : toRow(limit, counts, now);
   });
 }
 
@@ -34,20 +35,31 @@ export function countsOf(ledger: Ledger, day: Day, now: number, limit: Limit): L
   return { ...countedIn(ledger, budget, current), period: wholePeriod(budget, current), state };
 }
 
-export function toRow(limit: Limit, { account: { posted, held }, period, resetsAt, state }: LimitCounts): LimitRow {
-  const spentMicros = Math.max(0, posted);
-  const remainingMicros = Math.max(0, grantableOf(limit) - spentMicros - held);
-  return { ...limit, period, spentMicros, heldMicros: held, remainingMicros, resetsAt, state };
+/** `now` decides which raises are in force. */
+export function toRow(limit: Limit, counts: LimitCounts, now: number): LimitRow {
+  const { account, period, resetsAt, state } = counts;
+  const spentMicros = Math.max(0, account.posted);
+  const row = { ...limit, period, spentMicros, heldMicros: account.held, resetsAt, state };
+  const raised = raisedAt(limit.raises, now);
+  const remainingMicros = Math.max(0, grantableOf({ ...limit, raised }) - spentMicros - account.held);
+  return { ...row, remainingMicros, ...(raised !== undefined && { raised }) };
 }
 
-function grantableOf({ limitMicros, budget }: Limit): number {
-  return budget?.denies === true ? budget.grantableMicros : limitMicros;
+/** The largest sum that the limit lets pass: with its grace, which a raise does not increase, and with its raises. */
+function grantableOf({ limitMicros, budget, raised }: Limit & Pick<LimitRow, 'raised'>): number {
+  const own = budget?.denies === true ? budget.grantableMicros : limitMicros;
+  return Math.min(own + (raised?.micros ?? 0), MAX_MICROS);
+}
+
+/** The limit with its raises. */
+export function limitInForce({ limitMicros, raised }: Pick<LimitRow, 'limitMicros' | 'raised'>): number {
+  return Math.min(limitMicros + (raised?.micros ?? 0), MAX_MICROS);
 }
 
 /** Whether the limit lets a hold of the amount pass. A limit of 0 also stops calls that cost nothing. */
 export function hasRoom(row: LimitRow, amountMicros: number): boolean {
   if (row.budget?.denies === false) return true;
-  return row.limitMicros > 0 && row.spentMicros + row.heldMicros + amountMicros <= grantableOf(row);
+  return limitInForce(row) > 0 && row.spentMicros + row.heldMicros + amountMicros <= grantableOf(row);
 }
 
 /** The row with the least remaining; the first of equal ones. */
@@ -62,13 +74,16 @@ export function toDenial(row: LimitRow, requestedMicros: number): Denial {
 }
 
 function messageOf(row: LimitRow, requestedMicros: number): string {
-  const { spentMicros, heldMicros } = row;
-  const grace = grantableOf(row) - row.limitMicros;
-  const limit = `${PERIOD_ADJECTIVES[budgetOf(row).period]} budget of ${usd(row.limitMicros)}${grace > 0 ? ` and ${usd(grace)} of grace` : ''}`;
+  const { spentMicros, heldMicros, raised } = row;
+  const { id, value, period } = budgetOf(row);
+  const grace = grantableOf(row) - limitInForce(row);
+  const extra = raised === undefined ? '' : ` + ${usd(raised.micros)} until ${new Date(raised.until).toISOString()}`;
+  const limit = `${PERIOD_ADJECTIVES[period]} budget of ${usd(row.limitMicros)}${extra}${grace > 0 ? ` and ${usd(grace)} of grace` : ''}`;
   const state = `has spent ${usd(spentMicros)} and holds ${usd(heldMicros)} of its ${limit}`;
   const settle = heldMicros > 0 ? 'Settle or release open reservations, return leases, ask' : 'Ask';
+  const how = `POST /api/v1/raise-requests with budget_id ${id}${value === undefined ? '' : ` and value ${value}`}`;
   const wait = `wait until it resets at ${new Date(row.resetsAt).toISOString()}`;
-  return `${whoseLimit(row)} ${state}, so there is no room for ${usd(requestedMicros)}. ${settle} an owner to raise the budget, or ${wait}.`;
+  return `${whoseLimit(row)} ${state}, so there is no room for ${usd(requestedMicros)}. ${settle} an owner to raise the budget (${how}), or ${wait}.`;
 }
 
 function whoseLimit(limit: Limit): string {

@@ -1,6 +1,7 @@
 import type { BudgetEach, BudgetScope } from '@tollkeeper/contracts';
 import type { BudgetPeriod, TimeSpan } from '@tollkeeper/kernel';
 import type { Pause } from './pause.ts';
+import type { Raise, Raised } from './raise.ts';
 
 /** A daily budget that is set. */
 export interface DailyLimit {
@@ -9,6 +10,7 @@ export interface DailyLimit {
   scopeId: string;
   limitMicros: number;
   budget?: undefined;
+  raises?: readonly Raise[] | undefined;
 }
 
 /** A budget with a selector, or the part of it for one value of its `each`. */
@@ -18,6 +20,7 @@ export interface BudgetLimit {
   scopeId: string;
   limitMicros: number;
   budget: LimitOfBudget;
+  raises?: readonly Raise[] | undefined;
 }
 
 export type Limit = DailyLimit | BudgetLimit;
@@ -55,6 +58,8 @@ export type LimitRow = Limit & {
   resetsAt: number;
   /** `filling` while spend of the period from before the budget was made is not counted yet. */
   state: CountState;
+  /** What raises add to `limitMicros`; undefined without any. */
+  raised?: Raised | undefined;
 };
 
 /** Why a call may not spend. */

@@ -1,20 +1,21 @@
 import { type BudgetScope, dailyBudgetOf } from '@tollkeeper/contracts';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
-import { type ActiveBudget, type ActiveBudgets, budgetedCall } from './active.budgets.ts';
+import { type ActiveBudgets, budgetedCall, type RaisableBudget } from './active.budgets.ts';
 import { forPerson, PERSON_ANSWER_MS, within } from './answer.time.ts';
 import type { Ask, LongRead, Submit } from './decision.ts';
 import type { ChosenLimits, Limits, LimitsView } from './enforcement.ts';
-import type { Limit } from './limit.ts';
+import type { DailyLimit, Limit } from './limit.ts';
 import { mostAtRisk } from './limit.risk.ts';
 import { viewBudget, viewLimits } from './limit.view.ts';
 import { withNewestBudgets } from './newest.budgets.ts';
 import type { BudgetSource, LimitSource } from './peers.ts';
+import { withRaises } from './raise.ts';
 import { type ListDeps, listLeases, listReservations } from './reservation.list.ts';
 
 /** The budgets of a workspace, and those whose limits are shown: of one with `each`, at most `maxValues`. */
 interface ViewedBudgets {
   active: ActiveBudgets;
-  shown?: { budgets: readonly ActiveBudget[]; maxValues: number };
+  shown?: { budgets: readonly RaisableBudget[]; maxValues: number };
 }
 
 /** Maximum number of limits in one request. */
@@ -38,8 +39,9 @@ export interface LimitDeps extends ListDeps {
 export function createLimits(deps: LimitDeps): Limits {
   const { submit, limits, budgets, clock } = deps;
 
-  function viewWithBudgets(tenantId: TenantId, daily: readonly Limit[], budgetId?: string): Promise<LimitsView> {
+  function viewWithBudgets(tenantId: TenantId, found: readonly DailyLimit[], budgetId?: string): Promise<LimitsView> {
     return withNewestBudgets(budgets, tenantId, async (active) => {
+      const daily = withRaises(found, active.raises);
       if (budgetId === undefined) {
         return viewInParts(submit, tenantId, daily, {
           active,
@@ -52,13 +54,17 @@ export function createLimits(deps: LimitDeps): Limits {
     });
   }
 
+  async function viewDaily(tenantId: TenantId, daily: readonly DailyLimit[]): Promise<LimitsView> {
+    return viewInParts(submit, tenantId, withRaises(daily, (await budgets.of(tenantId)).raises));
+  }
+
   async function viewOne(tenantId: TenantId, budgetId: string): Promise<LimitsView> {
     const daily = dailyBudgetOf(budgetId);
     if (daily === null) return viewWithBudgets(tenantId, [], budgetId);
     const { scope, key } = daily;
     const found = await limits.of(tenantId, CHOSEN[scope](key));
     const chosen = found.filter((limit) => limit.scope === scope);
-    return chosen.length > 0 ? viewInParts(submit, tenantId, chosen) : noSuchBudget();
+    return chosen.length > 0 ? viewDaily(tenantId, chosen) : noSuchBudget();
   }
 
   async function view(tenantId: TenantId, { agentId, planKey, budgetId }: ChosenLimits): Promise<LimitsView> {
@@ -66,10 +72,12 @@ export function createLimits(deps: LimitDeps): Limits {
     if (agentId === undefined && planKey === undefined) return viewWithBudgets(tenantId, await limits.all(tenantId));
     const chosen = { agent: agentId === undefined ? [] : [agentId], plan: planKey === undefined ? [] : [planKey] };
     const daily = await limits.of(tenantId, chosen);
-    if (agentId === undefined) return viewInParts(submit, tenantId, daily);
+    if (agentId === undefined) return viewDaily(tenantId, daily);
     const call = budgetedCall({ agentId, planKey: planKey ?? null });
     return withNewestBudgets(budgets, tenantId, (active) =>
-      viewInParts(submit, tenantId, [...daily, ...active.limitsFor(call, clock())], { active }),
+      viewInParts(submit, tenantId, [...withRaises(daily, active.raises), ...active.limitsFor(call, clock())], {
+        active,
+      }),
     );
   }
 

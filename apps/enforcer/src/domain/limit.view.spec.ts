@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
-import type { ActiveBudget } from './active.budgets.ts';
+import type { RaisableBudget } from './active.budgets.ts';
 import type { Context } from './decision.ts';
 import { applyOp } from './ledger.ts';
 import { createDraft, createLedger } from './ledger.state.ts';
 import { viewBudget } from './limit.view.ts';
+import { NO_RAISES } from './raise.ts';
 
 const NOON = Date.parse('2026-11-21T12:00:00.000Z');
 const STEP_MS = 60_000;
@@ -13,7 +14,8 @@ const context: Context = {
   ...{ tenantId: provenTenantId('ws_1'), now: NOON, seq: 3, isNewest: true },
   ...{ find: () => null, seqOf: () => undefined },
 };
-const budget: ActiveBudget = {
+const budget: RaisableBudget = {
+  raises: NO_RAISES,
   ...{ id: 'bud', name: 'bud', meter: 'bud.1', selector: {}, each: 'label:user', overrides: null, denies: true },
   ...{ period: { kind: 'rolling', seconds: 3600 }, limitMicros: 100, grantableMicros: 100, tellAt: [50] },
 };

@@ -1,5 +1,5 @@
 import { startSlices, type WorkSlices } from '@tollkeeper/kernel';
-import { type ActiveBudget, limitFor } from './active.budgets.ts';
+import { limitFor, type RaisableBudget } from './active.budgets.ts';
 import { countedPeriods, findPeriod } from './budget.period.ts';
 import { type Ask, type Context, type Decided, type LongRead, NEWEST } from './decision.ts';
 import { findDay } from './day.ts';
@@ -26,7 +26,7 @@ export function viewLimits(limits: readonly Limit[]): Ask<LimitsView> {
 }
 
 /** The limit of a budget in its running period, or those of the `maxValues` values with the most spend. */
-export function viewBudget(budget: ActiveBudget, maxValues: number): LongRead<LimitsView> {
+export function viewBudget(budget: RaisableBudget, maxValues: number): LongRead<LimitsView> {
   return {
     async decide(ledger, context) {
       if (!context.isNewest) return NEWEST;
@@ -50,7 +50,7 @@ function viewOf(ledger: Ledger, day: Day, now: number, limit: Limit): LimitView 
   const counts = countsOf(ledger, day, now, limit);
   if (counts === null) return null;
   const { open, leases, released, expired, overspend } = counts.account;
-  const row = toRow(limit, counts);
+  const row = toRow(limit, counts, now);
   const filled = limit.budget === undefined ? 100 : filledPercent(ledger.metering, limit.budget.meter);
   const view = { openReservations: open, openLeases: leases, released, expired, overspendMicros: { ...overspend } };
   return { ...row, ...view, filledPercent: filled, paceEndMicros: paceEnd(row, now) };
@@ -64,7 +64,7 @@ async function viewsOf(
   ledger: Ledger,
   day: Day,
   now: number,
-  budget: ActiveBudget,
+  budget: RaisableBudget,
   maxValues: number,
 ): Promise<LimitView[]> {
   if (budget.each === null) return [viewOf(ledger, day, now, limitFor(budget, '')) ?? []].flat();

@@ -26,6 +26,7 @@ function toLimitFields(limit: LimitRow & Pick<Denial, 'pause'>) {
     budgetName: name,
     ...(value !== undefined && { value }),
     limitMicros: limit.limitMicros,
+    ...(limit.raised && { raisedMicros: limit.raised.micros, raisedUntil: toTimestamp(limit.raised.until) }),
     period: { kind: period, start: toTimestamp(limit.period.start), end: toTimestamp(limit.period.end) },
   };
 }

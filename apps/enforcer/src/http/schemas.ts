@@ -49,6 +49,10 @@ const limitFields = {
   spent_micros: micros.meta({ description: 'USD micros settled in the period' }),
   held_micros: micros.meta({ description: 'USD micros that open reservations and leases hold' }),
   ...limitOfBudget,
+  raised_micros: micros.optional().meta({
+    description: 'USD micros that raises in force add to the limit; absent without any',
+  }),
+  raised_until: moment.optional().meta({ description: 'When the first of these raises ends' }),
 };
 const resetsAt = moment.meta({
   description: 'When the period ends; for a rolling one, when its oldest spend leaves it',
@@ -116,6 +120,7 @@ function toLimitFields(limit: LimitRow & Pick<Denial, 'pause'>) {
     budget_name: name,
     ...(value !== undefined && { value }),
     limit_micros: limit.limitMicros,
+    ...(limit.raised && { raised_micros: limit.raised.micros, raised_until: toMoment(limit.raised.until) }),
     period: { kind: period, start: toMoment(limit.period.start), end: toMoment(limit.period.end) },
   };
 }

@@ -13,6 +13,7 @@ import { countDay } from '../../test/reference.counts.ts';
 import { Reference } from '../../test/reference.ts';
 import type { ActiveBudgets } from '../domain/active.budgets.ts';
 import { withNewestBudgets } from '../domain/newest.budgets.ts';
+import { withRaises } from '../domain/raise.ts';
 import { createLedgerMetrics } from './ledger.metrics.ts';
 import { createWorkspaceLedger } from './workspace.ledger.ts';
 
@@ -109,6 +110,9 @@ async function live(seed: number): Promise<void> {
       case 7:
         log.push(`budgets: ${JSON.stringify(limits.changeBudgets())}`);
         break;
+      case 8:
+        log.push(`raise: ${JSON.stringify(limits.raise())}`);
+        break;
       case 3:
         if (next(4) === 0) reference.timezone = pick(ZONES);
         break;
@@ -137,10 +141,10 @@ async function live(seed: number): Promise<void> {
 
   await dashboard.fill(() => pick(replicas), limits.source());
   const daily = ACCOUNTS.map((account) => ({ ...account, limitMicros: limits.dailyOf(account) ?? 0 }));
-  const all = [...daily, ...limits.allBudgetLimits()];
+  const others = limits.allBudgetLimits();
   const lastView: Step = {
     what: 'last view',
-    ask: (known) => viewOfAll(all, known),
+    ask: (known) => viewOfAll([...withRaises(daily, known.raises), ...others], known),
     expected: () => reference.view(daily, limits.allBudgets()),
   };
   for (const replica of [0, 1, 2]) await check(replica, [lastView]);

@@ -191,6 +191,8 @@ export const AREAS: readonly Area[] = [
     upstream: 'budgets',
     access: { read: 'member', write: 'admin' },
   },
+  // Members ask for raises here too; budgets leaves decisions to owners.
+  { ...DEFAULTS, name: 'raises', path: '/api/v1/raises', upstream: 'budgets', access: anyMember },
   {
     ...DEFAULTS,
     name: 'repricing',
@@ -259,6 +261,14 @@ export const AREAS: readonly Area[] = [
     access: 'key',
     headers: ['authorization'],
     answerWithinMs: 1_000,
+  },
+  {
+    ...DEFAULTS,
+    name: 'raise-requests',
+    path: '/api/v1/raise-requests',
+    upstream: 'enforcer',
+    access: 'key',
+    headers: ['authorization'],
   },
   {
     ...DEFAULTS,

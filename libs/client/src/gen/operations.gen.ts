@@ -81,6 +81,12 @@ export interface Operations {
   'GET /api/v1/pauses': { data: Api.ListPausesData; responses: Api.ListPausesResponses };
   'POST /api/v1/pauses': { data: Api.CreatePauseData; responses: Api.CreatePauseResponses };
   'DELETE /api/v1/pauses/{pause_id}': { data: Api.EndPauseData; responses: Api.EndPauseResponses };
+  'GET /api/v1/raises': { data: Api.ListRaisesData; responses: Api.ListRaisesResponses };
+  'POST /api/v1/raises': { data: Api.CreateRaiseData; responses: Api.CreateRaiseResponses };
+  'GET /api/v1/raises/{raise_id}': { data: Api.GetRaiseData; responses: Api.GetRaiseResponses };
+  'POST /api/v1/raises/{raise_id}:approve': { data: Api.ApproveRaiseData; responses: Api.ApproveRaiseResponses };
+  'POST /api/v1/raises/{raise_id}:decline': { data: Api.DeclineRaiseData; responses: Api.DeclineRaiseResponses };
+  'POST /api/v1/raises/{raise_id}:end': { data: Api.EndRaiseData; responses: Api.EndRaiseResponses };
   'GET /api/v1/prices': { data: Api.ListPricesData; responses: Api.ListPricesResponses };
   'PUT /api/v1/prices': { data: Api.SetPriceData; responses: Api.SetPriceResponses };
   'GET /api/v1/alerts/system': { data: Api.GetAlertSystemData; responses: Api.GetAlertSystemResponses };
@@ -125,6 +131,7 @@ export interface Operations {
   'GET /api/v1/limits': { data: Api.ListLimitsData; responses: Api.ListLimitsResponses };
   'GET /api/v1/limits/reservations': { data: Api.ListReservationsData; responses: Api.ListReservationsResponses };
   'POST /api/v1/limits/reservations/{reservation_id}:release': { data: Api.ReleaseReservationAsOwnerData; responses: Api.ReleaseReservationAsOwnerResponses };
+  'POST /api/v1/raise-requests': { data: Api.RequestRaiseData; responses: Api.RequestRaiseResponses };
   'POST /api/v1/adapters/authz': { data: Api.AuthorizeCallData; responses: Api.AuthorizeCallResponses };
   'POST /api/v1/adapters/litellm/beta/litellm_basic_guardrail_api': { data: Api.AskForLitellmCallData; responses: Api.AskForLitellmCallResponses };
   'POST /api/v1/adapters/portkey/before': { data: Api.AskForPortkeyCallData; responses: Api.AskForPortkeyCallResponses };

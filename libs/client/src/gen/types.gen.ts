@@ -2015,6 +2015,59 @@ export type PauseInput = {
     reason: string;
 };
 
+export type RaiseInput = {
+    /**
+     * The budget, as a denial and `GET /api/v1/budgets` name it
+     */
+    budget_id: string;
+    /**
+     * The value whose limit is raised, of a budget with `each`
+     */
+    value?: string;
+    /**
+     * USD micros that are added to the limit
+     */
+    extra_micros: number;
+    /**
+     * When the raise ends: in the future, at most 31 days from now
+     */
+    until: string;
+    /**
+     * Why
+     */
+    reason: string;
+    /**
+     * Chosen by the caller. The same caller gets the same raise for it, so a request can be repeated
+     */
+    request_id?: string;
+};
+
+export type RaiseApproval = {
+    /**
+     * Another amount than was asked for
+     */
+    extra_micros?: number;
+    /**
+     * Another end than was asked for: at most 31 days from now
+     */
+    until?: string;
+    /**
+     * The token of the link, if the request is decided through its link
+     */
+    token?: string;
+};
+
+export type RaiseDecline = {
+    /**
+     * Why. The asker reads it
+     */
+    reason: string;
+    /**
+     * The token of the link, if the request is decided through its link
+     */
+    token?: string;
+};
+
 export type WorkspaceBudget = {
     tenant_id: string;
     /**
@@ -2227,6 +2280,69 @@ export type Pause = {
      * When it ends, unless an owner or admin ends it before
      */
     until: string;
+};
+
+export type Raise = {
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    id: string;
+    /**
+     * `requested → active | declined | expired`, `active → ended`. A request expires, and a raise ends, at its `until`
+     */
+    state: 'requested' | 'active' | 'declined' | 'ended' | 'expired';
+    budget_id: string;
+    /**
+     * The name of the budget at that time
+     */
+    budget_name: string;
+    value: string | null;
+    /**
+     * USD micros that are added, or are asked for
+     */
+    extra_micros: number;
+    /**
+     * When it ends, unless an owner ends it before
+     */
+    until: string;
+    /**
+     * USD micros that were asked for
+     */
+    asked_micros: number;
+    /**
+     * The end that was asked for
+     */
+    asked_until: string;
+    /**
+     * Why
+     */
+    reason: string;
+    /**
+     * The person, with the name then, or the workspace key
+     */
+    asked_by: {
+        type: 'user' | 'key';
+        id: string;
+        name: string;
+    };
+    created_at: string;
+    /**
+     * Who granted or declined it
+     */
+    decided_by: {
+        id: string;
+        name: string;
+    } | null;
+    decided_at: string | null;
+    decline_reason: string | null;
+    /**
+     * Who ended it before its time
+     */
+    ended_by: {
+        id: string;
+        name: string;
+    } | null;
+    ended_at: string | null;
 };
 
 export type Price = {
@@ -3312,6 +3428,36 @@ export type ReportMappingOutput = {
     guard: string;
 };
 
+/**
+ * What owners are asked for
+ */
+export type RaiseRequestInput = {
+    /**
+     * The budget, as a denial and `GET /api/v1/budgets` name it
+     */
+    budget_id: string;
+    /**
+     * The value whose limit is raised, of a budget with `each`
+     */
+    value?: string;
+    /**
+     * USD micros that are added to the limit
+     */
+    extra_micros: number;
+    /**
+     * When the raise ends: in the future, at most 31 days from now
+     */
+    until: string;
+    /**
+     * Why
+     */
+    reason: string;
+    /**
+     * Chosen by the caller. The same caller gets the same raise for it, so a request can be repeated
+     */
+    request_id: string;
+};
+
 export type DeniedCall = {
     decision: 'denied';
     denial: BudgetDenial;
@@ -3369,6 +3515,14 @@ export type BudgetDenial = {
         start: string;
         end: string;
     };
+    /**
+     * USD micros that raises in force add to the limit; absent without any
+     */
+    raised_micros?: number;
+    /**
+     * When the first of these raises ends
+     */
+    raised_until?: string;
     /**
      * USD micros (millionths of a US dollar)
      */
@@ -3440,6 +3594,14 @@ export type LimitStatus = {
         start: string;
         end: string;
     };
+    /**
+     * USD micros that raises in force add to the limit; absent without any
+     */
+    raised_micros?: number;
+    /**
+     * When the first of these raises ends
+     */
+    raised_until?: string;
     /**
      * USD micros that may still be reserved, never below 0
      */
@@ -3649,6 +3811,14 @@ export type Limit = {
         end: string;
     };
     /**
+     * USD micros that raises in force add to the limit; absent without any
+     */
+    raised_micros?: number;
+    /**
+     * When the first of these raises ends
+     */
+    raised_until?: string;
+    /**
      * USD micros that may still be reserved, never below 0
      */
     remaining_micros: number;
@@ -3701,6 +3871,22 @@ export type Limit = {
      * Reservations that expired in the period. Each may stand for a call with an unreported cost. Leases do not count: one also expires if its gateway has no further calls
      */
     expired: number;
+};
+
+export type RaiseRequest = {
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    id: string;
+    /**
+     * `requested`, or what became of it: `active`, `declined`, `ended` or `expired`
+     */
+    state: string;
+    /**
+     * What was granted, or is asked for
+     */
+    extra_micros: number;
+    until: string;
 };
 
 export type AuditRecord = {
@@ -6487,6 +6673,199 @@ export type EndPauseResponses = {
 
 export type EndPauseResponse = EndPauseResponses[keyof EndPauseResponses];
 
+export type ListRaisesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * `requested → active | declined | expired`, `active → ended`. A request expires, and a raise ends, at its `until`
+         */
+        state?: 'requested' | 'active' | 'declined' | 'ended' | 'expired';
+        budget_id?: string;
+        /**
+         * Maximum number of items on a page
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the previous page
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/raises';
+};
+
+export type ListRaisesErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListRaisesError = ListRaisesErrors[keyof ListRaisesErrors];
+
+export type ListRaisesResponses = {
+    /**
+     * A page
+     */
+    200: {
+        /**
+         * Newest first
+         */
+        items: Array<Raise>;
+        /**
+         * The `cursor` of the next page; null on the last page
+         */
+        next_cursor: string | null;
+    };
+};
+
+export type ListRaisesResponse = ListRaisesResponses[keyof ListRaisesResponses];
+
+export type CreateRaiseData = {
+    body: RaiseInput;
+    path?: never;
+    query?: never;
+    url: '/api/v1/raises';
+};
+
+export type CreateRaiseErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type CreateRaiseError = CreateRaiseErrors[keyof CreateRaiseErrors];
+
+export type CreateRaiseResponses = {
+    /**
+     * The raise, or the request for it
+     */
+    201: Raise;
+};
+
+export type CreateRaiseResponse = CreateRaiseResponses[keyof CreateRaiseResponses];
+
+export type GetRaiseData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the raise
+         */
+        raise_id: string;
+    };
+    query?: never;
+    url: '/api/v1/raises/{raise_id}';
+};
+
+export type GetRaiseErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetRaiseError = GetRaiseErrors[keyof GetRaiseErrors];
+
+export type GetRaiseResponses = {
+    /**
+     * The raise
+     */
+    200: Raise;
+};
+
+export type GetRaiseResponse = GetRaiseResponses[keyof GetRaiseResponses];
+
+export type ApproveRaiseData = {
+    body: RaiseApproval;
+    path: {
+        /**
+         * Id of the raise
+         */
+        raise_id: string;
+    };
+    query?: never;
+    url: '/api/v1/raises/{raise_id}:approve';
+};
+
+export type ApproveRaiseErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ApproveRaiseError = ApproveRaiseErrors[keyof ApproveRaiseErrors];
+
+export type ApproveRaiseResponses = {
+    /**
+     * The raise
+     */
+    200: Raise;
+};
+
+export type ApproveRaiseResponse = ApproveRaiseResponses[keyof ApproveRaiseResponses];
+
+export type DeclineRaiseData = {
+    body: RaiseDecline;
+    path: {
+        /**
+         * Id of the raise
+         */
+        raise_id: string;
+    };
+    query?: never;
+    url: '/api/v1/raises/{raise_id}:decline';
+};
+
+export type DeclineRaiseErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type DeclineRaiseError = DeclineRaiseErrors[keyof DeclineRaiseErrors];
+
+export type DeclineRaiseResponses = {
+    /**
+     * The declined request
+     */
+    200: Raise;
+};
+
+export type DeclineRaiseResponse = DeclineRaiseResponses[keyof DeclineRaiseResponses];
+
+export type EndRaiseData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the raise
+         */
+        raise_id: string;
+    };
+    query?: never;
+    url: '/api/v1/raises/{raise_id}:end';
+};
+
+export type EndRaiseErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type EndRaiseError = EndRaiseErrors[keyof EndRaiseErrors];
+
+export type EndRaiseResponses = {
+    /**
+     * The raise, which has ended
+     */
+    200: Raise;
+};
+
+export type EndRaiseResponse = EndRaiseResponses[keyof EndRaiseResponses];
+
 export type ListPricesData = {
     body?: never;
     path?: never;
@@ -8643,6 +9022,31 @@ export type ReleaseReservationAsOwnerResponses = {
 };
 
 export type ReleaseReservationAsOwnerResponse = ReleaseReservationAsOwnerResponses[keyof ReleaseReservationAsOwnerResponses];
+
+export type RequestRaiseData = {
+    body: RaiseRequestInput;
+    path?: never;
+    query?: never;
+    url: '/api/v1/raise-requests';
+};
+
+export type RequestRaiseErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type RequestRaiseError = RequestRaiseErrors[keyof RequestRaiseErrors];
+
+export type RequestRaiseResponses = {
+    /**
+     * The request
+     */
+    201: RaiseRequest;
+};
+
+export type RequestRaiseResponse = RequestRaiseResponses[keyof RequestRaiseResponses];
 
 export type AuthorizeCallData = {
     body?: Blob | File;

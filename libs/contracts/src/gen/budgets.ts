@@ -17,6 +17,9 @@ import type { ListPricesResponse as _tollkeeper_budgets_v1_ListPricesResponse, L
 import type { Pause as _tollkeeper_budgets_v1_Pause, Pause__Output as _tollkeeper_budgets_v1_Pause__Output } from './tollkeeper/budgets/v1/Pause.ts';
 import type { PlanBudget as _tollkeeper_budgets_v1_PlanBudget, PlanBudget__Output as _tollkeeper_budgets_v1_PlanBudget__Output } from './tollkeeper/budgets/v1/PlanBudget.ts';
 import type { Price as _tollkeeper_budgets_v1_Price, Price__Output as _tollkeeper_budgets_v1_Price__Output } from './tollkeeper/budgets/v1/Price.ts';
+import type { Raise as _tollkeeper_budgets_v1_Raise, Raise__Output as _tollkeeper_budgets_v1_Raise__Output } from './tollkeeper/budgets/v1/Raise.ts';
+import type { RequestRaiseRequest as _tollkeeper_budgets_v1_RequestRaiseRequest, RequestRaiseRequest__Output as _tollkeeper_budgets_v1_RequestRaiseRequest__Output } from './tollkeeper/budgets/v1/RequestRaiseRequest.ts';
+import type { RequestRaiseResponse as _tollkeeper_budgets_v1_RequestRaiseResponse, RequestRaiseResponse__Output as _tollkeeper_budgets_v1_RequestRaiseResponse__Output } from './tollkeeper/budgets/v1/RequestRaiseResponse.ts';
 
 type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
   new(...args: ConstructorParameters<Constructor>): Subtype;
@@ -45,6 +48,9 @@ export interface ProtoGrpcType {
         Pause: MessageTypeDefinition<_tollkeeper_budgets_v1_Pause, _tollkeeper_budgets_v1_Pause__Output>
         PlanBudget: MessageTypeDefinition<_tollkeeper_budgets_v1_PlanBudget, _tollkeeper_budgets_v1_PlanBudget__Output>
         Price: MessageTypeDefinition<_tollkeeper_budgets_v1_Price, _tollkeeper_budgets_v1_Price__Output>
+        Raise: MessageTypeDefinition<_tollkeeper_budgets_v1_Raise, _tollkeeper_budgets_v1_Raise__Output>
+        RequestRaiseRequest: MessageTypeDefinition<_tollkeeper_budgets_v1_RequestRaiseRequest, _tollkeeper_budgets_v1_RequestRaiseRequest__Output>
+        RequestRaiseResponse: MessageTypeDefinition<_tollkeeper_budgets_v1_RequestRaiseResponse, _tollkeeper_budgets_v1_RequestRaiseResponse__Output>
       }
     }
   }

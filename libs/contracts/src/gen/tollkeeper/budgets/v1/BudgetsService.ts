@@ -10,6 +10,8 @@ import type { ListBudgetsRequest as _tollkeeper_budgets_v1_ListBudgetsRequest, L
 import type { ListBudgetsResponse as _tollkeeper_budgets_v1_ListBudgetsResponse, ListBudgetsResponse__Output as _tollkeeper_budgets_v1_ListBudgetsResponse__Output } from '../../../tollkeeper/budgets/v1/ListBudgetsResponse.ts';
 import type { ListPricesRequest as _tollkeeper_budgets_v1_ListPricesRequest, ListPricesRequest__Output as _tollkeeper_budgets_v1_ListPricesRequest__Output } from '../../../tollkeeper/budgets/v1/ListPricesRequest.ts';
 import type { ListPricesResponse as _tollkeeper_budgets_v1_ListPricesResponse, ListPricesResponse__Output as _tollkeeper_budgets_v1_ListPricesResponse__Output } from '../../../tollkeeper/budgets/v1/ListPricesResponse.ts';
+import type { RequestRaiseRequest as _tollkeeper_budgets_v1_RequestRaiseRequest, RequestRaiseRequest__Output as _tollkeeper_budgets_v1_RequestRaiseRequest__Output } from '../../../tollkeeper/budgets/v1/RequestRaiseRequest.ts';
+import type { RequestRaiseResponse as _tollkeeper_budgets_v1_RequestRaiseResponse, RequestRaiseResponse__Output as _tollkeeper_budgets_v1_RequestRaiseResponse__Output } from '../../../tollkeeper/budgets/v1/RequestRaiseResponse.ts';
 
 /**
  * The read side of the budgets and prices that owners set.
@@ -40,7 +42,8 @@ export interface BudgetsServiceClient extends grpc.Client {
   
   /**
    * Answers the active budgets of a workspace that have a selector and a period of their own, ordered by `id`; not the
-   * daily budgets above. Also its pauses that have not ended. A workspace without any is no error.
+   * daily budgets above. Also its pauses that have not ended, and the raises in force. A workspace without any is no
+   * error.
    * 
    * Safe to repeat. Callers may keep an answer for some seconds.
    */
@@ -50,7 +53,8 @@ export interface BudgetsServiceClient extends grpc.Client {
   ListActiveBudgets(argument: _tollkeeper_budgets_v1_ListActiveBudgetsRequest, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output>): grpc.ClientUnaryCall;
   /**
    * Answers the active budgets of a workspace that have a selector and a period of their own, ordered by `id`; not the
-   * daily budgets above. Also its pauses that have not ended. A workspace without any is no error.
+   * daily budgets above. Also its pauses that have not ended, and the raises in force. A workspace without any is no
+   * error.
    * 
    * Safe to repeat. Callers may keep an answer for some seconds.
    */
@@ -101,6 +105,27 @@ export interface BudgetsServiceClient extends grpc.Client {
   listPrices(argument: _tollkeeper_budgets_v1_ListPricesRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListPricesResponse__Output>): grpc.ClientUnaryCall;
   listPrices(argument: _tollkeeper_budgets_v1_ListPricesRequest, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListPricesResponse__Output>): grpc.ClientUnaryCall;
   
+  /**
+   * Asks owners, for the holder of a workspace key, to raise a limit for a time. NOT_FOUND without such a budget;
+   * RESOURCE_EXHAUSTED if the key has too many requests; ALREADY_EXISTS if its `request_id` came with other content.
+   * 
+   * Safe to repeat: the same `request_id` of a key answers the same request.
+   */
+  RequestRaise(argument: _tollkeeper_budgets_v1_RequestRaiseRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_RequestRaiseResponse__Output>): grpc.ClientUnaryCall;
+  RequestRaise(argument: _tollkeeper_budgets_v1_RequestRaiseRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_budgets_v1_RequestRaiseResponse__Output>): grpc.ClientUnaryCall;
+  RequestRaise(argument: _tollkeeper_budgets_v1_RequestRaiseRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_RequestRaiseResponse__Output>): grpc.ClientUnaryCall;
+  RequestRaise(argument: _tollkeeper_budgets_v1_RequestRaiseRequest, callback: grpc.requestCallback<_tollkeeper_budgets_v1_RequestRaiseResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Asks owners, for the holder of a workspace key, to raise a limit for a time. NOT_FOUND without such a budget;
+   * RESOURCE_EXHAUSTED if the key has too many requests; ALREADY_EXISTS if its `request_id` came with other content.
+   * 
+   * Safe to repeat: the same `request_id` of a key answers the same request.
+   */
+  requestRaise(argument: _tollkeeper_budgets_v1_RequestRaiseRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_RequestRaiseResponse__Output>): grpc.ClientUnaryCall;
+  requestRaise(argument: _tollkeeper_budgets_v1_RequestRaiseRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_budgets_v1_RequestRaiseResponse__Output>): grpc.ClientUnaryCall;
+  requestRaise(argument: _tollkeeper_budgets_v1_RequestRaiseRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_RequestRaiseResponse__Output>): grpc.ClientUnaryCall;
+  requestRaise(argument: _tollkeeper_budgets_v1_RequestRaiseRequest, callback: grpc.requestCallback<_tollkeeper_budgets_v1_RequestRaiseResponse__Output>): grpc.ClientUnaryCall;
+  
 }
 
 /**
@@ -118,7 +143,8 @@ export interface BudgetsServiceHandlers extends grpc.UntypedServiceImplementatio
   
   /**
    * Answers the active budgets of a workspace that have a selector and a period of their own, ordered by `id`; not the
-   * daily budgets above. Also its pauses that have not ended. A workspace without any is no error.
+   * daily budgets above. Also its pauses that have not ended, and the raises in force. A workspace without any is no
+   * error.
    * 
    * Safe to repeat. Callers may keep an answer for some seconds.
    */
@@ -140,6 +166,14 @@ export interface BudgetsServiceHandlers extends grpc.UntypedServiceImplementatio
    */
   ListPrices: grpc.handleUnaryCall<_tollkeeper_budgets_v1_ListPricesRequest__Output, _tollkeeper_budgets_v1_ListPricesResponse>;
   
+  /**
+   * Asks owners, for the holder of a workspace key, to raise a limit for a time. NOT_FOUND without such a budget;
+   * RESOURCE_EXHAUSTED if the key has too many requests; ALREADY_EXISTS if its `request_id` came with other content.
+   * 
+   * Safe to repeat: the same `request_id` of a key answers the same request.
+   */
+  RequestRaise: grpc.handleUnaryCall<_tollkeeper_budgets_v1_RequestRaiseRequest__Output, _tollkeeper_budgets_v1_RequestRaiseResponse>;
+  
 }
 
 export interface BudgetsServiceDefinition extends grpc.ServiceDefinition {
@@ -147,4 +181,5 @@ export interface BudgetsServiceDefinition extends grpc.ServiceDefinition {
   ListActiveBudgets: MethodDefinition<_tollkeeper_budgets_v1_ListActiveBudgetsRequest, _tollkeeper_budgets_v1_ListActiveBudgetsResponse, _tollkeeper_budgets_v1_ListActiveBudgetsRequest__Output, _tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output>
   ListBudgets: MethodDefinition<_tollkeeper_budgets_v1_ListBudgetsRequest, _tollkeeper_budgets_v1_ListBudgetsResponse, _tollkeeper_budgets_v1_ListBudgetsRequest__Output, _tollkeeper_budgets_v1_ListBudgetsResponse__Output>
   ListPrices: MethodDefinition<_tollkeeper_budgets_v1_ListPricesRequest, _tollkeeper_budgets_v1_ListPricesResponse, _tollkeeper_budgets_v1_ListPricesRequest__Output, _tollkeeper_budgets_v1_ListPricesResponse__Output>
+  RequestRaise: MethodDefinition<_tollkeeper_budgets_v1_RequestRaiseRequest, _tollkeeper_budgets_v1_RequestRaiseResponse, _tollkeeper_budgets_v1_RequestRaiseRequest__Output, _tollkeeper_budgets_v1_RequestRaiseResponse__Output>
 }

@@ -53,9 +53,15 @@ export interface Denial {
    */
   'pauseId'?: (string);
   'pauseReason'?: (string);
+  /**
+   * As in LimitStatus.
+   */
+  'raisedMicros'?: (number | string | Long);
+  'raisedUntil'?: (_google_protobuf_Timestamp | null);
   '_value'?: "value";
   '_pauseId'?: "pauseId";
   '_pauseReason'?: "pauseReason";
+  '_raisedMicros'?: "raisedMicros";
 }
 
 /**
@@ -106,7 +112,13 @@ export interface Denial__Output {
    */
   'pauseId'?: (string);
   'pauseReason'?: (string);
+  /**
+   * As in LimitStatus.
+   */
+  'raisedMicros'?: (number);
+  'raisedUntil': (_google_protobuf_Timestamp__Output | null);
   '_value'?: "value";
   '_pauseId'?: "pauseId";
   '_pauseReason'?: "pauseReason";
+  '_raisedMicros'?: "raisedMicros";
 }

@@ -46,7 +46,13 @@ export interface LimitStatus {
    * Whether spend from before the budget was made or changed is not fully counted yet.
    */
   'isFilling'?: (boolean);
+  /**
+   * What raises in force add to the limit, in USD micros, and when the first of them ends. Not set without any.
+   */
+  'raisedMicros'?: (number | string | Long);
+  'raisedUntil'?: (_google_protobuf_Timestamp | null);
   '_value'?: "value";
+  '_raisedMicros'?: "raisedMicros";
 }
 
 /**
@@ -90,5 +96,11 @@ export interface LimitStatus__Output {
    * Whether spend from before the budget was made or changed is not fully counted yet.
    */
   'isFilling': (boolean);
+  /**
+   * What raises in force add to the limit, in USD micros, and when the first of them ends. Not set without any.
+   */
+  'raisedMicros'?: (number);
+  'raisedUntil': (_google_protobuf_Timestamp__Output | null);
   '_value'?: "value";
+  '_raisedMicros'?: "raisedMicros";
 }

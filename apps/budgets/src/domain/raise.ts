@@ -1,0 +1,121 @@
+import type { AuditedFields, AuditTarget, Cause } from '@tollkeeper/contracts';
+import type { TenantId } from '@tollkeeper/kernel';
+
+/** What is asked for. */
+export interface RaiseDraft {
+  budgetId: string;
+  /** The value whose limit is raised; null for a budget without `each`. */
+  value: string | null;
+  extraMicros: number;
+  until: Date;
+  reason: string;
+  /** Chosen by the asker, so that the same request can be sent again. */
+  requestId: string | null;
+}
+
+/** A person, with the name at that time. */
+export interface Person {
+  id: string;
+  name: string;
+}
+
+/** Who asks: a person, or the holder of a workspace key. */
+export interface Asker extends Person {
+  type: 'user' | 'key';
+}
+
+export const RAISE_STATES = ['requested', 'active', 'declined', 'ended', 'expired'] as const;
+export type RaiseState = (typeof RAISE_STATES)[number];
+
+/** Until its end, an active raise adds to the limit of its budget. */
+export interface Raise extends RaiseDraft {
+  id: string;
+  /** What people did to it; time alone ends it too: see {@link stateOf}. */
+  state: Exclude<RaiseState, 'expired'>;
+  /** The name of the budget at that time. */
+  budgetName: string;
+  askedBy: Asker;
+  /** As they were asked for; `extraMicros` and `until` may be others once it is granted. */
+  askedMicros: number;
+  askedUntil: Date;
+  createdAt: Date;
+  /** Who granted or declined it. */
+  decidedBy: Person | null;
+  decidedAt: Date | null;
+  declineReason: string | null;
+  /** Who ended it before its time. */
+  endedBy: Person | null;
+  endedAt: Date | null;
+}
+
+/** A request that nobody has decided in its time expires, and an active raise ends. */
+export function stateOf({ state, until }: Pick<Raise, 'state' | 'until'>, now: Date): RaiseState {
+  return until > now ? state : OVER[state];
+}
+
+const OVER: Record<Raise['state'], RaiseState> = {
+  requested: 'expired',
+  active: 'ended',
+  declined: 'declined',
+  ended: 'ended',
+};
+
+const GRANTED: Record<Raise['state'], boolean> = { requested: false, active: true, declined: false, ended: true };
+
+/** The fields of a raise that the audit log records. Nothing is granted of a request. */
+export const AUDITED_RAISE: AuditedFields<Raise> = {
+  state: ({ state }) => state,
+  budget_id: ({ budgetId }) => budgetId,
+  value: ({ value }) => value,
+  asked_by: ({ askedBy: { type, id } }) => `${type} ${id}`,
+  asked_micros: ({ askedMicros }) => askedMicros,
+  extra_micros: ({ extraMicros, state }) => (GRANTED[state] ? extraMicros : null),
+  until: ({ until }) => until.toISOString(),
+  reason: ({ reason }) => reason,
+  decline_reason: ({ declineReason }) => declineReason,
+};
+
+export function raiseTarget({ id, budgetName, value }: Raise): AuditTarget {
+  return { type: 'raise', id, name: value === null ? budgetName : `${budgetName} for ${value}` };
+}
+
+export interface RaiseFilter {
+  state: RaiseState | undefined;
+  budgetId: string | undefined;
+  /** The last raise of the page before. */
+  after: { createdAt: Date; id: string } | undefined;
+  limit: number;
+}
+
+/** What the workspace has at the time of a new raise. */
+export interface KnownRaises {
+  /** The raise of the same asker with the same `requestId`. */
+  same: Raise | null;
+  inForce: number;
+  requested: number;
+  /** Requests of the asker that are open, or of the last hour. */
+  ofAsker: number;
+}
+
+/**
+ * Stores raises. No method finds one of another workspace. Changes are audited in the same transaction, and changes of
+ * the raises of a workspace are serialized, so `decide` may run again on newer ones and must have no side effects. If
+ * `decide` throws, nothing is stored and the error is passed on.
+ */
+export interface RaiseStore {
+  /** Newest first. */
+  list(tenantId: TenantId, filter: RaiseFilter, now: Date): Promise<Raise[]>;
+  find(tenantId: TenantId, id: string): Promise<Raise | null>;
+  /** Those that add to a limit at the time. */
+  inForce(tenantId: TenantId, now: Date): Promise<Raise[]>;
+  /** Stores the raise, unless `decide` answers another one, which is the same. */
+  add(tenantId: TenantId, raise: Raise, decide: (known: KnownRaises) => Raise, cause: Cause): Promise<Raise>;
+  /** Null without such a raise. */
+  change(
+    tenantId: TenantId,
+    id: string,
+    now: Date,
+    decide: (current: Raise, inForce: number) => Raise,
+    cause: Cause,
+  ): Promise<Raise | null>;
+}

@@ -1,0 +1,177 @@
+import { describe, expect, it } from '@jest/globals';
+import { provenTenantId } from '@tollkeeper/kernel';
+import { useMongo } from '@tollkeeper/testing';
+import type { Body } from './enforcer.stack.ts';
+import { cost, useLeases } from './leases.stack.ts';
+
+const stack = useLeases(useMongo(), { replicas: 2 });
+const { budgets, clock } = stack;
+const HOUR_MS = 3_600_000;
+/** A raise counts after this time. */
+const COUNTS_MS = 2_000;
+const EACH = {
+  id: 'bud_users',
+  name: 'Per user',
+  each: 'label:user',
+  limitMicros: 10,
+  period: { kind: 'month', startMonth: 1, startDay: 1 },
+};
+const ASKED = '/api/v1/raise-requests';
+
+type Workspace = ReturnType<typeof stack.newWorkspace>;
+interface Given {
+  budgetId?: string;
+  value?: string;
+  extraMicros?: number;
+  until?: number;
+}
+
+/** Grants these raises, ends all others, and lets the time pass after which every replica knows. */
+function raise({ tenantId }: Workspace, ...all: Given[]): void {
+  const common = { budgetId: 'bud_workspace', extraMicros: 10, until: clock.now + HOUR_MS };
+  budgets.setRaises(tenantId, ...all.map((given) => ({ ...common, ...given })));
+  clock.now += COUNTS_MS;
+}
+
+const decisionOf = async (workspace: Workspace, asked: Body = {}, replica = 0) =>
+  (await workspace.reserve({ amount_micros: 1, ...asked }, { replica })).body['decision'];
+const denialOf = ({ body }: { body: Body }) => body['denial'] as Body;
+/** A workspace that has spent all of its 15. */
+async function spentWorkspace(): Promise<Workspace> {
+  const workspace = stack.newWorkspace(15);
+  const { id } = await workspace.granted(15);
+  await workspace.settle(id, 15);
+  return workspace;
+}
+
+describe('a raise', () => {
+  it('lets calls pass at every replica within two seconds, to the micro, and shows beside the limit', async () => {
+    const workspace = await spentWorkspace();
+    for (const replica of [0, 1]) expect(await decisionOf(workspace, {}, replica)).toBe('denied');
+    const until = clock.now + HOUR_MS;
+    raise(workspace, { until }, { extraMicros: 5, until: until - 1_000 });
+    const raised = { limit_micros: 15, raised_micros: 15, raised_until: new Date(until - 1_000).toISOString() };
+    for (const replica of [0, 1]) {
+      const { body } = await workspace.reserve({ amount_micros: 16, dry_run: true }, { replica });
+      expect(body).toMatchObject({ decision: 'denied', denial: raised, limits: [{ ...raised, remaining_micros: 15 }] });
+      expect(await decisionOf(workspace, { amount_micros: 15, dry_run: true }, replica)).toBe('allowed');
+    }
+    await workspace.granted(15);
+    expect(await decisionOf(workspace)).toBe('denied');
+    expect(await workspace.limit()).toMatchObject({
+      ...raised,
+      spent_micros: 15,
+      held_micros: 15,
+      remaining_micros: 0,
+    });
+    for (const query of ['?budget_id=bud_workspace', '?plan_key=none', '?agent_id=planner']) {
+      expect((await workspace.limits(query)).items[0]).toMatchObject(raised);
+    }
+  });
+
+  it('ends at its time, to the millisecond, and until then it outlasts a failure of budgets', async () => {
+    const workspace = await spentWorkspace();
+    const until = clock.now + HOUR_MS;
+    raise(workspace, { until });
+    await workspace.granted({ amount_micros: 1, ttl_seconds: 3_600 });
+    budgets.state.down = true;
+    try {
+      clock.now = until - 1;
+      expect(await decisionOf(workspace, { dry_run: true })).toBe('allowed');
+      clock.now = until;
+      const denied = denialOf(await workspace.reserve(1));
+      expect(denied).toMatchObject({ code: 'budget_exceeded', limit_micros: 15, spent_micros: 15, held_micros: 1 });
+      expect(denied).not.toHaveProperty('raised_micros');
+    } finally {
+      budgets.state.down = false;
+    }
+  });
+
+  it('that an owner ends counts no longer within two seconds, and what it let pass is not taken back', async () => {
+    const workspace = await spentWorkspace();
+    raise(workspace, {});
+    const { id } = await workspace.granted({ amount_micros: 10, ttl_seconds: 3_600 });
+    raise(workspace);
+    for (const replica of [0, 1]) expect(await decisionOf(workspace, {}, replica)).toBe('denied');
+    expect((await workspace.settle(id, 10)).body).toMatchObject({ state: 'settled', settled_micros: 10 });
+    expect(await workspace.limit()).toMatchObject({
+      ...{ spent_micros: 25, remaining_micros: 0, overspend_micros: { above_hold: 0, late: 0, unreserved: 0 } },
+    });
+  });
+
+  it.each([
+    ['an agent', 'bud_agent.planner', { agent_id: 'planner' }, { agent_id: 'coder' }],
+    ['a plan', 'bud_plan.pro', { plan_key: 'pro' }, { plan_key: 'basic' }],
+    ['a value', 'bud_users', { labels: { user: 'zoe' } }, { labels: { user: 'max' } }],
+  ])('of the budget of %s is for that alone', async (_what, budgetId, asked, others) => {
+    const workspace = stack.newWorkspace();
+    const { tenantId } = workspace;
+    for (const agent of ['planner', 'coder']) budgets.setAgent(tenantId, agent, 10);
+    for (const plan of ['pro', 'basic']) budgets.setPlan(tenantId, plan, 10);
+    budgets.setBudgets(tenantId, EACH);
+    raise(workspace, { budgetId, extraMicros: 5, ...(budgetId === EACH.id && { value: 'zoe' }) });
+    // Each limit that a call counts in has room for 10, so one of 15 needs the raise in all that apply.
+    const sum = (call: Body, amount: number) =>
+      decisionOf(workspace, { agent_id: 'other', ...call, amount_micros: amount });
+    expect([await sum(asked, 15), await sum(others, 11)]).toEqual(['allowed', 'denied']);
+  });
+
+  it('raises a limit of 0, and one with grace by the granted amount alone', async () => {
+    const workspace = stack.newWorkspace(0);
+    expect(await decisionOf(workspace, { amount_micros: 0 })).toBe('denied');
+    raise(workspace, {});
+    expect(await decisionOf(workspace, { amount_micros: 10 })).toBe('allowed');
+    const graced = stack.newWorkspace();
+    const budget = {
+      id: 'bud_grace',
+      limitMicros: 100,
+      gracePercent: 20,
+      period: { kind: 'day', startMonth: 1, startDay: 1 },
+    };
+    budgets.setBudgets(graced.tenantId, budget);
+    raise(graced, { budgetId: 'bud_grace' });
+    expect(await decisionOf(graced, { amount_micros: 131, dry_run: true })).toBe('denied');
+    expect(await decisionOf(graced, { amount_micros: 130 })).toBe('allowed');
+  });
+
+  it('is what a lease is granted from; the lease stays open when it ends, and is not made larger', async () => {
+    const workspace = await spentWorkspace();
+    raise(workspace, {});
+    const { id } = await workspace.leased(5);
+    raise(workspace);
+    expect((await workspace.renew(id, 10)).body).toMatchObject({ state: 'open', amount_micros: 5 });
+    expect((await workspace.settleFrom(id, [cost(5)])).body).toMatchObject({
+      ...{ lease: { state: 'open', left_micros: 0 }, results: [{ outcome: 'settled' }] },
+    });
+    expect(denialOf(await workspace.lease({ amount_micros: 1 }))).toMatchObject({ code: 'budget_exceeded' });
+  });
+});
+
+describe('a denied caller', () => {
+  it('reads how to ask for more, with the budget and the value', async () => {
+    const workspace = stack.newWorkspace(0);
+    expect(denialOf(await workspace.reserve(1))).toMatchObject({
+      message: expect.stringContaining('(POST /api/v1/raise-requests with budget_id bud_workspace)'),
+    });
+    budgets.setWorkspace(workspace.tenantId, null);
+    budgets.setBudgets(workspace.tenantId, EACH);
+    clock.now += COUNTS_MS;
+    expect(denialOf(await workspace.reserve({ amount_micros: 11, labels: { user: 'zoe' } }))).toMatchObject({
+      message: expect.stringContaining('with budget_id bud_users and value zoe)'),
+    });
+  });
+
+  it('asks with its key for the workspace of the key, whatever it says', async () => {
+    const workspace = stack.newWorkspace();
+    const until = new Date(clock.now + HOUR_MS).toISOString();
+    const body = { request_id: 'r-1', budget_id: 'bud_workspace', extra_micros: 10, until, reason: 'Launch' };
+    const answer = await workspace.call('post', ASKED, { body });
+    expect([answer.status, answer.body]).toEqual([201, { id: 'rai_1', state: 'requested', extra_micros: 10, until }]);
+    expect(budgets.raisesAsked.at(-1)).toEqual({
+      ...{ tenantId: provenTenantId(workspace.tenantId), keyId: workspace.keyId, requestId: 'r-1' },
+    });
+    for (const wrong of [{ request_id: undefined }, { extra_micros: 0 }, { tenant_id: 'ws_1' }]) {
+      expect((await workspace.call('post', ASKED, { body: { ...body, ...wrong } })).status).toBe(400);
+    }
+  });
+});
