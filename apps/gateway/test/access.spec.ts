@@ -227,6 +227,14 @@ describe('the areas', () => {
     expect([await whose(), await whose('nobody'), await whose('new')]).toEqual([null, null, 'user_new']);
   });
 
+  it('a mail program that stops alerts for its reader needs no session, and sends a form (RFC 8058)', async () => {
+    const stop = call('post', '/api/v1/alert-mails/tk_mailstop_x:stop', 'ada').type('form');
+    const answer = await stop.send('List-Unsubscribe=One-Click');
+    expect(answer.body).toMatchObject({ service: 'notifier', caller: null, body: 'List-Unsubscribe=One-Click' });
+    const elsewhere = call('post', '/api/v1/alerts/channels', 'ada').type('form');
+    expect((await elsewhere.send('name=x')).status).toBe(415);
+  });
+
   it('leaving a workspace is for each of its members', async () => {
     const answer = await call('delete', '/w/acme/api/v1/members/me', 'mia');
     expect(answer.body).toMatchObject({ caller: { userId: 'user_mia', tenantId: 'ws_acme', role: 'member' } });

@@ -66,6 +66,7 @@ describe('what a service gets', () => {
     agents: ['x-tollkeeper-caller'],
     dashboard: ['x-tollkeeper-caller'],
     channels: ['x-tollkeeper-caller'],
+    'alert-mails': ['x-tollkeeper-client'],
     alerts: ['x-tollkeeper-caller'],
     keys: ['x-tollkeeper-caller'],
     'intake-reports': ['x-tollkeeper-caller'],

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { hasSender, mailFields } from '@tollkeeper/mail';
 import {
   flagField,
   grpcServiceFields,
@@ -11,7 +12,6 @@ import {
 } from '@tollkeeper/runtime';
 import { z } from 'zod';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './domain/password.hasher.ts';
-import { smtpUrl } from './delivery/smtp.url.ts';
 import { forPeople, oidcProviders } from './domain/oidc/provider.ts';
 import { PASSWORD_LOGINS } from './domain/password.policy.ts';
 import { email, login, newPassword, slug } from './http/schemas.ts';
@@ -89,23 +89,13 @@ export const identityConfig = serviceConfig
       .describe(
         'login name of the owner who may log in with a password when PASSWORD_LOGIN is none, in case no provider answers; default FIRST_OWNER_EMAIL',
       ),
-    SMTP_URL: secret(
-      smtpUrl
-        .optional()
-        .describe(
-          'mail server for invitations and password resets: smtps://user:password@host:465, or smtp://user:password@host:587 with STARTTLS; ?tls=none after smtp:// turns encryption off; default no mail is sent',
-        ),
-    ),
-    MAIL_FROM: z
-      .email('must be an e-mail address')
-      .optional()
-      .describe('sender address of e-mails, such as tollkeeper@example.com; required with SMTP_URL'),
+    ...mailFields,
   })
   .refine(({ PASSWORD_LOGIN, OIDC_PROVIDERS }) => PASSWORD_LOGIN === 'all' || OIDC_PROVIDERS.some(forPeople), {
     path: ['OIDC_PROVIDERS'],
     message: 'must have a provider unless PASSWORD_LOGIN is all; otherwise nobody could log in',
   })
-  .refine(({ SMTP_URL, MAIL_FROM }) => SMTP_URL === undefined || MAIL_FROM !== undefined, { path: ['MAIL_FROM'] })
+  .refine(hasSender, { path: ['MAIL_FROM'] })
   .refine(
     ({ PASSWORD_LOGIN, PASSWORD_LOGIN_BREAK_GLASS, FIRST_OWNER_EMAIL }) =>
       PASSWORD_LOGIN !== 'none' || (PASSWORD_LOGIN_BREAK_GLASS ?? FIRST_OWNER_EMAIL) !== undefined,

@@ -2,6 +2,7 @@ import { createAuditTrail } from '@tollkeeper/audit-trail';
 import { createConsumerGroup, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
+import { createMailWorker, createSmtpSender, mailSettingsOf } from '@tollkeeper/mail';
 import {
   assembleService,
   type Component,
@@ -13,8 +14,6 @@ import {
 import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
 import type { IdentityConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
-import { createMailWorker } from './delivery/mail.worker.ts';
-import { createSmtpSender } from './delivery/smtp.sender.ts';
 import { createDeviceLogin } from './device-login.ts';
 import { createAgentUseCases } from './domain/agent.use-cases.ts';
 import { createAuthUseCases } from './domain/auth.use-cases.ts';
@@ -149,12 +148,12 @@ function createMailParts(
   { config, logger }: Pick<IdentityDeps, 'config' | 'logger'>,
   { models, clock, ...stores }: Omit<MailWriterDeps, 'publicUrl'> & { models: IdentityModels },
 ): { mailing: Mailing | null; parts: Component[] } {
-  const { SMTP_URL: server, MAIL_FROM: from, PUBLIC_URL: publicUrl } = config;
-  if (server === undefined || from === undefined) return { mailing: null, parts: [] };
+  const settings = mailSettingsOf(config);
+  if (settings === null) return { mailing: null, parts: [] };
   const store = createMailStore(models);
   const limiter = createMailLimiter(models.connection);
-  const write = createMailWriter({ ...stores, publicUrl, clock });
-  const worker = createMailWorker({ store, write, send: createSmtpSender(server, from), clock, logger });
+  const write = createMailWriter({ ...stores, publicUrl: config.PUBLIC_URL, clock });
+  const worker = createMailWorker({ store, write, send: createSmtpSender(settings), clock, logger });
   return { mailing: { queue: store, limiter }, parts: [limiter, worker] };
 }
 

@@ -4,16 +4,17 @@ import { DELIVERIES_TOPIC_OPTIONS, identityService } from '@tollkeeper/contracts
 import { createConsumerGroup, createOutbox, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
-import { createAddressGuard } from '@tollkeeper/net';
+import { type AddressGuard, createAddressGuard } from '@tollkeeper/net';
 import { assembleService, type Component, inBackground, type ServesGrpc, type ServesHttp } from '@tollkeeper/runtime';
 import { createServiceBase, type DataServiceDeps, type ServiceBase } from '@tollkeeper/service';
 import { createChannelDirectory } from './channels/channel.directory.ts';
 import { createChannelRoutes } from './channels/channel.routes.ts';
 import { createChannelStore } from './channels/channel.store.ts';
 import { createChannelUseCases } from './channels/channel.use-cases.ts';
+import { createReaderStore } from './channels/email/reader.store.ts';
 import { createSecretCipher } from './channels/secret.cipher.ts';
 import { createTestSender } from './channels/test.sender.ts';
-import { createAlertLinks } from './clients/identity.client.ts';
+import { createAlertLinks, createSlugs } from './clients/identity.client.ts';
 import type { NotifierConfig } from './config.ts';
 import { CONSUMER_GROUP, createNotificationsConsumer } from './consumers/notifications.consumer.ts';
 import { createDeliveryMetrics } from './delivery/delivery.metrics.ts';
@@ -24,8 +25,9 @@ import { createHttpsSender } from './delivery/https.sender.ts';
 import { createNameResolver, type ResolveName } from './delivery/name.resolver.ts';
 import { createOutcomePublisher } from './delivery/outcome.publisher.ts';
 import { attemptDelivery } from './domain/attempt-delivery.ts';
-import type { SendRequest } from './domain/destination.request.ts';
+import type { HttpsRequest, MailRequest, Send, SendRequest } from './domain/destination.request.ts';
 import { createNotifierHandlers } from './grpc/notifier.handlers.ts';
+import { createMailing } from './mailing.ts';
 import { createDeliveryStore } from './store/delivery.store.ts';
 
 export interface NotifierDeps extends DataServiceDeps<NotifierConfig> {
@@ -36,7 +38,7 @@ export interface NotifierDeps extends DataServiceDeps<NotifierConfig> {
   /** Milliseconds that identity may take to answer for the link of a notification. Default: 0.5 s. */
   linkTimeoutMs?: number;
   /** Destinations within this process, by their URL. Requests to them do not leave the process. */
-  ownDestinations?: ReadonlyMap<string, SendRequest>;
+  ownDestinations?: ReadonlyMap<string, Send<HttpsRequest>>;
 }
 
 /** Manages channels and delivers notifications to them. Addresses are valid once started. */
@@ -47,16 +49,14 @@ const OUTCOME_POLL_INTERVAL_MS = 1000;
 export function createNotifier(deps: NotifierDeps): NotifierService {
   const base = createServiceBase('notifier', deps);
   const { config, mongo, connection, eventLog, logger, metrics, tracer, clock } = base;
-  const { resolveName = createNameResolver(), timeoutMs } = deps;
   const store = createDeliveryStore(connection);
-  const { channels, outboxes } = createChannels(base);
+  const { channels, readers, outboxes } = createChannels(base);
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, base);
-  const linkAlert = createAlertLinks(identity, config.PUBLIC_URL, logger, deps.linkTimeoutMs);
+  const slugOf = createSlugs(identity, logger, deps.linkTimeoutMs);
+  const linkAlert = createAlertLinks(slugOf, config.PUBLIC_URL);
   const guard = createAddressGuard(config.DESTINATION_ALLOW_CIDRS);
-  const sender = createHttpsSender({ guard, resolve: resolveName, ...(timeoutMs !== undefined && { timeoutMs }) });
-  const send = traceSending(tracer, (request, signal) =>
-    (deps.ownDestinations?.get(request.url) ?? sender)(request, signal),
-  );
+  const mailing = createMailing(base, { channels, readers, slugOf });
+  const send = createSender(traceSending(tracer, createDestinations(deps, guard)), mailing.send);
   const attemptDeps = { channels: createChannelDirectory(channels), linkAlert, send, clock, random };
 
   const publisher = createOutcomePublisher({ store, eventLog, logger, pollIntervalMs: OUTCOME_POLL_INTERVAL_MS });
@@ -89,7 +89,13 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
   const sendTest = createTestSender({ linkAlert, send, clock });
   const http = createHttpServer({
     ...base,
-    routes: createChannelRoutes(createChannelUseCases({ store: channels, sendTest, clock }), guard.allows),
+    routes: [
+      ...createChannelRoutes(
+        createChannelUseCases({ store: channels, readers, sendsMail: mailing.sendsMail, sendTest, clock }),
+        guard.allows,
+      ),
+      ...mailing.routes,
+    ],
   });
   const grpc = createGrpcServer({
     ...base,
@@ -105,7 +111,7 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
   const queueing = inBackground(consumer, logger);
   // Parts stop in reverse order: first the intake ends, then attempts finish, then the last outcomes are published.
   // Identity is not required to be ready: without it, links lack the workspace.
-  const parts = [mongo, prepared, identity, ...outboxes, publisher, worker, queueing];
+  const parts = [mongo, prepared, identity, ...outboxes, ...mailing.parts, publisher, worker, queueing];
   return assembleService({ ...base, parts, grpc, http });
 }
 
@@ -117,7 +123,26 @@ function createChannels(base: ServiceBase<NotifierConfig>) {
   const outboxes = [outbox, trail.outbox];
   observeOutboxes(base, outboxes);
   const cipher = createSecretCipher(config.CHANNEL_ENCRYPTION_KEYS);
-  return { channels: createChannelStore({ connection, cipher, trail, outbox, clock }), outboxes };
+  const readers = createReaderStore({ connection, trail, clock });
+  return { channels: createChannelStore({ connection, cipher, trail, readers, outbox, clock }), readers, outboxes };
+}
+
+/** Sends https requests, to destinations of this process without leaving it. */
+function createDestinations(deps: NotifierDeps, guard: AddressGuard): Send<HttpsRequest> {
+  const { resolveName = createNameResolver(), timeoutMs, ownDestinations } = deps;
+  const sender = createHttpsSender({ guard, resolve: resolveName, ...(timeoutMs !== undefined && { timeoutMs }) });
+  return (request, signal) => (ownDestinations?.get(request.url) ?? sender)(request, signal);
+}
+
+function createSender(sendHttps: Send<HttpsRequest>, sendMails: Send<MailRequest>): SendRequest {
+  return (request, signal) => {
+    switch (request.via) {
+      case 'https':
+        return sendHttps(request, signal);
+      case 'mail':
+        return sendMails(request, signal);
+    }
+  };
 }
 
 const RANDOM_STEPS = 2 ** 32;

@@ -5,6 +5,7 @@ import { CALLER_TOKEN_SECRET, expectMatchesOpenApi, type OpenApiDocument } from 
 import supertest, { type Response } from 'supertest';
 
 const PATH = '/api/v1/alerts/channels';
+const MAILS = '/api/v1/alert-mails';
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 export type Body = Record<string, unknown>;
@@ -35,13 +36,27 @@ export interface ChannelFields {
 export function createChannelApi(httpUrl: () => string) {
   let document: OpenApiDocument | undefined;
 
+  async function checked(method: Method, path: string, response: Response): Promise<Response> {
+    document ??= (await supertest(httpUrl()).get('/openapi.json')).body as OpenApiDocument;
+    const answered = response.status === 204 ? undefined : (response.body as unknown);
+    expectMatchesOpenApi(document, { method, path, status: response.status, body: answered });
+    return response;
+  }
+
+  /** A call of the link in a mail: without a session, and with the body that mail programs send. */
+  async function link(token: string, does?: 'confirm' | 'stop'): Promise<Response> {
+    const path = `${MAILS}/${token}${does === undefined ? '' : `:${does}`}`;
+    const http = supertest(httpUrl());
+    if (does === undefined) return checked('get', path, await http.get(path));
+    return checked('post', path, await http.post(path).type('form').send('List-Unsubscribe=One-Click'));
+  }
+
   async function call(
     method: Method,
     tenantId: TenantId,
     below: string,
     { role = 'admin', body, contentType = 'application/json', ...rest }: CallOptions = {},
   ): Promise<Response> {
-    document ??= (await supertest(httpUrl()).get('/openapi.json')).body as OpenApiDocument;
     const caller = { userId: 'user_1', tenantId, role };
     const { token = await signCallerToken(CALLER_TOKEN_SECRET, 'notifier', caller) } = rest;
     const path = `${PATH}${below}`;
@@ -50,9 +65,7 @@ export function createChannelApi(httpUrl: () => string) {
     const response = await (body === undefined
       ? request
       : request.set('content-type', contentType).send(JSON.stringify(body)));
-    const answered = response.status === 204 ? undefined : (response.body as unknown);
-    expectMatchesOpenApi(document, { method, path, status: response.status, body: answered });
-    return response;
+    return checked(method, path, response);
   }
 
   /** The body of an answer, which must have the status. */
@@ -67,6 +80,7 @@ export function createChannelApi(httpUrl: () => string) {
 
   return {
     call,
+    link,
     expecting,
     createChannel,
     /** Adds a new enabled webhook, with the given changes. */
@@ -78,6 +92,7 @@ export function createChannelApi(httpUrl: () => string) {
         webhook: { url, signing_secret },
         pagerduty: { url, routing_key: ROUTING_KEY },
         opsgenie: { url, api_key: API_KEY },
+        email: { addresses: ['ada@people.example.com'] },
       };
       const { id } = await createChannel(tenantId, { channel_type: type, enabled, config: configs[type] });
       return { tenantId, id, type };

@@ -34,7 +34,7 @@ export function useSender() {
       const { timeoutMs = 5000, signal = new AbortController().signal } = rest;
       const sender = createHttpsSender({ guard, resolve, timeoutMs });
       const headers = { 'content-type': 'application/json' };
-      return sender({ url, headers, body: '{"type":"t"}', credentials: [] }, signal);
+      return sender({ via: 'https', url, headers, body: '{"type":"t"}', credentials: [] }, signal);
     },
   };
 }

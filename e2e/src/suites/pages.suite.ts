@@ -17,6 +17,7 @@ export function describePages(target: TargetOf): void {
         '/api/v1/workspaces',
         '/api/v1/members',
         '/api/v1/invitations/{invitation}:accept',
+        '/api/v1/alert-mails/{token}:stop',
         '/api/v1/agents',
         '/api/v1/dashboard/spend/series',
         '/api/v1/management/workspace-keys/{id}:revoke',

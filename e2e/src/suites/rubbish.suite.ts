@@ -175,6 +175,7 @@ export function describeRubbish(target: TargetOf): void {
         ['DELETE', `/w/SLUG/api/v1/members/${rubbish}`],
         ['DELETE', `/w/SLUG/api/v1/invitations/${rubbish}`],
         ['GET', `/api/v1/invitations/tk_${rubbish}`],
+        ['GET', `/api/v1/alert-mails/tk_${rubbish}`],
         ['PATCH', `/w/SLUG/api/v1/agents/${rubbish}`],
         ['GET', `/w/SLUG/api/v1/dashboard/${rubbish}`],
         ['GET', `/w/SLUG/api/v1/alerts/${rubbish}`],

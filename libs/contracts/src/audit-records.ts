@@ -44,6 +44,8 @@ export const AUDIT_ACTIONS = [
   'channel.delete',
   'channel.disable',
   'channel.test',
+  'channel.confirm',
+  'channel.stop',
   'alert.acknowledge',
   'alert.resolve',
   'reservation.release',

@@ -17,4 +17,5 @@ export * from './periods.ts';
 export * from './room.ts';
 export * from './tenant.ts';
 export * from './turns.ts';
+export * from './words.ts';
 export * from './work-slices.ts';

@@ -29,6 +29,8 @@ export async function startMailServer({ tls = 'none', user, trusted = true }: Ma
   const received: ReceivedMail[] = [];
   const sockets = new Set<Socket>();
   let mood: 'takes' | 'hangs' | 'refuses' | 'is busy' = 'takes';
+  /** The moods about single receivers. */
+  const moods = new Map<string, 'refuses' | 'is busy'>();
   const server = new SMTPServer({
     ...(tls === 'none' ? {} : await (trusted ? trustedCertificate() : newCertificate())),
     secure: tls === 'implicit',
@@ -43,8 +45,9 @@ export async function startMailServer({ tls = 'none', user, trusted = true }: Ma
       if (mood !== 'hangs') done();
     },
     onRcptTo({ address }, _session, done) {
-      if (mood === 'refuses') done(Object.assign(new Error(`no ${address} here`), { responseCode: 550 }));
-      else if (mood === 'is busy') done(Object.assign(new Error(`${address} is busy`), { responseCode: 451 }));
+      const about = moods.get(address) ?? mood;
+      if (about === 'refuses') done(Object.assign(new Error(`no ${address} here`), { responseCode: 550 }));
+      else if (about === 'is busy') done(Object.assign(new Error(`${address} is busy`), { responseCode: 451 }));
       else done();
     },
     onData(stream, { envelope, secure }, done) {
@@ -77,6 +80,7 @@ export async function startMailServer({ tls = 'none', user, trusted = true }: Ma
 
   return {
     received,
+    moods,
     port,
     /** Mails of one receiver, oldest first. */
     to: (email: string) => received.filter(({ to }) => to.includes(email)),

@@ -128,7 +128,7 @@ describe('the network policies', () => {
     }
   });
 
-  it('let identity alone out to mail servers at public addresses, where the component is there', async () => {
+  it('let identity and the notifier alone out to mail servers at public addresses, where the component is there', async () => {
     const withMail = (await renderOverlay('production', ['mail'])).manifests;
     const reaching = (manifests: Manifest[], address: string, port: number) =>
       ofKind(manifests, 'Deployment')
@@ -136,7 +136,7 @@ describe('the network policies', () => {
         .map(appOf);
     for (const port of [465, 587]) {
       for (const address of [PUBLIC_ADDRESS, PUBLIC_ADDRESS_V6]) {
-        expect([port, reaching(withMail, address, port)]).toEqual([port, ['identity']]);
+        expect([port, reaching(withMail, address, port)]).toEqual([port, ['identity', 'notifier']]);
         expect([port, reaching(production, address, port)]).toEqual([port, []]);
       }
       expect(SPECIAL_ADDRESSES.flatMap((address) => reaching(withMail, address, port))).toEqual([]);

@@ -34,7 +34,7 @@ export interface FleetOptions {
   firstOwner?: { email: string; password?: string };
   /** Comma-separated networks with special addresses that alert channels may use. */
   allowCidrs?: string;
-  /** Optional settings of identity, for single sign-on and mail. */
+  /** Optional settings for single sign-on, and for mail of identity and the notifier. */
   identity?: Installation['values'];
   /** Further environment variables of every service, such as `LOG_LEVEL`. */
   env?: NodeJS.ProcessEnv;

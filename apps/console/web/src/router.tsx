@@ -60,6 +60,12 @@ const invitation = createRoute({
   component: lazyRouteComponent(() => import('./pages/invitation/invitation-page.tsx'), 'InvitationPage'),
 });
 
+const alertMail = createRoute({
+  getParentRoute: () => root,
+  path: '/alert-mail',
+  component: lazyRouteComponent(() => import('./pages/alert-mail/alert-mail-page.tsx'), 'AlertMailPage'),
+});
+
 const reset = createRoute({
   getParentRoute: () => root,
   path: '/reset',
@@ -259,6 +265,7 @@ const routeTree = root.addChildren([
   login,
   forgot,
   invitation,
+  alertMail,
   reset,
   loginDone,
   loginLink,

@@ -23,6 +23,7 @@ describe('the areas', () => {
       tellsClientAddress,
       limitsAttempts,
       answerWithinMs,
+      takesForms,
       atLimit,
     }: (typeof AREAS)[number]) => [
       name,
@@ -33,6 +34,7 @@ describe('the areas', () => {
       tellsClientAddress,
       ...(limitsAttempts ? ['few POSTs'] : []),
       ...(answerWithinMs === undefined ? [] : [answerWithinMs]),
+      ...(takesForms ? ['forms'] : []),
       ...(atLimit === 'rate_limited' ? [] : [atLimit]),
     ];
     expect(AREAS.map(row)).toEqual([
@@ -59,6 +61,7 @@ describe('the areas', () => {
       ['agents', 'identity', 'member/owner', [], MIB, false],
       ['dashboard', 'dashboard', 'member/member', [], MIB, false],
       ['channels', 'notifier', 'admin/admin', [], MIB, false],
+      ['alert-mails', 'notifier', 'public', [], MIB, true, 'forms'],
       ['alerts', 'alerts', 'admin/admin', [], MIB, false],
       ['keys', 'keys', 'owner/owner', [], MIB, false],
       ['intake-reports', 'keys', 'member/member', [], MIB, false],
@@ -143,6 +146,7 @@ describe('the areas', () => {
     ['/api/v1/management/workspace-keys/k', ['keys', undefined]],
     ['/api/v1/alerts', ['alerts', undefined]],
     ['/api/v1/alerts/rules', ['alerts', undefined]],
+    ['/api/v1/alert-mails/tk_mailstop_x:stop', ['alert-mails', undefined]],
     ['/api/v1/alerts/channels', ['channels', undefined]],
     ['/api/v1/alerts/channels/chan_1/test', ['channels', undefined]],
     ['/api/v1/alerts/channelsx', ['alerts', undefined]],

@@ -64,6 +64,11 @@ export interface Area extends Part {
    * `UPSTREAM_TIMEOUT_MS`. Then the edge answers 503.
    */
   silentForMs: number | undefined;
+  /**
+   * True if a body may come from a plain HTML form. So a mail program can say that its reader wants no more mail (RFC
+   * 8058). Only for areas that no cookie reaches: another site's page could send such a body.
+   */
+  takesForms: boolean;
   /** The refusal of a sender with too many requests in flight: 429, or 503 where senders drop their data after 429. */
   atLimit: 'rate_limited' | 'service_unavailable';
 }
@@ -75,6 +80,7 @@ const DEFAULTS = {
   limitsAttempts: false,
   answerWithinMs: undefined,
   silentForMs: undefined,
+  takesForms: false,
   atLimit: 'rate_limited',
 } as const;
 
@@ -230,6 +236,15 @@ export const AREAS: readonly Area[] = [
   },
   { ...DEFAULTS, name: 'dashboard', path: '/api/v1/dashboard', upstream: 'dashboard', access: anyMember },
   { ...DEFAULTS, name: 'channels', path: '/api/v1/alerts/channels', upstream: 'notifier', access: admins },
+  {
+    ...DEFAULTS,
+    name: 'alert-mails',
+    path: '/api/v1/alert-mails/{token}',
+    upstream: 'notifier',
+    access: 'public',
+    tellsClientAddress: true,
+    takesForms: true,
+  },
   { ...DEFAULTS, name: 'alerts', path: '/api/v1/alerts', upstream: 'alerts', access: admins },
   { ...DEFAULTS, name: 'keys', path: '/api/v1/management/workspace-keys', upstream: 'keys', access: owners },
   { ...DEFAULTS, name: 'intake-reports', path: '/api/v1/intake-reports', upstream: 'keys', access: anyMember },

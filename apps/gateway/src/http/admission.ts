@@ -123,9 +123,9 @@ export function authorize({ area, workspace }: Target, session: Session | null, 
  * JSON. Services that take keys check content types themselves.
  */
 export function checkBody({ area, url }: Target, method: string, headers: IncomingHttpHeaders): void {
-  const { access, bodyLimitBytes } = area;
+  const { access, bodyLimitBytes, takesForms } = area;
   if (Number(headers['content-length'] ?? 0) > bodyLimitBytes) throw tooLarge(bodyLimitBytes, url);
-  if (access !== 'key' && !isSafeMethod(method)) refuseFormBody(headers);
+  if (access !== 'key' && !takesForms && !isSafeMethod(method)) refuseFormBody(headers);
 }
 
 /** The error for a body over the limit, by its declared or its actual length. */

@@ -1,4 +1,4 @@
-import type { Role } from '@tollkeeper/kernel';
+import { paragraphs, type Role, timeInWords } from '@tollkeeper/kernel';
 import type { RequestCause } from './auth.use-cases.ts';
 
 /**
@@ -73,7 +73,7 @@ export function resetMail(to: string, { loginName, url, expiresAt }: Link & { lo
     text: paragraphs(
       `Someone requested a new password for your Tollkeeper account. Your login name is ${loginName}.`,
       `Set a new password here:\n${url}`,
-      `The link works once, until ${inWords(expiresAt)}. Setting a new password ends all your sessions.`,
+      `The link works once, until ${timeInWords(expiresAt)}. Setting a new password ends all your sessions.`,
       'If you did not request this, ignore this e-mail. Your password stays the same.',
     ),
   };
@@ -86,16 +86,8 @@ export function invitationMail(to: string, { slug, role, url, expiresAt }: Link 
     text: paragraphs(
       `You have been invited to the Tollkeeper workspace ${slug} as ${role}.`,
       `Join here:\n${url}`,
-      `The link works once, until ${inWords(expiresAt)}. Do not share it: it verifies your e-mail address.`,
+      `The link works once, until ${timeInWords(expiresAt)}. Do not share it: it verifies your e-mail address.`,
       'If you did not expect this invitation, ignore this e-mail.',
     ),
   };
-}
-
-function paragraphs(...parts: string[]): string {
-  return `${parts.join('\n\n')}\n`;
-}
-
-function inWords(moment: Date): string {
-  return `${moment.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

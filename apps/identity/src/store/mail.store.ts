@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { WaitingMails } from '@tollkeeper/mail';
 import { trusted } from 'mongoose';
 import { MAX_WAITING_MAILS, type MailOrder, type MailQueue } from '../domain/mail.ts';
 import type { IdentityModels } from './models.ts';
@@ -6,21 +7,8 @@ import type { IdentityModels } from './models.ts';
 /** How long sending is retried. People who wait for a reset ask again. */
 const KEPT_MS = { reset: 30 * 60_000, invitation: 86_400_000 };
 
-export interface WaitingMail {
-  id: string;
-  order: MailOrder;
-  /** Includes the one in progress. */
-  attempts: number;
-}
-
-/** The queue for the sender. */
-export interface MailStore extends MailQueue {
-  /** Claims the mail that has waited longest, until `until`. Nobody else takes it before then. */
-  claim(now: Date, until: Date): Promise<WaitingMail | null>;
-  postpone(id: string, until: Date): Promise<void>;
-  remove(id: string): Promise<void>;
-  isEmpty(): Promise<boolean>;
-}
+/** The queue, with its side for the sender. */
+type MailStore = MailQueue & WaitingMails<MailOrder>;
 
 export function createMailStore({ mails }: IdentityModels): MailStore {
   return {

@@ -16,7 +16,7 @@ export function createChannelDirectory(store: Pick<ChannelStore, 'find'>): Chann
         enabled,
         revision,
         retryPausesMs,
-        request: (message, now) => requestTo(destination, message, now),
+        request: (message, now) => requestTo(channel, message, now),
       };
     },
   };

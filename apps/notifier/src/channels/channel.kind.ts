@@ -1,6 +1,7 @@
 import type { z } from 'zod';
-import type { DestinationRequest } from '../domain/destination.request.ts';
+import type { HttpsRequest, MailRequest } from '../domain/destination.request.ts';
 import type { Message } from '../domain/message.ts';
+import type { Confirmation } from './email/reader.ts';
 
 /** Everything specific to a type of channel. `Config` and `Shown` are schemas of the API. */
 export interface ChannelKind<Config extends z.ZodObject, Shown extends z.ZodObject> {
@@ -10,9 +11,12 @@ export interface ChannelKind<Config extends z.ZodObject, Shown extends z.ZodObje
   config(url: z.ZodString): Config;
   /** `config` in answers, which never contain secrets. */
   shown: Shown;
-  show(config: z.output<Config>): z.output<Shown>;
-  /** The https URL that notifications go to. The audit log shows its host. */
-  address(config: z.output<Config>): string;
+  /** `confirmations` are those of the readers. */
+  show(config: z.output<Config>, confirmations: readonly Confirmation[]): z.output<Shown>;
+  /** The https URL that notifications go to, whose host the audit log shows; null if they go by mail. */
+  address(config: z.output<Config>): string | null;
+  /** The e-mail addresses that notifications go to. Each gets them once its reader has confirmed it. */
+  readers?(config: z.output<Config>): readonly string[];
   /**
    * The fields of `config` that are sent as they are. A patch that moves the channel to another host must have them.
    * They are masked in answers of destinations.
@@ -20,14 +24,14 @@ export interface ChannelKind<Config extends z.ZodObject, Shown extends z.ZodObje
   credentials(config: z.output<Config>): Record<string, string>;
   /** The names of the fields of `config` in the audit log, which only records that they changed. */
   auditedAs: Record<keyof Config['shape'], string>;
-  /** The request that delivers `message`. A signature uses `now` (epoch milliseconds). */
+  /** What delivers `message`. A signature uses `now` (epoch milliseconds). */
   request(config: z.output<Config>, message: Message, now: number): UnguardedRequest;
   /** Milliseconds to wait after each failed attempt; after the last pause and attempt, a delivery is given up. */
   retryPausesMs: readonly number[];
 }
 
-/** A request whose credentials are not marked yet. */
-type UnguardedRequest = Omit<DestinationRequest, 'credentials'>;
+/** A request whose credentials are not marked yet, or mail, whose channel is not named yet. */
+type UnguardedRequest = Omit<HttpsRequest, 'credentials'> | Omit<MailRequest, 'tenantId' | 'channelId'>;
 
 /** Infers the type of a kind from its schemas. */
 export function channelKind<Config extends z.ZodObject, Shown extends z.ZodObject>(

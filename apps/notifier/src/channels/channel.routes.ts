@@ -2,6 +2,7 @@ import { defineRoute, mergePatch, mergePatchBodies, parseMerged, type Route } fr
 import { z } from 'zod';
 import type { ChannelDraft } from './channel.ts';
 import type { ChannelUseCases } from './channel.use-cases.ts';
+import { emailAddress } from './email/email.channel.ts';
 import type { AddressPolicy } from './destination.ts';
 import { refuseToMoveCredentials } from './moved.credentials.ts';
 import {
@@ -27,7 +28,7 @@ const testResult = z
 /** Alert channels, for admins. */
 export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: AddressPolicy): Route[] {
   const channelBody = channelBodyOf(allowsAddress);
-  return [...routesOfAll(channels, channelBody), ...routesOfOne(channels, channelBody)];
+  return [...routesOfAll(channels, channelBody), ...routesOfOne(channels, channelBody), ...routesThatSend(channels)];
 }
 
 type ChannelBody = ReturnType<typeof channelBodyOf>;
@@ -124,6 +125,11 @@ function routesOfOne(channels: ChannelUseCases, channelBody: ChannelBody): Route
         return { status: 204 };
       },
     }),
+  ];
+}
+
+function routesThatSend(channels: ChannelUseCases): Route[] {
+  return [
     defineRoute({
       method: 'post',
       audit: 'channel.test',
@@ -134,13 +140,33 @@ function routesOfOne(channels: ChannelUseCases, channelBody: ChannelBody): Route
       description:
         'Sends one example notification, which opens an incident in `pagerduty` and `opsgenie`, and waits up to 15 seconds, even if the channel is disabled. It is ' +
         'not retried. 502 `destination_unreachable` if the destination does not answer, 502 `destination_blocked` if ' +
-        'its address is not allowed.',
+        'its address is not allowed, or no address of `email` is confirmed. 250 means that the mail server has taken the mails.',
       access: 'admin',
       params: channelParams,
       responses: { 200: { description: 'The response of the destination, whatever its status', schema: testResult } },
       handler: async ({ caller, params, cause }) => {
         const { responseStatus, responseSnippet } = await channels.test(caller.tenantId, params.channel_id, cause);
         return { status: 200, body: { ResponseStatus: responseStatus, ResponseSnippet: responseSnippet } };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      audit: { unaudited: 'It changes no setting. The limits of such mails hold for it too.' },
+      path: `${PATH}/{channel_id}/confirmations`,
+      operationId: 'askAlertChannelReader',
+      tag: TAG,
+      summary: 'Ask the reader of an address again to confirm it',
+      description:
+        'Sends another mail with a link, unless one is waiting. An address gets at most 5 such mails within 7 days, from ' +
+        'all workspaces, and a workspace sends at most 100 a day; beyond that, the address stays `unsent`. 409 if the ' +
+        'reader has confirmed, or wants no mail.',
+      access: 'admin',
+      params: channelParams,
+      body: z.strictObject({ address: emailAddress }),
+      responses: { 202: { description: 'The channel. The mail is on its way.', schema: channelRecord } },
+      handler: async ({ caller, params, body }) => {
+        const channel = await channels.ask(caller.tenantId, params.channel_id, body.address);
+        return { status: 202, body: toChannelRecord(channel) };
       },
     }),
   ];

@@ -1,7 +1,7 @@
 import { CHANNEL_TYPES, type ChannelType, displayName, identifier, moment } from '@tollkeeper/contracts';
 import { patchShape } from '@tollkeeper/http';
 import { z } from 'zod';
-import type { Channel, ChannelDraft } from './channel.ts';
+import type { ChannelDraft, ConfirmedChannel } from './channel.ts';
 import {
   CHANNEL_KINDS,
   type ConfigSchemas,
@@ -111,14 +111,14 @@ export function fromDraft({ name: given, enabled, destination }: ChannelDraft): 
 }
 
 /** The channel in the form of answers, without secrets. */
-export function toChannelRecord({ destination, ...channel }: Channel): z.output<typeof channelRecord> {
+export function toChannelRecord({ destination, ...channel }: ConfirmedChannel): z.output<typeof channelRecord> {
   return {
     id: channel.id,
     tenant_id: channel.tenantId,
     name: channel.name,
     enabled: channel.enabled,
     channel_type: destination.type,
-    config: shownConfig(destination),
+    config: shownConfig(destination, channel.confirmations),
     created_at: channel.createdAt.toISOString(),
     updated_at: channel.updatedAt.toISOString(),
   } as z.output<typeof channelRecord>;

@@ -13,7 +13,8 @@ import { changeInTurn, toBuffer } from '@tollkeeper/mongo';
 import { activeTrace } from '@tollkeeper/runtime';
 import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
 import { AUDITED_CHANNEL, type Channel, type ChannelStore, channelTarget, MAX_CHANNELS } from './channel.ts';
-import type { Destination } from './channel.kinds.ts';
+import { type Destination, readersOf } from './channel.kinds.ts';
+import type { MongoReaderStore } from './email/reader.store.ts';
 import type { SecretCipher } from './secret.cipher.ts';
 
 interface StoredChannel {
@@ -69,13 +70,14 @@ export interface ChannelStoreDeps {
   connection: Connection;
   cipher: SecretCipher;
   trail: AuditTrail;
+  readers: Pick<MongoReaderStore, 'follow' | 'forget'>;
   /** The outbox of `alerts.deliveries`. */
   outbox: Pick<Outbox, 'add' | 'wake'>;
   clock: Clock;
 }
 
 export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
-  const { connection, cipher, trail, outbox, clock } = deps;
+  const { connection, cipher, trail, readers, outbox, clock } = deps;
   const channels = connection.model<StoredChannel>('Channel', channelSchema);
 
   const { toChannel, fromChannel } = sealedWith(cipher);
@@ -105,6 +107,7 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
         const { tenantId } = channel;
         if ((await channels.countDocuments({ tenantId }, { session })) >= MAX_CHANNELS) return false;
         await channels.create([fromChannel(channel)], { session });
+        await readers.follow(session, tenantId, channel.id, readersOf(channel.destination));
         await record(trail, session, cause, null, channel);
         return true;
       }),
@@ -117,6 +120,7 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
         const after = decide(before);
         const { _id, ...fields } = fromChannel(after);
         await channels.replaceOne({ _id, tenantId }, fields, { session });
+        await readers.follow(session, tenantId, channelId, readersOf(after.destination));
         await record(trail, session, cause, before, after);
         await reportChange(session, before, after);
         return after;
@@ -129,6 +133,7 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
       const isDeleted = await changeInTurn(connection, tenantId, async (session) => {
         const deleted = await channels.findOneAndDelete({ _id: channelId, tenantId }, { session }).lean();
         if (deleted === null) return false;
+        await readers.forget(session, tenantId, channelId);
         await record(trail, session, cause, toChannel(deleted), null);
         await report(session, { kind: 'channel.deleted', tenantId, channelId });
         return true;

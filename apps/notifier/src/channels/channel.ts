@@ -1,6 +1,7 @@
 import type { AuditedFields, AuditTarget, Cause, ChannelSummary } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import { addressOf, CHANNEL_KINDS, type Destination } from './channel.kinds.ts';
+import type { Confirmation } from './email/reader.ts';
 
 /** A destination of notifications. */
 export interface Channel {
@@ -15,6 +16,11 @@ export interface Channel {
   revision: number;
 }
 
+/** A channel with the confirmations of its addresses; none unless it sends mail. */
+export interface ConfirmedChannel extends Channel {
+  confirmations: readonly Confirmation[];
+}
+
 /** The part of a channel that people edit. */
 export type ChannelDraft = Pick<Channel, 'name' | 'enabled' | 'destination'>;
 
@@ -25,7 +31,10 @@ export const AUDITED_CHANNEL: AuditedFields<ChannelDraft> = {
   name: ({ name }) => name,
   enabled: ({ enabled }) => enabled,
   channel_type: ({ destination }) => destination.type,
-  host: ({ destination }) => new URL(addressOf(destination)).host,
+  host({ destination }) {
+    const address = addressOf(destination);
+    return address === null ? null : new URL(address).host;
+  },
   ...Object.fromEntries(
     Array.from(AUDITED_CONFIG, (name) => [name, { secret: ({ destination }) => configAuditedAs(name, destination) }]),
   ),

@@ -15,7 +15,12 @@ export function incomingWebhook(description: string, bodyOf: (message: Message) 
     address: ({ webhook_url }) => webhook_url,
     credentials: () => ({}),
     auditedAs: { webhook_url: 'url' },
-    request: ({ webhook_url }, message) => ({ url: webhook_url, headers: JSON_HEADERS, body: bodyOf(message) }),
+    request: ({ webhook_url }, message) => ({
+      via: 'https',
+      url: webhook_url,
+      headers: JSON_HEADERS,
+      body: bodyOf(message),
+    }),
     // A chat message is of no use hours later.
     retryPausesMs: SHORT_PAUSES_MS,
   });

@@ -6,10 +6,15 @@ import { addressOf, credentialsOf, type Destination } from './channel.kinds.ts';
  * admin who has never seen a secret could have it sent to a host of their own.
  */
 export function refuseToMoveCredentials(before: Destination, after: Destination, patched: object): void {
-  if (new URL(addressOf(before)).origin === new URL(addressOf(after)).origin) return;
+  if (originOf(before) === originOf(after)) return;
   const kept = Object.keys(credentialsOf(after)).filter((name) => !(name in patched));
   if (kept.length === 0) return;
   const details = kept.map((name) => ({ path: `config.${name}`, message: 'must be sent again for another host' }));
   const message = `The channel would send ${kept.join(', ')} to another host. Send it again together with the new url.`;
   throw new AppError('invalid_request', message, { details });
+}
+
+function originOf(destination: Destination): string | null {
+  const address = addressOf(destination);
+  return address === null ? null : new URL(address).origin;
 }

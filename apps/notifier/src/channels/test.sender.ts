@@ -34,8 +34,7 @@ export function createTestSender({ linkAlert, send, clock }: TestSenderDeps): Se
 
   const test: SendTest = async (tenantId, read) => {
     const message = testMessage(tenantId, await linkAlert(tenantId), clock());
-    const { destination } = await read();
-    const outcome = await send(requestTo(destination, message, clock()), new AbortController().signal);
+    const outcome = await send(requestTo(await read(), message, clock()), new AbortController().signal);
     if (outcome.kind === 'blocked') throw new AppError('destination_blocked', outcome.reason);
     if (outcome.kind === 'unreachable') throw new AppError('destination_unreachable', outcome.reason);
     return { responseStatus: outcome.status, responseSnippet: outcome.snippet };

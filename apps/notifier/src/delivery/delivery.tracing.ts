@@ -1,6 +1,7 @@
+import type { MailSettings, SendMail } from '@tollkeeper/mail';
 import { failSpan, inSpan, type Span, type Tracer } from '@tollkeeper/runtime';
 import type { Delivery } from '../domain/delivery.ts';
-import type { SendRequest } from '../domain/destination.request.ts';
+import type { HttpsRequest, Send } from '../domain/destination.request.ts';
 import type { AttemptOutcome } from '../domain/conclude-attempt.ts';
 
 /** Runs an attempt at a delivery, and storing its result, in the trace of the notification. */
@@ -25,7 +26,7 @@ export function createDeliveryTracing(tracer: Tracer | undefined): InTrace {
  * Runs `send` in a client span. The span has only the host and the port, since the path of a webhook is a secret. The
  * request has no trace context, which is none of the destination's business.
  */
-export function traceSending(tracer: Tracer | undefined, send: SendRequest): SendRequest {
+export function traceSending(tracer: Tracer | undefined, send: Send<HttpsRequest>): Send<HttpsRequest> {
   if (tracer === undefined) return send;
   return (request, signal) =>
     inSpan(tracer, { name: 'POST', kind: 'client', attributes: describe(request.url) }, async (span) => {
@@ -33,6 +34,17 @@ export function traceSending(tracer: Tracer | undefined, send: SendRequest): Sen
       if (span !== undefined) setOutcome(span, outcome);
       return outcome;
     });
+}
+
+/** Runs `send` in a client span, which names the mail server and nobody who gets the mail. */
+export function traceMailing(
+  tracer: Tracer | undefined,
+  { host, port }: MailSettings['server'],
+  send: SendMail,
+): SendMail {
+  if (tracer === undefined) return send;
+  const attributes = { 'server.address': host, 'server.port': port };
+  return (mail, stopped) => inSpan(tracer, { name: 'SMTP', kind: 'client', attributes }, () => send(mail, stopped));
 }
 
 function describe(url: string) {

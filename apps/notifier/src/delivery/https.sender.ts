@@ -3,7 +3,7 @@ import { Agent, request as httpsRequest, type RequestOptions } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
 import type { AddressGuard } from '@tollkeeper/net';
-import type { DestinationRequest, SendRequest } from '../domain/destination.request.ts';
+import type { HttpsRequest, Send } from '../domain/destination.request.ts';
 import type { AttemptOutcome } from '../domain/conclude-attempt.ts';
 import type { ResolveName } from './name.resolver.ts';
 import { readSnippet, withoutCredentials } from './response.snippet.ts';
@@ -31,7 +31,7 @@ class BlockedAddress extends Error {}
  * to one of these addresses, which is checked again before anything is sent. Redirects are not followed, proxies from
  * the environment are not used, and no connection is reused.
  */
-export function createHttpsSender({ guard, resolve, timeoutMs = TIMEOUT_MS }: HttpsSenderDeps): SendRequest {
+export function createHttpsSender({ guard, resolve, timeoutMs = TIMEOUT_MS }: HttpsSenderDeps): Send<HttpsRequest> {
   const agent = new Agent({ keepAlive: false });
 
   async function allowedAddresses(hostname: string): Promise<string[]> {
@@ -40,10 +40,7 @@ export function createHttpsSender({ guard, resolve, timeoutMs = TIMEOUT_MS }: Ht
     return addresses;
   }
 
-  function exchange(
-    { headers, body, credentials }: DestinationRequest,
-    target: RequestOptions,
-  ): Promise<AttemptOutcome> {
+  function exchange({ headers, body, credentials }: HttpsRequest, target: RequestOptions): Promise<AttemptOutcome> {
     return new Promise((settle, reject) => {
       let answered = false;
       const request = httpsRequest({ ...target, method: 'POST', headers, agent }, (response) => {

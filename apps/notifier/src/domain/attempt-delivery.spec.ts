@@ -8,7 +8,7 @@ it('a delivery is not sent to a channel that is deleted while the link of the al
   const sent = notification();
   let channel: Awaited<ReturnType<ChannelDirectory['find']>> = {
     ...{ type: 'webhook', enabled: true, revision: 1, retryPausesMs: [] },
-    request: () => ({ url: 'https://hooks.example.com/in', headers: {}, body: '', credentials: [] }),
+    request: () => ({ via: 'https', url: 'https://hooks.example.com/in', headers: {}, body: '', credentials: [] }),
   };
   const deps = {
     channels: { find: async () => channel },

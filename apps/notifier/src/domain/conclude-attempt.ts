@@ -2,13 +2,16 @@ import type { ChannelType } from '@tollkeeper/contracts';
 import type { DeliveryState } from './delivery.ts';
 import { retryAfterMs, retryPauseMs } from './retry.schedule.ts';
 
-/** The outcome of a request to a destination. Reasons are sentences for people, without URL, address or secret. */
+/** The outcome of sending a message. Reasons are sentences for people, without URL, address or secret. */
 export type AttemptOutcome =
-  /** `snippet` is at most 1 KiB of text. `retryAfter` is the header as received. */
+  /**
+   * `snippet` is at most 1 KiB of text. `retryAfter` is the header as received. Mail that the mail server has accepted
+   * for everybody is answered with its 250.
+   */
   | { kind: 'answered'; status: number; snippet: string; retryAfter: string | null }
   /** No answer, because of the name, the connection, TLS or a timeout. */
   | { kind: 'unreachable'; reason: string }
-  /** The destination is not allowed. Nothing was sent. */
+  /** The destination is not allowed, or refuses permanently, or nobody may get mail. A further attempt is useless. */
   | { kind: 'blocked'; reason: string };
 
 export interface Conclusion {

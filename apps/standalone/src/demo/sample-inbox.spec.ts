@@ -7,7 +7,8 @@ it('the sample inbox takes each notification, most at the first attempt and the 
   const send = createSampleInbox();
   const statuses = new Map<string, number>();
   for (let number = 0; number < 200; number += 1) {
-    const request = { url: SAMPLE_INBOX_URL, headers: { 'webhook-id': `ntf_${number}` }, body: '{}', credentials: [] };
+    const headers = { 'webhook-id': `ntf_${number}` };
+    const request = { via: 'https', url: SAMPLE_INBOX_URL, headers, body: '{}', credentials: [] } as const;
     const attempts = [await send(request, signal), await send(request, signal)];
     const status = attempts.map((attempt) => (attempt.kind === 'answered' ? attempt.status : attempt.kind)).join();
     statuses.set(status, (statuses.get(status) ?? 0) + 1);

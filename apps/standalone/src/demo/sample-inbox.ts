@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { SendRequest } from '@tollkeeper/notifier';
+import type { HttpsRequest, Send } from '@tollkeeper/notifier';
 
 /** The destination of the sample workspace's alerts. `.invalid` names are reserved, so nobody owns it (RFC 2606). */
 export const SAMPLE_INBOX_URL = 'https://on-call.sample.invalid/alerts';
@@ -8,7 +8,7 @@ export const SAMPLE_INBOX_URL = 'https://on-call.sample.invalid/alerts';
 const BUSY_EVERY = 8;
 
 /** Receives notifications within this process. It accepts some only at the second attempt, like many real inboxes. */
-export function createSampleInbox(): SendRequest {
+export function createSampleInbox(): Send<HttpsRequest> {
   const turnedAway = new Set<string>();
   return async ({ headers }) => {
     const id = headers['webhook-id'] ?? '';

@@ -106,6 +106,10 @@ export interface Operations {
   'PATCH /api/v1/alerts/channels/{channel_id}': { data: Api.EditAlertChannelData; responses: Api.EditAlertChannelResponses };
   'DELETE /api/v1/alerts/channels/{channel_id}': { data: Api.DeleteAlertChannelData; responses: Api.DeleteAlertChannelResponses };
   'POST /api/v1/alerts/channels/{channel_id}/test': { data: Api.TestAlertChannelData; responses: Api.TestAlertChannelResponses };
+  'POST /api/v1/alerts/channels/{channel_id}/confirmations': { data: Api.AskAlertChannelReaderData; responses: Api.AskAlertChannelReaderResponses };
+  'GET /api/v1/alert-mails/{token}': { data: Api.GetAlertMailLinkData; responses: Api.GetAlertMailLinkResponses };
+  'POST /api/v1/alert-mails/{token}:confirm': { data: Api.ConfirmAlertMailData; responses: Api.ConfirmAlertMailResponses };
+  'POST /api/v1/alert-mails/{token}:stop': { data: Api.StopAlertMailData; responses: Api.StopAlertMailResponses };
   'GET /api/v1/management/workspace-keys': { data: Api.ListWorkspaceKeysData; responses: Api.ListWorkspaceKeysResponses };
   'POST /api/v1/management/workspace-keys': { data: Api.CreateWorkspaceKeyData; responses: Api.CreateWorkspaceKeyResponses };
   'PATCH /api/v1/management/workspace-keys/{id}': { data: Api.UpdateWorkspaceKeyData; responses: Api.UpdateWorkspaceKeyResponses };

@@ -3060,7 +3060,7 @@ export type Alert = {
 export type AlertDelivery = {
     type: 'alert.fired' | 'alert.acknowledged' | 'alert.resolved';
     channel_id: string;
-    channel_type: 'chat' | 'webhook' | 'pagerduty' | 'teams' | 'opsgenie';
+    channel_type: 'chat' | 'webhook' | 'pagerduty' | 'teams' | 'opsgenie' | 'email';
     /**
      * Last status reported by the notifier
      */
@@ -3156,6 +3156,19 @@ export type AlertChannelInput = {
          */
         api_key: string;
     };
+} | {
+    /**
+     * Display name of the channel
+     */
+    name?: string;
+    enabled?: boolean;
+    channel_type: 'email';
+    config: {
+        /**
+         * E-mail addresses, each of which gets a mail to confirm it
+         */
+        addresses: Array<string>;
+    };
 };
 
 /**
@@ -3164,13 +3177,14 @@ export type AlertChannelInput = {
 export type AlertChannelPatch = {
     name?: string | null;
     enabled?: boolean | null;
-    channel_type?: 'chat' | 'webhook' | 'pagerduty' | 'teams' | 'opsgenie' | null;
+    channel_type?: 'chat' | 'webhook' | 'pagerduty' | 'teams' | 'opsgenie' | 'email' | null;
     config?: {
         webhook_url?: string | null;
         url?: string | null;
         signing_secret?: string | null;
         routing_key?: string | null;
         api_key?: string | null;
+        addresses?: Array<string> | null;
     } | null;
 };
 
@@ -3251,6 +3265,36 @@ export type AlertChannel = {
     config: {
         url: string;
     };
+} | {
+    id: string;
+    tenant_id: string;
+    name: string | null;
+    /**
+     * Whether notifications are sent. A destination that answers 410 sets it to false.
+     */
+    enabled: boolean;
+    created_at: string;
+    updated_at: string;
+    channel_type: 'email';
+    config: {
+        addresses: Array<string>;
+        /**
+         * One for each address, in the same order
+         */
+        confirmations: Array<AlertChannelConfirmation>;
+    };
+};
+
+export type AlertChannelConfirmation = {
+    address: string;
+    /**
+     * `queued`: the mail with the link waits to be sent; `asked`: it was sent; `expired`: nobody confirmed in time; `unsent`: the limit of such mails is reached, or the mail server rejects the address; `confirmed`: the address gets alerts; `stopped`: its reader wants none
+     */
+    state: 'queued' | 'asked' | 'expired' | 'unsent' | 'confirmed' | 'stopped';
+    /**
+     * When the last mail with a link was sent
+     */
+    asked_at: string | null;
 };
 
 export type AlertChannelTestResult = {
@@ -3262,6 +3306,26 @@ export type AlertChannelTestResult = {
      * Beginning of the response body, at most 1 KiB
      */
     ResponseSnippet: string;
+};
+
+export type AlertMailLink = {
+    /**
+     * Whether the mail asked to confirm, or was an alert
+     */
+    purpose: 'confirm' | 'stop';
+    address: string;
+    /**
+     * Slug of the workspace; null while it is not known
+     */
+    workspace: string | null;
+    /**
+     * For links of alert mails
+     */
+    channel_name: string | null;
+    /**
+     * Alerts are sent if it is `confirmed`
+     */
+    answer: 'none' | 'confirmed' | 'stopped';
 };
 
 /**
@@ -7496,6 +7560,128 @@ export type TestAlertChannelResponses = {
 };
 
 export type TestAlertChannelResponse = TestAlertChannelResponses[keyof TestAlertChannelResponses];
+
+export type AskAlertChannelReaderData = {
+    body: {
+        address: string;
+    };
+    path: {
+        /**
+         * Id of the channel
+         */
+        channel_id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/channels/{channel_id}/confirmations';
+};
+
+export type AskAlertChannelReaderErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type AskAlertChannelReaderError = AskAlertChannelReaderErrors[keyof AskAlertChannelReaderErrors];
+
+export type AskAlertChannelReaderResponses = {
+    /**
+     * The channel. The mail is on its way.
+     */
+    202: AlertChannel;
+};
+
+export type AskAlertChannelReaderResponse = AskAlertChannelReaderResponses[keyof AskAlertChannelReaderResponses];
+
+export type GetAlertMailLinkData = {
+    body?: never;
+    path: {
+        /**
+         * The part after # in the link of a mail
+         */
+        token: string;
+    };
+    query?: never;
+    url: '/api/v1/alert-mails/{token}';
+};
+
+export type GetAlertMailLinkErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetAlertMailLinkError = GetAlertMailLinkErrors[keyof GetAlertMailLinkErrors];
+
+export type GetAlertMailLinkResponses = {
+    /**
+     * The link and the answer of its reader
+     */
+    200: AlertMailLink;
+};
+
+export type GetAlertMailLinkResponse = GetAlertMailLinkResponses[keyof GetAlertMailLinkResponses];
+
+export type ConfirmAlertMailData = {
+    body?: never;
+    path: {
+        /**
+         * The part after # in the link of a mail
+         */
+        token: string;
+    };
+    query?: never;
+    url: '/api/v1/alert-mails/{token}:confirm';
+};
+
+export type ConfirmAlertMailErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ConfirmAlertMailError = ConfirmAlertMailErrors[keyof ConfirmAlertMailErrors];
+
+export type ConfirmAlertMailResponses = {
+    /**
+     * The link and the answer of its reader
+     */
+    200: AlertMailLink;
+};
+
+export type ConfirmAlertMailResponse = ConfirmAlertMailResponses[keyof ConfirmAlertMailResponses];
+
+export type StopAlertMailData = {
+    body?: never;
+    path: {
+        /**
+         * The part after # in the link of a mail
+         */
+        token: string;
+    };
+    query?: never;
+    url: '/api/v1/alert-mails/{token}:stop';
+};
+
+export type StopAlertMailErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type StopAlertMailError = StopAlertMailErrors[keyof StopAlertMailErrors];
+
+export type StopAlertMailResponses = {
+    /**
+     * The link and the answer of its reader
+     */
+    200: AlertMailLink;
+};
+
+export type StopAlertMailResponse = StopAlertMailResponses[keyof StopAlertMailResponses];
 
 export type ListWorkspaceKeysData = {
     body?: never;

@@ -25,8 +25,11 @@ export type RuleKind = (typeof RULE_KINDS)[number];
 export const ALERT_STATUSES = ['firing', 'acknowledged', 'resolved'] as const;
 export type AlertStatus = (typeof ALERT_STATUSES)[number];
 
-/** `chat` and `teams`: incoming webhooks; `webhook`: Standard Webhooks; `pagerduty` and `opsgenie`: incident tools. */
-export const CHANNEL_TYPES = ['chat', 'webhook', 'pagerduty', 'teams', 'opsgenie'] as const;
+/**
+ * `chat` and `teams`: incoming webhooks; `webhook`: Standard Webhooks; `pagerduty` and `opsgenie`: incident tools;
+ * `email`: mail to people.
+ */
+export const CHANNEL_TYPES = ['chat', 'webhook', 'pagerduty', 'teams', 'opsgenie', 'email'] as const;
 export type ChannelType = (typeof CHANNEL_TYPES)[number];
 
 /** `queued` and `retrying` are in progress, `delivered` and `failed` are final. */
@@ -45,6 +48,7 @@ const NOTIFIED_OF: Record<ChannelType, readonly NotificationType[]> = {
   teams: FIRED_AND_RESOLVED,
   pagerduty: NOTIFICATION_TYPES,
   opsgenie: NOTIFICATION_TYPES,
+  email: FIRED_AND_RESOLVED,
 };
 
 /** Whether channels of a type get notifications of this type. A newer notifier may have types that are unknown here. */

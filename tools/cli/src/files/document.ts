@@ -120,6 +120,11 @@ const channel = z.discriminatedUnion('channel_type', [
     channel_type: z.literal('opsgenie'),
     config: z.strictObject({ url: text(2_048).default('https://api.opsgenie.com/v2/alerts'), api_key: secret }),
   }),
+  z.strictObject({
+    ...channelFields,
+    channel_type: z.literal('email'),
+    config: z.strictObject({ addresses: z.array(text(254).min(3).toLowerCase()).min(1).max(20) }),
+  }),
 ]);
 
 const RULE_KINDS = [

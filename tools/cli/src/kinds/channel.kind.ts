@@ -3,6 +3,8 @@ import { Failure } from '../failure.ts';
 import type { ChannelEntry, SecretReference } from '../files/document.ts';
 import { type Kind, UNKNOWN, type WorkspaceContext } from './kind.ts';
 
+/** The fields of `config` that Tollkeeper shows in full. */
+const SHOWN = ['url', 'addresses'];
 /** Stands for a secret that cannot be read back. */
 const SET = 'set';
 
@@ -29,7 +31,7 @@ export const channelKind: Kind<ChannelEntry> = {
       .replace(/^(?=\d)/, '_');
     const references = Object.entries(config).flatMap(([name, shown]) => {
       if (shown === undefined) return [];
-      return [[name, name === 'url' ? shown : `\${${variable}_${name.toUpperCase()}}`]];
+      return [[name, SHOWN.includes(name) ? shown : `\${${variable}_${name.toUpperCase()}}`]];
     });
     return { name: key, channel_type, ...rest, config: Object.fromEntries(references) as object };
   },
@@ -46,7 +48,7 @@ export const channelKind: Kind<ChannelEntry> = {
     return workspace.api.call('PATCH /api/v1/alerts/channels/{channel_id}', { path: { channel_id: id }, body });
   },
   remove: ({ api }, { id }) => api.call('DELETE /api/v1/alerts/channels/{channel_id}', { path: { channel_id: id } }),
-  isHidden: (path) => path.startsWith('config.'),
+  isHidden: (path) => path.startsWith('config.') && !path.startsWith('config.addresses'),
 };
 
 function shownOf(channel: Api.AlertChannel) {
@@ -63,6 +65,8 @@ function shownOf(channel: Api.AlertChannel) {
       const { url, signing_secret_set } = channel.config;
       return { enabled, channel_type, config: { url, signing_secret: signing_secret_set ? SET : undefined } };
     }
+    case 'email':
+      return { enabled, channel_type, config: { addresses: channel.config.addresses.toSorted() } };
   }
 }
 
@@ -78,6 +82,8 @@ async function comparedOf(workspace: WorkspaceContext, entry: ChannelEntry): Pro
       return { webhook_url: config.webhook_url === undefined ? UNKNOWN : hostOf(entry, config.webhook_url) };
     case 'webhook':
       return { url: entry.config.url, signing_secret: entry.config.signing_secret === undefined ? undefined : SET };
+    case 'email':
+      return { addresses: entry.config.addresses.toSorted() };
   }
 }
 
@@ -97,6 +103,8 @@ async function configOf(workspace: WorkspaceContext, entry: ChannelEntry) {
       if (signing_secret === undefined) return { url };
       return { url, signing_secret: await read(signing_secret, 'signing_secret') };
     }
+    case 'email':
+      return { addresses: entry.config.addresses };
   }
 }
 

@@ -19,6 +19,7 @@ export const opsgenie = channelKind({
   credentials: ({ api_key }) => ({ api_key }),
   auditedAs: { url: 'url', api_key: 'api_key' },
   request: ({ url = URL_OF_OPSGENIE, api_key }, message) => ({
+    via: 'https',
     ...opsgenieRequest(url, message),
     headers: { ...JSON_HEADERS, authorization: `GenieKey ${api_key}` },
   }),

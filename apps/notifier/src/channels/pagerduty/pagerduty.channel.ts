@@ -19,6 +19,7 @@ export const pagerduty = channelKind({
   credentials: ({ routing_key }) => ({ routing_key }),
   auditedAs: { url: 'url', routing_key: 'routing_key' },
   request: ({ url = URL_OF_PAGERDUTY, routing_key }, message) => ({
+    via: 'https',
     url,
     headers: JSON_HEADERS,
     body: pagerdutyBody(routing_key, message),

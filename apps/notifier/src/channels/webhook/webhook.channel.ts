@@ -16,7 +16,12 @@ export const webhook = channelKind({
   auditedAs: { url: 'url', signing_secret: 'signing_secret' },
   request({ url, signing_secret = null }, message, now) {
     const body = webhookBody(message);
-    return { url, headers: { ...JSON_HEADERS, ...webhookHeaders(message.id, body, signing_secret, now) }, body };
+    return {
+      via: 'https',
+      url,
+      headers: { ...JSON_HEADERS, ...webhookHeaders(message.id, body, signing_secret, now) },
+      body,
+    };
   },
   retryPausesMs: LONG_PAUSES_MS,
 });

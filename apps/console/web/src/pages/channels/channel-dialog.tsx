@@ -1,10 +1,11 @@
 import { useState } from 'react';
 import { type Api, useChange } from '../../api/api.ts';
 import { channels as texts } from '../../text/channels.ts';
-import { ChoiceField, TextField } from '../../ui/field.tsx';
+import { ChoiceField, TextAreaField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { CHANNEL_TYPES, type ChannelType, destinationOf, toSecret, TYPES } from './channel-types.ts';
+import { Confirmations } from './confirmations.tsx';
 
 const words = texts.form;
 const READS = ['GET /api/v1/alerts/channels'] as const;
@@ -63,15 +64,8 @@ export function ChannelDialog({ channel, onClose }: { channel: Api.AlertChannel 
         value={name}
         onChange={({ target }) => setName(target.value)}
       />
-      <TextField
-        label={words.url}
-        hint={words.urlHint}
-        required
-        type="url"
-        maxLength={2048}
-        value={url}
-        onChange={({ target }) => setUrl(target.value)}
-      />
+      <DestinationField isList={form.isList === true} value={url} onChange={setUrl} />
+      {channel !== null && <Confirmations channel={channel} mayAsk />}
       {secretField !== undefined && (
         <TextField
           label={words.secrets[secretField.name].label}
@@ -86,5 +80,40 @@ export function ChannelDialog({ channel, onClose }: { channel: Api.AlertChannel 
         />
       )}
     </FormDialog>
+  );
+}
+
+interface DestinationFieldProps {
+  /** Whether it is a list of e-mail addresses, and not a URL. */
+  isList: boolean;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+function DestinationField({ isList, value, onChange }: DestinationFieldProps) {
+  if (isList) {
+    return (
+      <TextAreaField
+        label={words.addresses}
+        hint={words.addressesHint}
+        required
+        rows={3}
+        autoCapitalize="none"
+        spellCheck={false}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    );
+  }
+  return (
+    <TextField
+      label={words.url}
+      hint={words.urlHint}
+      required
+      type="url"
+      maxLength={2048}
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+    />
   );
 }

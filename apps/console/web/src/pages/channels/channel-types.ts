@@ -24,6 +24,8 @@ interface FormOfType {
   secret?: SecretField;
   /** The URL that most channels of the type have. */
   usualUrl: string;
+  /** Whether `url` is a list of e-mail addresses, one on each line. */
+  isList?: boolean;
   toInput(typed: Typed): Api.AlertChannelInput;
   /** The new URL in a patch. */
   toAddress(url: string): PatchedConfig;
@@ -31,6 +33,7 @@ interface FormOfType {
 
 const ofUrl = (url: string): PatchedConfig => ({ url });
 const ofWebhookUrl = (url: string): PatchedConfig => ({ webhook_url: url });
+const ofAddresses = (url: string) => ({ addresses: url.split(/[\s,;]+/).filter((address) => address !== '') });
 
 export const CHANNEL_TYPES: Record<ChannelType, FormOfType> = {
   webhook: {
@@ -64,6 +67,12 @@ export const CHANNEL_TYPES: Record<ChannelType, FormOfType> = {
     toInput: ({ name, url, secret }) => ({ channel_type: 'opsgenie', name, config: { url, api_key: secret } }),
     toAddress: ofUrl,
   },
+  email: {
+    usualUrl: '',
+    isList: true,
+    toInput: ({ name, url }) => ({ channel_type: 'email', name, config: ofAddresses(url) }),
+    toAddress: ofAddresses,
+  },
 };
 
 /** In the order of the form. */
@@ -74,6 +83,8 @@ interface Destination {
   hasSecret: boolean;
   /** Absent for types that never sign what they send. */
   isSigned?: boolean;
+  /** Absent for types that need none. */
+  confirmations?: readonly Api.AlertChannelConfirmation[];
 }
 
 /** Where a channel leads, as the API shows it. */
@@ -89,6 +100,10 @@ export function destinationOf(channel: Api.AlertChannel): Destination {
     case 'pagerduty':
     case 'opsgenie':
       return { url: channel.config.url, hasSecret: true };
+    case 'email': {
+      const { addresses, confirmations } = channel.config;
+      return { url: addresses.join('\n'), hasSecret: false, confirmations };
+    }
   }
 }
 

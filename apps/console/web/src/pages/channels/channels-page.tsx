@@ -12,6 +12,7 @@ import { toast, toastFailure } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { ChannelDialog } from './channel-dialog.tsx';
 import { destinationOf } from './channel-types.ts';
+import { Confirmations } from './confirmations.tsx';
 import { TestDialog } from './test-dialog.tsx';
 
 const READS = ['GET /api/v1/alerts/channels', 'GET /api/v1/alerts/rules'] as const;
@@ -61,7 +62,8 @@ function ChannelTable({ onEdit }: { onEdit: (channel: Api.AlertChannel) => void 
       head: words.column.where,
       wide: true,
       cell: (channel) => {
-        const { url, isSigned } = destinationOf(channel);
+        const { url, isSigned, confirmations } = destinationOf(channel);
+        if (confirmations !== undefined) return <Confirmations channel={channel} />;
         const signing = isSigned === undefined ? '' : ` (${isSigned ? words.signed : words.unsigned})`;
         return <span className={ui['id']}>{url + signing}</span>;
       },

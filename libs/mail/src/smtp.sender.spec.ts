@@ -1,11 +1,12 @@
 import { createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { loadConfig } from '@tollkeeper/runtime';
-import { CALLER_TOKEN_SECRET } from '@tollkeeper/testing';
-import { identityConfig } from '../src/config.ts';
-import { createSmtpSender } from '../src/delivery/smtp.sender.ts';
-import { smtpUrl } from '../src/delivery/smtp.url.ts';
 import { type MailServerOptions, startMailServer } from '@tollkeeper/testing/mail-server';
+import { z } from 'zod';
+import type { Mail } from './mail.ts';
+import { mailFields } from './mail.fields.ts';
+import { createSmtpSender } from './smtp.sender.ts';
+import { smtpUrl } from './smtp.url.ts';
 
 const MAIL = { to: 'ada@example.com', subject: 'A subject', text: 'A text\n' };
 const stops: (() => Promise<void>)[] = [];
@@ -23,8 +24,8 @@ const LIMITS = { connectMs: 2_000, attemptMs: 3_000 };
 /** The message for operators, without the words of the server, which contain the user. */
 const REFUSED_LOG_IN = 'EAUTH 535: The mail server refuses the log-in. Check user and password of SMTP_URL';
 const never = new AbortController().signal;
-const send = (url: string, mail = MAIL, stopped = never) =>
-  createSmtpSender(smtpUrl.parse(url), 'tollkeeper@example.com', LIMITS)(mail, stopped);
+const send = (url: string, mail: Mail = MAIL, stopped = never) =>
+  createSmtpSender({ server: smtpUrl.parse(url), from: 'tollkeeper@example.com' }, LIMITS)(mail, stopped);
 
 /** A server that sends what `speak` writes, and closes with the test. */
 async function newListener(speak: (socket: Socket) => void): Promise<string> {
@@ -69,6 +70,7 @@ describe('a mail', () => {
     await expect(sent).rejects.toMatchObject({
       name: 'MailFailure',
       final: false,
+      ofRecipient: false,
       message: expect.stringMatching(reason),
     });
     expect(server.received).toEqual([]);
@@ -78,9 +80,9 @@ describe('a mail', () => {
     const server = await newServer({});
     const url = `smtp://127.0.0.1:${server.port}?tls=none`;
     server.behave('is busy');
-    await expect(send(url)).rejects.toMatchObject({ final: false, message: 'EENVELOPE 451' });
+    await expect(send(url)).rejects.toMatchObject({ final: false, ofRecipient: true, message: 'EENVELOPE 451' });
     server.behave('refuses');
-    await expect(send(url)).rejects.toMatchObject({ final: true, message: 'EENVELOPE 550' });
+    await expect(send(url)).rejects.toMatchObject({ final: true, ofRecipient: true, message: 'EENVELOPE 550' });
   });
 
   it('is tried again without a word about the log-in when the server cannot check it just then', async () => {
@@ -155,6 +157,27 @@ describe('a mail', () => {
       expect(headers).not.toMatch(/^Bcc:/im);
     }
   });
+
+  it('belongs to a thread, and has its HTML and its further headers', async () => {
+    const server = await newServer({});
+    const url =
+      'https://tollkeeper.example.com/api/v1/alert-mails/tk_mailstop_an-address-that-fills-a-line-and-more:stop';
+    const further = { 'List-Unsubscribe': `<${url}>` };
+    const mail = { ...MAIL, html: '<p>A text</p>', id: 'a.2@example.com', thread: 'a.1@example.com', headers: further };
+    await send(`smtp://127.0.0.1:${server.port}?tls=none`, mail);
+    const [{ headers, text } = { headers: '', text: '' }] = server.received;
+    expect(headers.split('\r\n')).toEqual(
+      expect.arrayContaining([
+        'Message-ID: <a.2@example.com>',
+        'In-Reply-To: <a.1@example.com>',
+        'References: <a.1@example.com>',
+        'Auto-Submitted: auto-generated',
+        `List-Unsubscribe: <${url}>`,
+        expect.stringMatching(/^Content-Type: multipart\/alternative;/),
+      ]),
+    );
+    expect(text).toContain('<p>A text</p>');
+  });
 });
 
 describe('the address of a mail server', () => {
@@ -187,11 +210,8 @@ describe('the address of a mail server', () => {
   it.each(['smtp://mail.example.com:0', 'smtps://user:secret@mail.example.com:00'])(
     '%s is refused with the setting and the ports that there are',
     (SMTP_URL) => {
-      const env = {
-        ...{ MONGODB_URI: 'mongodb://127.0.0.1', PUBLIC_URL: 'https://tollkeeper.test', CALLER_TOKEN_SECRET },
-        ...{ SMTP_URL, MAIL_FROM: 'tollkeeper@example.com' },
-      };
-      expect(() => loadConfig(identityConfig, env)).toThrow(
+      const env = { SMTP_URL, MAIL_FROM: 'tollkeeper@example.com' };
+      expect(() => loadConfig(z.object(mailFields), env)).toThrow(
         'SMTP_URL: must have a port from 1 to 65535, such as 587, or none for the usual one. Expected: mail server',
       );
     },

@@ -1,13 +1,30 @@
 import type { Clock } from '@tollkeeper/kernel';
 import { createLoop, type Logger, type Loop } from '@tollkeeper/runtime';
-import type { Mail, MailOrder } from '../domain/mail.ts';
-import type { MailStore, WaitingMail } from '../store/mail.store.ts';
+import type { Mail } from './mail.ts';
 import { MailFailure, type SendMail } from './smtp.sender.ts';
 
-export interface MailWorkerDeps {
-  store: MailStore;
+/** A mail of a queue. It has no link: that is made on sending, so the queue holds no secrets. */
+export interface WaitingMail<Order> {
+  id: string;
+  order: Order;
+  /** Includes the one in progress. */
+  attempts: number;
+}
+
+/** Mails that wait to be sent. The queue survives restarts, and all replicas work on it. */
+export interface WaitingMails<Order> {
+  /** Claims the mail that has waited longest, until `until`. Nobody else takes it before then. */
+  claim(now: Date, until: Date): Promise<WaitingMail<Order> | null>;
+  postpone(id: string, until: Date): Promise<void>;
+  /** Removes a mail that was sent, that `write` did not make, or that the mail server rejects permanently. */
+  remove(id: string, because: 'sent' | 'dropped' | 'rejected'): Promise<void>;
+  isEmpty(): Promise<boolean>;
+}
+
+export interface MailWorkerDeps<Order> {
+  store: WaitingMails<Order>;
   /** Makes the link and the text; null if there is no recipient, or nothing to report any more. */
-  write: (order: MailOrder) => Promise<Mail | null>;
+  write: (order: Order) => Promise<Mail | null>;
   send: SendMail;
   clock: Clock;
   logger: Logger;
@@ -24,26 +41,26 @@ const LAST_RETRY_MS = 5 * 60_000;
 const STOP_GRACE_MS = 2_000;
 
 /** Sends the mails of the queue, separately from all requests. A mail server that is down or hangs delays only mail. */
-export function createMailWorker({ store, write, send, clock, logger }: MailWorkerDeps): Loop {
+export function createMailWorker<Order>({ store, write, send, clock, logger }: MailWorkerDeps<Order>): Loop {
   const stopped = new AbortController();
   let stopping = false;
   let failure: string | null = null;
 
-  async function deliver({ id, order, attempts }: WaitingMail): Promise<void> {
+  async function deliver({ id, order, attempts }: WaitingMail<Order>): Promise<void> {
     const mail = await write(order);
     try {
       if (mail !== null) {
         await send(mail, stopped.signal);
         failure = null;
       }
-      await store.remove(id);
+      await store.remove(id, mail === null ? 'dropped' : 'sent');
     } catch (error) {
       if (!(error instanceof MailFailure)) throw error;
       // A server that refuses one mail permanently accepts others.
       failure = error.final ? null : error.message;
       if (error.final) {
         logger.warn({ reason: error.message, attempts }, 'the mail server rejected an e-mail; it will not be sent');
-        await store.remove(id);
+        await store.remove(id, 'rejected');
         return;
       }
       logger.warn({ reason: error.message, attempts }, 'an e-mail could not be sent; retrying');

@@ -1,6 +1,6 @@
 import type { Transporter } from 'nodemailer';
-import type { Mail } from '../domain/mail.ts';
-import type { SmtpServer } from './smtp.url.ts';
+import type { Mail } from './mail.ts';
+import type { MailSettings } from './mail.fields.ts';
 
 /** Milliseconds. */
 interface SendLimits {
@@ -21,18 +21,21 @@ export type SendMail = (mail: Mail, stopped: AbortSignal) => Promise<void>;
 export class MailFailure extends Error {
   /** The server refuses this mail permanently. */
   readonly final: boolean;
+  /** The failure is about the recipient: mails to others may succeed. */
+  readonly ofRecipient: boolean;
 
-  constructor(reason: string, final: boolean) {
+  constructor(reason: string, final: boolean, ofRecipient = final) {
     super(reason);
     this.name = 'MailFailure';
     this.final = final;
+    this.ofRecipient = ofRecipient;
   }
 }
 
 /**
  * Each mail has its own connection. Without TLS, nothing is sent, not even the credentials, unless the URL allows it.
  */
-export function createSmtpSender(server: SmtpServer, from: string, limits = LIMITS): SendMail {
+export function createSmtpSender({ server, from }: MailSettings, limits = LIMITS): SendMail {
   const { host, port, tls, auth } = server;
   const { connectMs, attemptMs } = limits;
   let transport: Transporter | undefined;
@@ -46,7 +49,7 @@ export function createSmtpSender(server: SmtpServer, from: string, limits = LIMI
     });
   }
 
-  return async ({ to, subject, text }, stopped) => {
+  return async ({ to, subject, text, html, id, thread, headers: further }, stopped) => {
     const late = AbortSignal.timeout(attemptMs);
     try {
       // In this form, the text is a single address, whatever it contains.
@@ -54,10 +57,15 @@ export function createSmtpSender(server: SmtpServer, from: string, limits = LIMI
         { name: 'Tollkeeper', address: from },
         { name: '', address: to },
       ];
-      const headers = { 'Auto-Submitted': 'auto-generated' };
+      const headers = { 'Auto-Submitted': 'auto-generated', ...further };
       const signal = AbortSignal.any([late, stopped]);
       transport ??= await open();
-      await transport.sendMail({ from: sender, to: receiver, subject, text, headers, signal });
+      await transport.sendMail({
+        ...{ from: sender, to: receiver, subject, text, headers, signal },
+        ...(html !== undefined && { html }),
+        ...(id !== undefined && { messageId: `<${id}>` }),
+        ...(thread !== undefined && { inReplyTo: `<${thread}>`, references: `<${thread}>` }),
+      });
     } catch (error) {
       if (late.aborted) throw new MailFailure(`ETIMEDOUT: The mail was not taken within ${attemptMs} ms`, false);
       throw toFailure(error);
@@ -87,6 +95,6 @@ function toFailure(error: unknown): MailFailure {
   else if (responseCode !== 0) reason = `${code} ${responseCode}`;
   else if (OF_CONNECTION.includes(code)) reason = `${code}: ${message}`;
   // Final if the recipient or the text is refused. Refused credentials or senders are for the operator to fix.
-  const final = (command === 'RCPT TO' || code === 'EMESSAGE') && responseCode >= 500;
-  return new MailFailure(reason, final);
+  const isOfRecipient = command === 'RCPT TO' || code === 'EMESSAGE';
+  return new MailFailure(reason, isOfRecipient && responseCode >= 500, isOfRecipient);
 }
