@@ -7,7 +7,8 @@ const OPTIONS = {
   ...{ to: 'ada@example.com', readerId: 'r1', domain: 'example.com' },
   ...{ stopUrl: 'https://t.test/alert-mail#tk_mailstop_x', oneClickUrl: 'https://t.test/api/v1/alert-mails/x:stop' },
 };
-const message = testMessage(provenTenantId('ws_1'), 'https://t.test/w/demo/api/v1/alerts/a', Date.UTC(2026, 10, 30));
+const LINKS = { url: 'https://t.test/w/demo/api/v1/alerts/a', page: 'https://t.test/w/demo/alerts?alert=a' };
+const message = testMessage(provenTenantId('ws_1'), LINKS, Date.UTC(2026, 10, 30));
 const mailOf = (rule_name: string, type = 'alert.fired', id = 'alrt_1') =>
   alertMail({ ...message, id: `ntf_${type}`, type, alert: { ...message.alert, id, rule_name } }, OPTIONS);
 
@@ -18,6 +19,7 @@ it('text that people typed is on one line of the text and escaped in the HTML of
   expect(subject).toBe(`Alert (info): ${shown}`);
   expect(text.split('\n')[0]).toBe(subject);
   expect([...new Set(html!.match(/<[a-z]+/g))].sort()).toEqual(['<a', '<body', '<h', '<html', '<p']);
+  expect([text, html]).toEqual([LINKS.page, LINKS.page].map((page) => expect.stringContaining(page)));
   expect(html).toContain('A &#60;script&#62;alert(1)&#60;/script&#62; &#38; &#34;x&#34; Bcc');
 });
 

@@ -20,7 +20,7 @@ interface AlertMailOptions {
 /** The mail about a message to one reader. All mails about an alert are one thread. */
 export function alertMail(message: Message, options: AlertMailOptions): Mail {
   const { to, readerId, stopUrl, oneClickUrl, domain } = options;
-  const { alert, url } = message;
+  const { alert, links } = message;
   const headline = headlineOf(message);
   const sentence = alertSentence(alert);
   const times = timesOf(message);
@@ -40,14 +40,14 @@ export function alertMail(message: Message, options: AlertMailOptions): Mail {
       headline,
       sentence,
       times.map(([name, value]) => `${name}: ${value}`).join('\n'),
-      `Open in Tollkeeper:\n${url}`,
+      `Open in Tollkeeper:\n${links.page}`,
       `${WHY} Stop these mails:\n${stopUrl}`,
     ),
     html: page(
       `<h1 style="font-size:18px">${escaped(headline)}</h1>`,
       `<p>${escaped(sentence)}</p>`,
       `<p>${times.map(([name, value]) => `${escaped(name)}: ${escaped(value)}`).join('<br>')}</p>`,
-      `<p>${link(url, 'Open in Tollkeeper')}</p>`,
+      `<p>${link(links.page, 'Open in Tollkeeper')}</p>`,
       `<p style="font-size:12px">${WHY} ${link(stopUrl, 'Stop these mails')}</p>`,
     ),
   };
