@@ -22,14 +22,16 @@ import { createTrackedLabels } from './clients/tracked-labels.client.ts';
 import type { DashboardConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
 import { createBudgetPreviews } from './domain/budget.previews.ts';
+import { createExports } from './domain/exports.ts';
 import { createReads } from './domain/reads.ts';
 import { createTwiceReports } from './domain/reported-twice.ts';
 import { createRepricingWorker } from './repricing/repricing.worker.ts';
-import { createSettlementList } from './domain/settlement.list.ts';
+import { createSettlementList, waitForLog } from './domain/settlement.list.ts';
 import { createTallies } from './domain/tallies.ts';
 import { createDashboardHandlers } from './grpc/dashboard.handlers.ts';
 import { createAgentsRoutes } from './http/agents.routes.ts';
 import { createBlockedRoutes } from './http/blocked.routes.ts';
+import { createExportRoute } from './http/export.routes.ts';
 import { createMediansRoute } from './http/medians.routes.ts';
 import { createPreviewRoutes } from './http/preview.routes.ts';
 import { createReconciliationRoutes } from './reconciliation/reconciliation.routes.ts';
@@ -86,6 +88,10 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const previews = createBudgetPreviews({
     ...{ reads, tallies, clock, reader: stores.settlements, retentionSeconds: config.RETENTION_SECONDS },
   });
+  const exports = createExports({
+    ...{ reads, tallies, reader: stores.settlements },
+    counted: (tenantId) => waitForLog(consumer.caughtUp, tenantId),
+  });
   const trail = createAuditTrail(base);
   observeOutboxes(base, [trail.outbox]);
   const prices = createInstallationPrices({ config, logger, onRead: () => undefined });
@@ -108,6 +114,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
     ...base,
     routes: [
       ...createSpendRoutes({ reads, tallies, budgets, budgetRisks, directory, windowOf, selection }),
+      createExportRoute({ exports, directory, windowOf, selection, metrics: deps.metrics }),
       ...createAgentsRoutes({ reads, tallies, events, budgets, directory, windowOf }),
       ...createBlockedRoutes({ reads, tallies, events, windowOf, selection }),
       ...createPreviewRoutes({ previews, directory }),

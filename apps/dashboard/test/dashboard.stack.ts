@@ -116,6 +116,17 @@ export function useDashboard(mongo: TestMongo) {
   const send = (tenantId: TenantId, method: 'get' | 'post', path: string, body?: object) =>
     sendAs({ tenantId, role: 'member' }, method, `/api/v1/dashboard${path}`, body);
 
+  /** The answer to a member as it arrives, without a check against the document. */
+  async function download(tenantId: TenantId, path: string, signal?: AbortSignal): Promise<globalThis.Response> {
+    const token = await signCallerToken(CALLER_TOKEN_SECRET, 'dashboard', {
+      ...{ userId: 'user_1', tenantId, role: 'member' },
+    });
+    return fetch(`${service.httpUrl}/api/v1/dashboard${path}`, {
+      headers: { [CALLER_HEADER]: token },
+      signal: signal ?? null,
+    });
+  }
+
   const appendValues = (values: { key: string; value: Buffer }[]) => eventLog.append(GATEWAY_EVENTS_TOPIC, values);
 
   /** Resolves once the dashboard has applied all records of the log. */
@@ -165,6 +176,7 @@ export function useDashboard(mongo: TestMongo) {
     get: (tenantId: TenantId, path: string) => send(tenantId, 'get', path),
     post: (tenantId: TenantId, path: string, body: object) => send(tenantId, 'post', path, body),
     sendAs,
+    download,
     enforcer,
     appendValues,
     caughtUp,

@@ -54,6 +54,29 @@ export function describeDashboard(target: TargetOf): void {
       expect(await read('/spend', 'range=5min')).toMatchObject({ metrics: { total_micros: 4_000 } });
     });
 
+    it('/export is the spend of /spend as a file, for each grouping and format', async () => {
+      const exported = async (query: string) => {
+        const path = workspace.path(`/dashboard/export?range=1m&${query}`);
+        const { status, text, headers } = await owner.call({ path });
+        expect(status).toBe(200);
+        expect(headers['content-disposition']).toMatch(/^attachment; filename="tollkeeper-[\d-]+-to-[\d-]+\./);
+        return text.trimEnd();
+      };
+      const sumOf = async (query: string) =>
+        (await exported(`${query}&format=ndjson`))
+          .split('\n')
+          .map((line) => JSON.parse(line) as { total_micros?: number; amount_micros?: number })
+          .reduce((sum, { total_micros, amount_micros = 0 }) => sum + (total_micros ?? amount_micros), 0);
+      for (const by of ['agent', 'model', 'plan', 'call'])
+        expect([by, await sumOf(`group_by=${by}`)]).toEqual([by, 4_007]);
+      expect((await exported('group_by=call')).split('\r\n')).toHaveLength(5);
+      const [head = '', ...charges] = (await exported('format=focus')).split('\r\n');
+      const [billed, agent] = ['BilledCost', 'x_AgentId'].map((name) => head.split(',').indexOf(name));
+      const costs = charges.map((charge) => charge.split(',')).map((row) => `${row[agent!]} ${row[billed!]}`);
+      // The two calls of agent-a are one charge, unless the hour changed between them.
+      expect(costs).toContain('agent-b 0.000007');
+    });
+
     it('/overview counts agents and runs, and compares with the span before', async () => {
       expect(await read('/overview', 'range=15min')).toMatchObject({
         spend: { total_micros: 4_000, unique_settlements: 3 },

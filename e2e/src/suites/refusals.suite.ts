@@ -11,6 +11,7 @@ const DRILLDOWNS = [
   '/spend',
   '/spend/series',
   '/spend/breakdown?by=agent',
+  '/export',
   '/top-agents',
   '/top-agents/details?agent_id=agent-a',
   '/budget-blocked',

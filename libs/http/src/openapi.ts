@@ -80,10 +80,10 @@ function operation(route: Route): ZodOpenApiOperationObject {
 }
 
 function responses(route: Route): ZodOpenApiResponsesObject {
-  const declared = Object.entries(route.responses).map(([status, { description, schema, stream, bytes }]) => {
+  const declared = Object.entries(route.responses).map(([status, { description, schema, streams, bytes }]) => {
     const content = {
       ...(schema !== undefined && { 'application/json': { schema } }),
-      ...(stream !== undefined && { [stream.contentType]: { schema: stream.schema } }),
+      ...Object.fromEntries(Object.entries(streams ?? {}).map(([type, schema]) => [type, { schema }])),
       ...(bytes !== undefined && { [bytes]: { schema: bytesBody } }),
     };
     return [status, { description, ...(Object.keys(content).length > 0 && { content }) }];

@@ -71,8 +71,8 @@ type BodyOf<B> = B extends z.ZodType
 export interface ResponseSchema {
   description: string;
   schema?: z.ZodType;
-  /** A streamed answer that the route may give instead of a body. For lines of JSON, the schema of a line. */
-  stream?: { contentType: string; schema: z.ZodType };
+  /** Streamed answers that the route may give instead of a body, by content type. For lines, the schema of a line. */
+  streams?: Record<string, z.ZodType>;
   /** The content type of bytes that the route may answer instead of a JSON body. */
   bytes?: string;
 }
@@ -103,7 +103,7 @@ export type ResultOf<R extends ResponseSchemas> = {
     | (R[S] extends { schema: infer Z extends z.ZodType }
         ? { body: z.output<Z>; stream?: undefined; bytes?: undefined }
         : { body?: undefined; bytes?: undefined })
-    | (R[S] extends { stream: object } ? { stream: AsyncIterable<string>; body?: undefined } : never)
+    | (R[S] extends { streams: object } ? { stream: AsyncIterable<string>; body?: undefined } : never)
     | (R[S] extends { bytes: string } ? { bytes: Buffer; body?: undefined } : never)
   );
 }[keyof R & number];

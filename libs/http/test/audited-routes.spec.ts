@@ -38,7 +38,7 @@ async function* failing(after: number): AsyncGenerator<string> {
   throw new AppError('rate_limited', 'Later.');
 }
 
-const lines = { contentType: 'application/x-ndjson', schema: z.number() };
+const LINES = 'application/x-ndjson';
 const streamed = (path: string, make: () => AsyncIterable<string>) =>
   defineRoute({
     ...about,
@@ -46,8 +46,8 @@ const streamed = (path: string, make: () => AsyncIterable<string>) =>
     path: `/api/v1/${path}`,
     operationId: path,
     access: 'public',
-    responses: { 200: { description: 'Lines', stream: lines } },
-    handler: async () => ({ status: 200, headers: { 'content-type': lines.contentType }, stream: make() }),
+    responses: { 200: { description: 'Lines', streams: { [LINES]: z.number() } } },
+    handler: async () => ({ status: 200, headers: { 'content-type': LINES }, stream: make() }),
   });
 
 const routes = [

@@ -20,10 +20,13 @@ interface PythonPackages {
   requirements: string;
   /** The file with the versions of the packages that these need. */
   constraints?: string;
+  /** Installs packages also if they say that they need a newer Python. */
+  ignoresPythonVersion?: boolean;
 }
 
 /** The Python of a virtual environment in the user's cache that has these packages in it. */
-export async function pythonWith({ name, requirements, constraints }: PythonPackages): Promise<string> {
+export async function pythonWith(packages: PythonPackages): Promise<string> {
+  const { name, requirements, constraints, ignoresPythonVersion = false } = packages;
   const { stdout: version } = await run('python3', ['--version']).catch((error: unknown) => {
     throw new Error(MISSING, { cause: error });
   });
@@ -34,7 +37,12 @@ export async function pythonWith({ name, requirements, constraints }: PythonPack
     name: `${name}-${createHash('sha256').update(content).digest('hex').slice(0, 12)}`,
     activity: `installing the Python packages of ${name}`,
     onProgress: (line) => process.stderr.write(`${line}\n`),
-    fill: (folder) => install(folder, ['-r', requirements, ...(constraints === undefined ? [] : ['-c', constraints])]),
+    fill: (folder) =>
+      install(folder, [
+        ...(ignoresPythonVersion ? ['--ignore-requires-python'] : []),
+        ...['-r', requirements],
+        ...(constraints === undefined ? [] : ['-c', constraints]),
+      ]),
   });
   return join(directory, 'bin', 'python');
 }

@@ -71,7 +71,7 @@ export function createAuditRoutes(records: RecordReader): Route[] {
         200: {
           description: 'A page, or with `format=ndjson` all records',
           schema: recordPage,
-          stream: { contentType: 'application/x-ndjson', schema: recordSchema },
+          streams: { 'application/x-ndjson': recordSchema },
         },
       },
       handler: async ({ caller, query }) => {

@@ -33,6 +33,14 @@ export function createDirectory(identity: GrpcClient<IdentityServiceDefinition>,
       const message = "The workspace's time zone cannot be read right now. Try again, or set `timezone`.";
       throw new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
     },
+    async workspaceName(tenantId) {
+      try {
+        return (await identity.getWorkspace({ tenantId })).workspace?.name ?? tenantId;
+      } catch (err) {
+        logger.warn({ err, tenant_id: tenantId }, 'identity did not return the name of a workspace; showing its id');
+        return tenantId;
+      }
+    },
     async displayNames(tenantId, agentIds) {
       const names = new Map(agentIds.map((agentId) => [agentId, agentId]));
       if (agentIds.length === 0) return names;

@@ -7,6 +7,8 @@ export interface Directory {
    * known zone; rejects when there is none.
    */
   timezone(tenantId: TenantId): Promise<string>;
+  /** The name of the workspace; its id while identity does not answer. */
+  workspaceName(tenantId: TenantId): Promise<string>;
   /** Names of at most 1000 agents. An agent whose name is unknown gets its `agent_id`. */
   displayNames(tenantId: TenantId, agentIds: string[]): Promise<Map<string, string>>;
   /** Whether the workspace has the agent. */

@@ -16,7 +16,8 @@ export interface ReadPlan {
 }
 
 /**
- * Windows shorter than this many of the smallest buckets consist mostly of ragged ends, so only raw events are read.
+ * Windows shorter than this many of the smallest buckets consist mostly of ragged ends, so only raw events are read,
+ * unless both ends are those of buckets.
  */
 const RAW_ONLY_BUCKETS = 4;
 
@@ -28,7 +29,9 @@ const RAW_ONLY_BUCKETS = 4;
 export function planReads(spans: TimeSpan[], grains: readonly Grain[]): ReadPlan {
   const plan: ReadPlan = { buckets: { '1d': new Map(), '1h': new Map(), '15m': new Map(), '1m': new Map() }, raw: [] };
   const finestMs = Math.min(...grains.map((grain) => GRAIN_MS[grain]));
-  const rawOnly = spans.length > 0 && spans.at(-1)!.end - spans[0]!.start < RAW_ONLY_BUCKETS * finestMs;
+  const [start = 0, end = 0] = [spans[0]?.start, spans.at(-1)?.end];
+  const isRagged = start % finestMs !== 0 || end % finestMs !== 0;
+  const rawOnly = isRagged && end - start < RAW_ONLY_BUCKETS * finestMs;
   spans.forEach((span, index) => {
     if (rawOnly) addRaw(plan.raw, span, index);
     else cover(plan, span, index, grains, finestMs);

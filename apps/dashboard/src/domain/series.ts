@@ -32,7 +32,12 @@ export function seriesOf(window: TimeWindow & { eventsFrom?: number }): Series {
   for (const [interval, stepMs] of STEPS_MS) {
     if (stepMs >= shortestMs && lengthMs <= MAX_POINTS * stepMs) return { interval, points: steps(window, stepMs) };
   }
-  return { interval: '1d', points: localDays(window, window.timezone).map((day) => clip(day, window)) };
+  return { interval: '1d', points: daysOf(window) };
+}
+
+/** The local days of a window. The first and the last are cut off at its ends. */
+export function daysOf(window: TimeWindow): TimeSpan[] {
+  return localDays(window, window.timezone).map((day) => clip(day, window));
 }
 
 function steps(window: TimeWindow, stepMs: number): TimeSpan[] {

@@ -27,21 +27,32 @@ export interface SettlementList {
   next(tenantId: TenantId, from: SettlementPlace, until: number): Promise<SettlementPage>;
 }
 
-/** How long the first page waits for events in the log. Most are stored within a second. */
+/** How long a read waits for events in the log. Most are stored within a second. */
 const LOG_WAIT_MS = 5_000;
 /** Far longer than a page takes. Nobody waits for it any more then. */
 const READ_MS = 30_000;
 
 const RETRY = { retryAfterSeconds: 1 };
 
+/** Resolves once all events of the workspace are stored that the log has now. Rejects when `signal` aborts. */
+type CaughtUp = (tenantId: TenantId, signal: AbortSignal) => Promise<void>;
+
+/** As `caughtUp`, but rejects with `service_unavailable` if that takes longer than `waitMs`. */
+export async function waitForLog(caughtUp: CaughtUp, tenantId: TenantId, waitMs = LOG_WAIT_MS): Promise<void> {
+  const signal = AbortSignal.timeout(waitMs);
+  await caughtUp(tenantId, signal).catch((cause: unknown) => {
+    const message = 'The dashboard is still reading the event log. Try again shortly.';
+    throw new AppError('service_unavailable', message, { ...RETRY, ...(!signal.aborted && { cause }) });
+  });
+}
+
 export function createSettlementList(deps: {
   reader: SettlementReader;
   reads: Reads;
-  /** Resolves once all events of the workspace are stored that the log has now. Rejects when `signal` aborts. */
-  caughtUp(tenantId: TenantId, signal: AbortSignal): Promise<void>;
+  caughtUp: CaughtUp;
   logWaitMs?: number;
 }): SettlementList {
-  const { reader, reads, logWaitMs = LOG_WAIT_MS } = deps;
+  const { reader, reads, caughtUp, logWaitMs } = deps;
 
   async function read(tenantId: TenantId, from: SettlementPlace, until: number): Promise<SettlementPage> {
     const signal = AbortSignal.timeout(READ_MS);
@@ -57,11 +68,7 @@ export function createSettlementList(deps: {
 
   return {
     async first(tenantId, { from, until }) {
-      const signal = AbortSignal.timeout(logWaitMs);
-      await deps.caughtUp(tenantId, signal).catch((cause: unknown) => {
-        const message = 'The dashboard is still reading the event log. Try again shortly.';
-        throw new AppError('service_unavailable', message, { ...RETRY, ...(!signal.aborted && { cause }) });
-      });
+      await waitForLog(caughtUp, tenantId, logWaitMs);
       return read(tenantId, { time: from, after: '' }, until);
     },
     next: read,

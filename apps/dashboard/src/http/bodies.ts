@@ -29,7 +29,7 @@ export function toTokens({ inputTokens, outputTokens }: SpendTally) {
 }
 
 /** The kinds of tokens that are parts of others. */
-function toTokenParts(tally: SpendTally) {
+export function toTokenParts(tally: SpendTally) {
   return {
     cache_read_tokens: toSum(tally.cacheReadTokens),
     cache_write_tokens: toSum(tally.cacheWriteTokens),

@@ -32,6 +32,7 @@ const tokenParts = {
   }),
   reasoning_tokens: count.meta({ description: 'Part of the output tokens with which models reasoned' }),
 };
+export const tokenSums = { ...tokens, ...tokenParts };
 /** Calls that sums of spend do not include, or as 0. */
 const unknownSpend = {
   unmetered: z
@@ -80,7 +81,7 @@ export const rangeQuery = {
     .optional()
     .meta({
       description:
-        'Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked',
+        'Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series`, `/export` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked',
       param: { style: 'form', explode: true },
       override: {
         type: 'object',
@@ -113,8 +114,7 @@ const metricsSchema = z
     unique_settlements: count,
     avg_micros_per_settlement: z.number().min(0).meta({ description: '2 decimals; 0 without settlements' }),
     budget_used_pct: percent,
-    ...tokens,
-    ...tokenParts,
+    ...tokenSums,
   })
   .meta({ id: 'SpendMetrics' });
 

@@ -8,8 +8,8 @@ import type { TrackedLabels } from '../domain/tracked-labels.ts';
 export interface Selection {
   /** The whole workspace, one agent, or one value of a label. */
   subjectOf(tenantId: TenantId, filter: { label?: Labels; agent_id?: string }): Promise<Subject>;
-  /** `agent`, `model`, `plan`, or `label:` and a name. */
-  groupingOf(tenantId: TenantId, by: string): Promise<Grouping>;
+  /** `agent`, `model`, `plan`, or `label:` and a name. `path` is the parameter that says it. */
+  groupingOf(tenantId: TenantId, by: string, path?: string): Promise<Grouping>;
 }
 
 const LABEL = 'label:';
@@ -33,11 +33,11 @@ export function createSelection(trackedLabels: TrackedLabels): Selection {
       await requireTracked(tenantId, name, `label.${name}`);
       return { scope: 'label', name, value };
     },
-    async groupingOf(tenantId, by) {
+    async groupingOf(tenantId, by, path = 'by') {
       const dimension = DIMENSIONS.find((known) => known === by);
       if (dimension !== undefined) return { by: dimension };
       const name = by.slice(LABEL.length);
-      await requireTracked(tenantId, name, 'by');
+      await requireTracked(tenantId, name, path);
       return { by: 'label', name };
     },
   };
@@ -50,10 +50,10 @@ export function withoutLabel<Query extends { label?: Labels | undefined }>({
 }: Query): Omit<Query, 'label'> {
   const [name] = Object.keys(label ?? {});
   if (name === undefined) return query;
-  const elsewhere = 'Only /spend, /spend/series, /budget-blocked and /guard-blocked can filter by a label';
+  const elsewhere = 'Only /spend, /spend/series, /export, /budget-blocked and /guard-blocked can filter by a label';
   throw invalid(`label.${name}`, `cannot filter this drilldown. ${elsewhere}`);
 }
 
-function invalid(path: string, message: string): AppError {
+export function invalid(path: string, message: string): AppError {
   return new AppError('invalid_request', `${path} ${message}.`, { details: [{ path, message }] });
 }

@@ -37,7 +37,7 @@ import type { WindowOf } from './window.ts';
 
 const TAG = 'Dashboard';
 /** Whether keys of the dimension also have a display name. */
-const HAS_DISPLAY_NAME: Record<Dimension, boolean> = { agent: true, model: false, plan: false, label: false };
+export const HAS_DISPLAY_NAME: Record<Dimension, boolean> = { agent: true, model: false, plan: false, label: false };
 
 interface SpendDeps {
   reads: Reads;

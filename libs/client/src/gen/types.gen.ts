@@ -812,6 +812,148 @@ export type UnpricedCalls = {
     };
 };
 
+/**
+ * The spend of a local day
+ */
+export type ExportedDay = {
+    /**
+     * The local day
+     */
+    date: string;
+    /**
+     * RFC 3339 timestamp
+     */
+    start: string;
+    /**
+     * Exclusive. The first and the last day end with the window
+     */
+    end: string;
+    /**
+     * With `group_by`: the group, as in `/spend/breakdown`. Null for spend that belongs to none
+     */
+    key?: string | null;
+    /**
+     * Of agents
+     */
+    display_name?: string;
+    /**
+     * All groups together that are not kept apart
+     */
+    other?: true;
+    /**
+     * USD micros (millionths of a US dollar)
+     */
+    total_micros: number;
+    /**
+     * Sum over the settlements; settlements without a count add 0
+     */
+    input_tokens: number;
+    /**
+     * Sum over the settlements; settlements without a count add 0
+     */
+    output_tokens: number;
+    /**
+     * Part of the input tokens that was read from a cache
+     */
+    cache_read_tokens: number;
+    /**
+     * Part of the input tokens that was written to a cache
+     */
+    cache_write_tokens: number;
+    /**
+     * Part of the input tokens that was written to a cache for an hour
+     */
+    cache_write_1h_tokens: number;
+    /**
+     * Part of the output tokens with which models reasoned
+     */
+    reasoning_tokens: number;
+    unique_settlements: number;
+    /**
+     * Calls of which nobody knows the price; they count as 0
+     */
+    unpriced_calls: number;
+};
+
+/**
+ * A settled call, with its last correction
+ */
+export type ExportedCall = {
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    settlement_id: string;
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    run_id: string;
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    agent_id: string;
+    /**
+     * RFC 3339 timestamp
+     */
+    occurred_at: string;
+    /**
+     * USD micros (millionths of a US dollar)
+     */
+    amount_micros: number;
+    /**
+     * Key of a plan, unique in the workspace
+     */
+    plan_key?: string;
+    model?: string;
+    provider?: string;
+    /**
+     * The labels of the call: those of its workspace key, its agent and its own
+     */
+    labels?: {
+        [key: string]: string;
+    };
+    /**
+     * Id of the workspace key that reported the call
+     */
+    key_id?: string;
+    input_tokens?: number;
+    output_tokens?: number;
+    /**
+     * Part of the input tokens that was read from a cache
+     */
+    cache_read_tokens?: number;
+    /**
+     * Part of the input tokens that was written to a cache
+     */
+    cache_write_tokens?: number;
+    /**
+     * Part of the input tokens that was written to a cache for an hour
+     */
+    cache_write_1h_tokens?: number;
+    /**
+     * Part of the output tokens with which models reasoned
+     */
+    reasoning_tokens?: number;
+    /**
+     * Who says what the call cost
+     */
+    priced_by?: string;
+    /**
+     * The price by which the amount was computed
+     */
+    price_id?: string;
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    price_version?: string;
+    service_tier?: string;
+    response_model?: string;
+    request_model?: string;
+    /**
+     * The settled reservation or the lease, if there was one
+     */
+    reservation_id?: string;
+};
+
 export type TopAgents = {
     window: Window;
     items: Array<{
@@ -5290,7 +5432,7 @@ export type GetOverviewData = {
          */
         timezone?: string;
         /**
-         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series`, `/export` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
          */
         label?: {
             [key: string]: string;
@@ -5338,7 +5480,7 @@ export type GetSpendData = {
          */
         timezone?: string;
         /**
-         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series`, `/export` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
          */
         label?: {
             [key: string]: string;
@@ -5386,7 +5528,7 @@ export type GetSpendSeriesData = {
          */
         timezone?: string;
         /**
-         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series`, `/export` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
          */
         label?: {
             [key: string]: string;
@@ -5434,7 +5576,7 @@ export type GetSpendBreakdownData = {
          */
         timezone?: string;
         /**
-         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series`, `/export` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
          */
         label?: {
             [key: string]: string;
@@ -5490,7 +5632,7 @@ export type GetUnpricedCallsData = {
          */
         timezone?: string;
         /**
-         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series`, `/export` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
          */
         label?: {
             [key: string]: string;
@@ -5517,6 +5659,62 @@ export type GetUnpricedCallsResponses = {
 
 export type GetUnpricedCallsResponse = GetUnpricedCallsResponses[keyof GetUnpricedCallsResponses];
 
+export type ExportSpendData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month, last_week, last_month, last_quarter; anything else counts as current_month
+         */
+        range?: string;
+        /**
+         * Start of the span to read, instead of `range`. Alone, the span lasts until now. At most 400 days before its end. Where events have already been removed (100 days by default), a span lasts at least an hour, and its ends are on a quarter of an hour
+         */
+        from?: string;
+        /**
+         * End of the span that starts at `from`, exclusive. Default: now. Without `from`, the answer is 400
+         */
+        to?: string;
+        /**
+         * IANA time zone name. Default: the time zone of the workspace
+         */
+        timezone?: string;
+        /**
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series`, `/export` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         */
+        label?: {
+            [key: string]: string;
+        };
+        /**
+         * What the rows are: one for each local day and agent, model, plan or value of a tracked label (`label:team`), or one for each `call`. Without it, one for each local day. `format=focus` has rows of its own and takes none
+         */
+        group_by?: 'agent' | 'model' | 'plan' | 'call' | string;
+        /**
+         * `csv` according to RFC 4180; `ndjson`, one JSON object per line; or `focus`, FOCUS 1.2 as CSV, with one row for each UTC hour and kind of call
+         */
+        format?: 'csv' | 'ndjson' | 'focus';
+    };
+    url: '/api/v1/dashboard/export';
+};
+
+export type ExportSpendErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ExportSpendError = ExportSpendErrors[keyof ExportSpendErrors];
+
+export type ExportSpendResponses = {
+    /**
+     * The file
+     */
+    200: string;
+};
+
+export type ExportSpendResponse = ExportSpendResponses[keyof ExportSpendResponses];
+
 export type ListTopAgentsData = {
     body?: never;
     path?: never;
@@ -5538,7 +5736,7 @@ export type ListTopAgentsData = {
          */
         timezone?: string;
         /**
-         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series`, `/export` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
          */
         label?: {
             [key: string]: string;
@@ -5590,7 +5788,7 @@ export type GetAgentDetailsData = {
          */
         timezone?: string;
         /**
-         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series`, `/export` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
          */
         label?: {
             [key: string]: string;
@@ -5642,7 +5840,7 @@ export type ListBudgetBlockedData = {
          */
         timezone?: string;
         /**
-         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series`, `/export` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
          */
         label?: {
             [key: string]: string;
@@ -5716,7 +5914,7 @@ export type GetBudgetBlockedDetailsData = {
          */
         timezone?: string;
         /**
-         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series`, `/export` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
          */
         label?: {
             [key: string]: string;
@@ -5785,7 +5983,7 @@ export type ListGuardBlockedData = {
          */
         timezone?: string;
         /**
-         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series`, `/export` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
          */
         label?: {
             [key: string]: string;
@@ -5859,7 +6057,7 @@ export type GetGuardBlockedDetailsData = {
          */
         timezone?: string;
         /**
-         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
+         * Only events with this value of a label that the workspace tracks, such as `label.team=growth`. `/spend`, `/spend/series`, `/export` and the lists of blocked calls take it, once; other drilldowns answer 400. It finds events since the label is tracked
          */
         label?: {
             [key: string]: string;

@@ -1,0 +1,3 @@
+import preset from '../../jest.integration.preset.js';
+
+export default { ...preset };
