@@ -62,7 +62,9 @@ async function filled(): Promise<TenantId> {
     });
   });
   await dashboard.report(tenantId, events);
-  dashboard.budgets.setPrices(tenantId, [{ id: 'p', model: '=house-1', validFrom: 0, input: 2_000_000, output: 1_000 }]);
+  dashboard.budgets.setPrices(tenantId, [
+    { id: 'p', model: '=house-1', validFrom: 0, input: 2_000_000, output: 1_000 },
+  ]);
   const body = { from: '2026-09-20T00:00:00Z', to: '2026-11-10T00:00:00Z' };
   const path = '/api/v1/prices:reprice';
   const owner = { tenantId, role: 'owner' } as const;

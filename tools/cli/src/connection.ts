@@ -52,6 +52,7 @@ export const fetchAsProgram: typeof fetch = (input, init) => {
 
 export interface WorkspaceConnection {
   api: ManagementApi;
+  session: Session;
   slug: string;
 }
 
@@ -62,7 +63,7 @@ export async function connect(globals: Globals): Promise<WorkspaceConnection> {
   if (slug === null) {
     throw new Failure('No workspace is chosen. Add `--workspace <slug>`, or run `tollkeeper use <slug>`.', EXIT.usage);
   }
-  return { api: apiOf(session, slug), slug };
+  return { api: apiOf(session, slug), session, slug };
 }
 
 /** The workspace of this slug, with its id and the role of the caller. */

@@ -25,8 +25,8 @@ export interface ExportRequest {
 }
 
 /**
- * Reads spend in pages, each when its client has taken the one before, so the memory of an export does not depend on its
- * length. Each page takes its turn among the reads of all workspaces. The first page waits until all events of the
+ * Reads spend in pages, each when its client has taken the one before, so the memory of an export does not depend on
+ * its length. Each page takes its turn among the reads of all workspaces. The first page waits until all events of the
  * workspace are counted that the log had before the export.
  *
  * Rejects with `rate_limited` while another export of the workspace is in progress, and with the reason of the signal.

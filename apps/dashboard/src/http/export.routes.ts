@@ -196,7 +196,7 @@ async function* matching<Row>(pages: AsyncIterable<Row[]>, isWanted: (row: Row) 
   for await (const page of pages) yield page.filter(isWanted);
 }
 
-/** One piece for each page. The first has the head too, so that an export that cannot begin is answered with its error. */
+/** One piece for each page. The first has the head too, so an export that cannot begin is answered with its error. */
 async function* toText<Row, Shown>(
   { head, line }: Lines<Shown>,
   pages: AsyncIterable<Row[]>,

@@ -86,8 +86,8 @@ interface Workspace {
 }
 
 /**
- * The columns of FOCUS 1.2: all mandatory ones, those of the others that Tollkeeper knows, and its own, which begin with
- * `x_`. `docs/exports.md` explains them.
+ * The columns of FOCUS 1.2: all mandatory ones, those of the others that Tollkeeper knows, and its own, which begin
+ * with `x_`. `docs/exports.md` explains them.
  */
 const COLUMNS: readonly (readonly [name: string, cell: (charge: Charge, workspace: Workspace) => Cell])[] = [
   ['BilledCost', cost],

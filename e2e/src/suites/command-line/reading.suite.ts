@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import type { CommandLineStage } from '../../command-line/command-line.stage.ts';
@@ -52,6 +54,13 @@ rules: [{ ${rule}, event_types: [guard.blocked], channels: [Hook] }]
 
       expect(await of('spend')).toMatch(/^\$1\.50 for 1 settled calls$/m);
       expect(await of('spend', '--by', 'model')).toMatch(/^test-model +\$1\.50 +100% +1$/m);
+      expect(await of('spend', '--by', 'call', '--export', 'csv')).toMatch(/^occurred_at,.*\r\n\S+,1\.500000,.*\r\n$/);
+      const exported = join(cli.folder(), 'spend.csv');
+      await of('spend', '--by', 'agent', '--export', 'csv', '--file', exported);
+      expect(await readFile(exported, 'utf8')).toMatch(/^date,.*\r\n\S+,reader,Reader,,1\.500000,1500000,1,/);
+      const refused = await cli.run(['spend', '--by', 'agent', '--export', 'focus', '--file', exported, '-w', slug]);
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('group_by: cannot be combined')]);
+      expect(await cli.run(['spend', '--file', exported, '-w', slug])).toMatchObject({ code: 3 });
       expect(await of('top')).toMatch(/^reader +Reader +\$1\.50 +100% +1 +1 +\d{4}-/m);
       expect(await of('blocked', '--zone', 'Asia/Tokyo')).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +guard +reader +/m);
       expect(await of('agents')).toMatch(/^reader +Reader +–$/m);

@@ -1,6 +1,8 @@
 import type { Api } from '@tollkeeper/client';
 import type { Command } from 'commander';
 import { connect, type Globals } from '../connection.ts';
+import { download } from '../download.ts';
+import { EXIT, Failure } from '../failure.ts';
 import { clean, type Column, count, dollars, paint, print, printJson, timeIn } from '../output.ts';
 import { action, choice, listed, wholeNumber } from './command.ts';
 
@@ -8,6 +10,8 @@ const RANGES = [
   ...['15s', '30s', '1min', '5min', '10min', '15min', '30min', '45min', 'today', 'yesterday', '1m', '3m'],
   ...['current_month', 'last_week', 'last_month', 'last_quarter'],
 ];
+
+const EXPORTS = ['csv', 'ndjson', 'focus'];
 
 interface RangeOptions {
   range: string;
@@ -20,7 +24,9 @@ interface RangeOptions {
 export function addSpendCommands(program: Command): void {
   withRange(program.command('spend'), 20)
     .description('show what was spent, in total or by agent, model, plan or label')
-    .option('--by <dimension>', 'agent, model, plan, or a tracked label such as label:team')
+    .option('--by <dimension>', 'agent, model, plan, or a tracked label such as label:team; call with --export')
+    .addOption(choice('--export <format>', 'print a file of all days, groups or calls instead', EXPORTS))
+    .option('--file <path>', 'write the exported file there instead of to standard output')
     .action(action(spend));
   withRange(program.command('top'), 100).description('show the agents that spent most').action(action(top));
   withRange(program.command('blocked'), 100)
@@ -55,9 +61,25 @@ function windowText(slug: string, { kind, start, end }: Api.Window, { zone }: Gl
   return paint('dim', `${slug}, ${kind}: ${time(start)} to ${time(end)} (${zone})`);
 }
 
-async function spend(globals: Globals, options: RangeOptions & { by?: string }): Promise<void> {
-  const { api, slug } = await connect(globals);
+interface SpendOptions extends RangeOptions {
+  by?: string;
+  export?: string;
+  file?: string;
+}
+
+async function spend(globals: Globals, options: SpendOptions): Promise<void> {
+  const { file, export: format } = options;
+  if (file !== undefined && format === undefined) {
+    throw new Failure('--file needs --export. Add `--export csv`, `ndjson` or `focus`.', EXIT.usage);
+  }
+  const connection = await connect(globals);
   const query = rangeOf(options, globals);
+  if (format !== undefined) {
+    const search = new URLSearchParams({ ...query, format });
+    if (options.by !== undefined) search.set('group_by', options.by);
+    return download(connection, `/api/v1/dashboard/export?${search.toString()}`, file);
+  }
+  const { api, slug } = connection;
   if (options.by === undefined) {
     const answer = await api.call('GET /api/v1/dashboard/spend', { query });
     if (globals.output === 'json') return printJson(answer);
