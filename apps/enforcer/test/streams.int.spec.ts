@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, expect, it } from '@jest/globals';
 import { eventually, useMongo } from '@tollkeeper/testing';
 import { useEnforcer } from './enforcer.stack.ts';
@@ -11,6 +14,7 @@ afterEach(() => {
   for (const cleanUp of cleanUps.splice(0)) cleanUp();
 });
 
+const BUF = join(import.meta.dirname, '../../../node_modules/.bin/buf');
 const CALLS = 200;
 const AMOUNT = 10;
 
@@ -101,3 +105,23 @@ it('a replica that stops answers what it has read of its streams', async () => {
   );
   expect(stack.logs.text()).not.toContain('some RPCs did not finish in time');
 });
+
+it.each(['grpc-v1', 'grpc-v1alpha'])(
+  'a tool without proto files learns by reflection (%s) how to ask the rate limit service, and asks it',
+  async (protocol) => {
+    const { apiKey } = stack.newWorkspace();
+    const entries = Object.entries({ tollkeeper: 'reserve', agent: 'planner', call: protocol });
+    const request = { descriptors: [{ entries: entries.map(([key, value]) => ({ key, value })) }] };
+    const args = ['curl', '--protocol', 'grpc', '--http2-prior-knowledge', '--reflect-protocol', protocol];
+    const said = ['--header', `authorization: Bearer ${apiKey}`, '--data', JSON.stringify(request)];
+    const url = `http://${stack.grpcAddress()}/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit`;
+    await eventually(async () => {
+      stack.passRetryAfter();
+      const { stdout } = await promisify(execFile)(BUF, [...args, ...said, url]);
+      expect(JSON.parse(stdout)).toMatchObject({
+        overallCode: 'OK',
+        dynamicMetadata: { reservation_id: expect.stringMatching(/^rsv_/) },
+      });
+    });
+  },
+);

@@ -27,6 +27,7 @@ export * from './events.ts';
 export * from './intake-paths.ts';
 export * from './log-records.ts';
 export * from './raise-link.ts';
+export * from './proto-files.ts';
 export * from './service-requests.ts';
 export * from './services.ts';
 export {

@@ -6,6 +6,9 @@ import descriptor from './gen/descriptor.json' with { type: 'json' };
 import type { AccessLogServiceDefinition } from './gen/envoy/service/accesslog/v3/AccessLogService.ts';
 import type { AuthorizationDefinition } from './gen/envoy/service/auth/v3/Authorization.ts';
 import type { RateLimitServiceDefinition } from './gen/envoy/service/ratelimit/v3/RateLimitService.ts';
+import type { HealthDefinition } from './gen/grpc/health/v1/Health.ts';
+import type { ServerReflectionDefinition } from './gen/grpc/reflection/v1/ServerReflection.ts';
+import type { ServerReflectionDefinition as AlphaReflectionDefinition } from './gen/grpc/reflection/v1alpha/ServerReflection.ts';
 import type { BudgetsServiceDefinition } from './gen/tollkeeper/budgets/v1/BudgetsService.ts';
 import type { DashboardServiceDefinition } from './gen/tollkeeper/dashboard/v1/DashboardService.ts';
 import type { EnforcerServiceDefinition } from './gen/tollkeeper/enforcer/v1/EnforcerService.ts';
@@ -25,6 +28,8 @@ export type { CheckResponse as CheckResponseMessage } from './gen/envoy/service/
 export type { RateLimitDescriptor__Output as DescriptorMessage } from './gen/envoy/service/ratelimit/v3/RateLimitDescriptor.ts';
 export type { RateLimitRequest__Output as RateLimitRequestMessage } from './gen/envoy/service/ratelimit/v3/RateLimitRequest.ts';
 export type { RateLimitResponse as RateLimitResponseMessage } from './gen/envoy/service/ratelimit/v3/RateLimitResponse.ts';
+export type { ServerReflectionRequest__Output as ReflectionRequestMessage } from './gen/grpc/reflection/v1/ServerReflectionRequest.ts';
+export type { ServerReflectionResponse as ReflectionResponseMessage } from './gen/grpc/reflection/v1/ServerReflectionResponse.ts';
 export type { Budget as BudgetMessage } from './gen/tollkeeper/budgets/v1/Budget.ts';
 export type { Pause as PauseMessage } from './gen/tollkeeper/budgets/v1/Pause.ts';
 export type { Raise as RaiseMessage } from './gen/tollkeeper/budgets/v1/Raise.ts';
@@ -86,6 +91,15 @@ export const authorizationService = service<AuthorizationDefinition>('envoy.serv
 
 /** Envoy's gRPC service that gets the requests that have ended; `docs/proxies.md` has what is read of them. */
 export const accessLogService = service<AccessLogServiceDefinition>('envoy.service.accesslog.v3.AccessLogService');
+
+/** The gRPC service that says whether a server works. */
+export const healthService = service<HealthDefinition>('grpc.health.v1.Health');
+
+/** The gRPC services that describe what a server offers; the older one is for older tools. */
+export const reflectionServices = [
+  service<ServerReflectionDefinition>('grpc.reflection.v1.ServerReflection'),
+  service<AlphaReflectionDefinition>('grpc.reflection.v1alpha.ServerReflection'),
+] as const;
 
 /** The gRPC service of identity; identity.proto documents its RPCs. */
 export const identityService = service<IdentityServiceDefinition>('tollkeeper.identity.v1.IdentityService');

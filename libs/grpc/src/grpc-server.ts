@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
+import { healthService } from '@tollkeeper/contracts';
 import type { ExplainError } from '@tollkeeper/kernel';
 import type { Component, GrpcServiceConfig, ServiceDeps } from '@tollkeeper/runtime';
 import { createCallLimits } from './call.limits.ts';
@@ -9,7 +10,8 @@ import { createFairRoom } from './fair.room.ts';
 import type { GrpcService } from './grpc-service.ts';
 import { createReportStreams } from './report-streams.ts';
 import { createRequestStreams } from './request-streams.ts';
-import { createServerHealth } from './server-health.ts';
+import { addReflection } from './reflection/server.reflection.ts';
+import { addHealth } from './server-health.ts';
 import { serviceNameOf } from './unary.ts';
 import { createExplainRpc, createImplementer } from './unary-server.ts';
 
@@ -47,8 +49,8 @@ const DEFAULT_MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 /**
  * The gRPC server of a service, for calls between services. Each call must carry a token signed with the shared secret,
  * else it is UNAUTHENTICATED. A service with its own authenticator accepts only that one's callers, and no such token.
- * Only health is open to all, for probes. The platform provides transport security. A request that the schema of its
- * RPC refuses is INVALID_ARGUMENT with every problem, and its handler is not called.
+ * Only health and reflection are open to all, for probes and tools. The platform provides transport security. A request
+ * that the schema of its RPC refuses is INVALID_ARGUMENT with every problem, and its handler is not called.
  *
  * A handler that rejects with an `AppError` answers the status of its code, and the client restores the error. The same
  * goes for errors that `explain` translates. Any other rejection is logged with the request id and answered as
@@ -80,11 +82,9 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     'grpc.enable_channelz': 0,
     interceptors: [createCallLimits()],
   });
-  const health = createServerHealth(
-    server,
-    services.map(({ definition }) => serviceNameOf(definition)),
-    { ready, intervalMs: healthIntervalMs },
-  );
+  const names = services.map(({ definition }) => serviceNameOf(definition));
+  const health = addHealth(server, names, { ready, intervalMs: healthIntervalMs });
+  const reflection = addReflection(server, [...names, serviceNameOf(healthService)]);
   const explainRpc = createExplainRpc(logger, explain);
   const streams = createRequestStreams({ explain: explainRpc, onAnswer: telemetry.batched });
   const reports = createReportStreams({ explain: explainRpc });
@@ -127,6 +127,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         for (const socket of connections.entries()) socket.destroy();
       });
       streams.end();
+      reflection.end();
       const taken = reports.end();
       injector.drain(stopTimeoutMs);
       await closed;

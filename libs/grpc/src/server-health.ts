@@ -1,8 +1,5 @@
-import type { Server } from '@grpc/grpc-js';
-import { HealthImplementation } from 'grpc-health-check';
-
-/** It would let everybody keep streams open indefinitely. Probes use `Check`. */
-const HEALTH_WATCH = '/grpc.health.v1.Health/Watch';
+import { type sendUnaryData, type Server, type ServerUnaryCall, status } from '@grpc/grpc-js';
+import { healthService } from '@tollkeeper/contracts';
 
 /** The state of a server in the gRPC health protocol. */
 export interface ServerHealth {
@@ -14,22 +11,26 @@ export interface ServerHealth {
   readonly isStarted: boolean;
 }
 
+const UNKNOWN_SERVICE = { code: status.NOT_FOUND, details: 'This server has no such service.' };
+
 /** Health of the whole server (`""`) and of each service by its full name, depending on whether `ready` resolves. */
-export function createServerHealth(
+export function addHealth(
   server: Server,
   serviceNames: readonly string[],
   { ready, intervalMs }: { ready: (() => Promise<void>) | undefined; intervalMs: number },
 ): ServerHealth {
-  const names = ['', ...serviceNames];
-  const health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])));
-  health.addToServer(server);
-  server.unregister(HEALTH_WATCH);
+  const names = new Set(['', ...serviceNames]);
+  let isServing = false;
   let timer: NodeJS.Timeout | undefined;
   let draining = false;
 
-  function say(serving: boolean): void {
-    for (const name of names) health.setStatus(name, serving ? 'SERVING' : 'NOT_SERVING');
-  }
+  // No `Watch`: it would let everybody keep streams open indefinitely. Probes use `Check`.
+  server.addService(healthService, {
+    Check({ request }: ServerUnaryCall<{ service: string }, object>, callback: sendUnaryData<object>) {
+      if (names.has(request.service)) callback(null, { status: isServing ? 'SERVING' : 'NOT_SERVING' });
+      else callback(UNKNOWN_SERVICE);
+    },
+  });
 
   async function publish(): Promise<void> {
     const serving = await (ready?.() ?? Promise.resolve()).then(
@@ -37,7 +38,7 @@ export function createServerHealth(
       () => false,
     );
     if (timer === undefined) return;
-    say(serving && !draining);
+    isServing = serving && !draining;
     timer.refresh();
   }
 
@@ -49,12 +50,12 @@ export function createServerHealth(
     },
     drain() {
       draining = true;
-      say(false);
+      isServing = false;
     },
     stop() {
       clearTimeout(timer);
       timer = undefined;
-      say(false);
+      isServing = false;
     },
     get isStarted() {
       return timer !== undefined;

@@ -1,8 +1,12 @@
-import { Client, credentials, type MethodDefinition } from '@grpc/grpc-js';
+import { Client, credentials } from '@grpc/grpc-js';
 import { afterEach } from '@jest/globals';
-import { identityRequests, identityService, type IdentityServiceDefinition } from '@tollkeeper/contracts';
+import {
+  healthService,
+  identityRequests,
+  identityService,
+  type IdentityServiceDefinition,
+} from '@tollkeeper/contracts';
 import { createLogger, createMetrics } from '@tollkeeper/runtime';
-import { service as healthService } from 'grpc-health-check';
 import { createGrpcClient, type GrpcClient } from '../src/grpc-client.ts';
 import { createGrpcServer, type GrpcServer, type GrpcServerOptions } from '../src/grpc-server.ts';
 import { grpcService } from '../src/grpc-service.ts';
@@ -65,10 +69,7 @@ export function connect(
 
 /** The answer of the health service at `address` without credentials: `SERVING` or `NOT_SERVING`. */
 export function healthOf(address: string): Promise<string> {
-  const { path, requestSerialize, responseDeserialize } = healthService['Check'] as MethodDefinition<
-    { service: string },
-    { status: string }
-  >;
+  const { path, requestSerialize, responseDeserialize } = healthService.Check;
   const client = new Client(address, credentials.createInsecure());
   return new Promise<string>((resolve, reject) => {
     client.makeUnaryRequest(path, requestSerialize, responseDeserialize, { service: '' }, (error, answer) =>

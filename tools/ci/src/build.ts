@@ -1,6 +1,5 @@
-import { build, type Plugin } from 'esbuild';
+import { build } from 'esbuild';
 import { cpSync, existsSync, globSync, rmSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { runCommand, workspaceRoot } from './command.ts';
 
@@ -20,19 +19,6 @@ const BANNER = `import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 const __dirname = import.meta.dirname;`;
 
-/** grpc-health-check reads its .proto beside its own sources; for a bundle, the file must be beside the bundle. */
-const healthProto: Plugin = {
-  name: 'health-proto',
-  setup({ onLoad }) {
-    onLoad({ filter: /grpc-health-check[\\/]build[\\/]src[\\/]health\.js$/ }, async ({ path }) => {
-      const source = await readFile(path, 'utf8');
-      const contents = source.replace('/../../proto`', '/proto`');
-      if (contents === source) throw new Error('grpc-health-check no longer reads its .proto as this build expects');
-      return { contents };
-    });
-  },
-};
-
 interface Asset {
   /** Part of the path of a source. Bundles that contain such a source read the files at run time. */
   usedBy: string;
@@ -42,12 +28,6 @@ interface Asset {
 }
 
 const ASSETS: Asset[] = [
-  {
-    usedBy: 'node_modules/grpc-health-check/',
-    from: 'node_modules/grpc-health-check/proto',
-    files: ['health/v1/health.proto'],
-    to: 'dist/proto',
-  },
   {
     usedBy: 'apps/gateway/src/http/documentation.ts',
     from: 'node_modules/swagger-ui-dist',
@@ -87,7 +67,6 @@ const { metafile } = await build({
   metafile: true,
   absWorkingDir: workspaceRoot,
   banner: { js: BANNER },
-  plugins: [healthProto],
 });
 const sources = Object.keys(metafile.inputs);
 for (const { usedBy, from, files, to } of ASSETS) {
