@@ -14,6 +14,7 @@ const HERE = [
   'envoy',
   'envoy-budgets',
   'nginx',
+  'traefik',
   'portkey',
 ];
 /** It reports no calls, and `command-line.int.spec.ts` runs it. */

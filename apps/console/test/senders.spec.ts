@@ -86,6 +86,14 @@ describe('the settings of a gateway that asks before calls are those of its exam
     expect(asks(ours).toSorted()).toEqual(asks(example).toSorted());
   });
 
+  it('Traefik', () => {
+    const example = read('examples/traefik/routes.yaml').replaceAll(/\{\{ env "(\w+)" \}\}/g, '$1');
+    const [middlewares, router] = settingsOf('traefik').map((text): unknown => parse(text));
+    expect(under('middlewares', parse(example))).toEqual(
+      expect.arrayContaining([middlewares, (router as { middlewares: unknown }).middlewares]),
+    );
+  });
+
   it('LiteLLM guardrail', () => {
     const example = read('examples/litellm-guardrail/config.yaml')
       .replace('os.environ/TOLLKEEPER_GUARDRAIL', 'TOLLKEEPER_URL/api/v1/adapters/litellm')

@@ -27,6 +27,7 @@ const SENDERS = [
   'Envoy budgets',
   'Envoy ext_authz',
   'nginx',
+  'Traefik',
   'LiteLLM guardrail',
   'Portkey',
   'curl',

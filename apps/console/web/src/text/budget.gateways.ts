@@ -1,4 +1,4 @@
-import { spanReport } from '../pages/connect/trial.ts';
+import { spanReport, type TrialCall } from '../pages/connect/trial.ts';
 import {
   type Access,
   CONFIG_YAML,
@@ -129,6 +129,22 @@ const NGINX_LOCATION = [
   'add_header X-Request-Id $request_id always;',
 ].join('\n');
 
+const traefik = ({ url, key }: Access) =>
+  [
+    'tollkeeper-key:',
+    '  headers:',
+    '    customRequestHeaders:',
+    `      X-Api-Key: ${key}`,
+    "      X-Tollkeeper-Estimate-Micros: '50000'",
+    'tollkeeper:',
+    '  forwardAuth:',
+    `    address: ${url}/api/v1/adapters/authz`,
+    '    authRequestHeaders: [X-Api-Key, X-Request-Id, X-Tollkeeper-Agent, X-Tollkeeper-Estimate-Micros]',
+    '    authResponseHeaders: [X-Tollkeeper-Reservation]',
+    'no-key:',
+    "  headers: { customRequestHeaders: { X-Api-Key: '' } }",
+  ].join('\n');
+
 const litellmGuardrail = ({ url }: Access) =>
   [
     'guardrails:',
@@ -161,6 +177,10 @@ function portkey({ url, key }: Access): string {
   };
   return JSON.stringify(hooks, undefined, 2);
 }
+
+/** For gateways that know no tokens. */
+const reportByAgent = (call: TrialCall) =>
+  spanReport(call, { scope: '', attributes: { ...conventional(call), 'tollkeeper.call_id': call.callId } });
 
 /** Gateways that ask before each call and deny those over a budget, by their settings alone. */
 export const BUDGET_GATEWAYS: readonly Sender[] = [
@@ -216,8 +236,25 @@ export const BUDGET_GATEWAYS: readonly Sender[] = [
       'nginx knows no tokens, so agents report what their calls used, with the X-Request-Id of the answer as tollkeeper.call_id.',
     ],
     withoutCalls: 'Keep the attribute gen_ai.operation.name: it says that the span is a call of a model.',
-    trial: (call) =>
-      spanReport(call, { scope: '', attributes: { ...conventional(call), 'tollkeeper.call_id': call.callId } }),
+    trial: reportByAgent,
+  },
+  {
+    id: 'traefik',
+    name: 'Traefik',
+    settings: (access) => [
+      { place: 'http.middlewares', text: traefik(access) },
+      {
+        place: 'Each router that leads to a model',
+        text: 'middlewares: [tollkeeper-key, tollkeeper, no-key]',
+      },
+    ],
+    notes: [
+      'Denies calls over a budget with 429, and reserves 5 cents for each call.',
+      'Agents send X-Tollkeeper-Agent, and a new X-Request-Id with each call.',
+      'Traefik knows no tokens, so agents report what their calls used, with that id as tollkeeper.call_id.',
+    ],
+    withoutCalls: 'Keep the attribute gen_ai.operation.name: it says that the span is a call of a model.',
+    trial: reportByAgent,
   },
   {
     id: 'litellm-guardrail',
