@@ -3,10 +3,11 @@ import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import { MAX_REPORTS, type Report, type ReportedCall, type ReportUseCases } from '../domain/report.ts';
 
-const DESCRIPTION = `The last ${MAX_REPORTS} reports by OTLP or LiteLLM's callback as Tollkeeper understood them, newest first, for people who
-connect a gateway. Reports are kept only while somebody asks: from at most 5 seconds after the first request on until a
-minute after the last one. Each replica of ingest sends at most 10 at once and then two a second, so in a busy workspace
-they are a sample. They never have prompts or answers.`;
+const DESCRIPTION = `The last ${MAX_REPORTS} reports by OTLP, LiteLLM's callback or Envoy's access log over gRPC as Tollkeeper understood
+them, newest first, for people who connect a gateway. Events, and what gateways ask before a call, are not among them.
+Reports are kept only while somebody asks: from at most 5 seconds after the first request on until a minute after the
+last one. Each replica of ingest and of the enforcer sends at most 10 at once and then two a second, so in a busy
+workspace they are a sample. They never have prompts or answers.`;
 
 const outcome = z.enum(REPORT_OUTCOMES).meta({
   description:
@@ -36,7 +37,7 @@ const intakeReport = z
     id: z.string(),
     received_at: moment,
     key_id: z.string().meta({ description: 'The workspace key that it came with' }),
-    path: z.string().meta({ example: '/v1/traces' }),
+    path: z.string().meta({ description: 'That of HTTP, or of the method of gRPC', example: '/v1/traces' }),
     records: z.int().meta({ description: 'Number of spans, log entries or objects' }),
     calls: z.int().meta({ description: 'Number of these that are calls' }),
     first_calls: z.array(reportedCall).meta({ description: 'The first two calls' }),

@@ -3550,6 +3550,9 @@ export type IntakeReport = {
      * The workspace key that it came with
      */
     key_id: string;
+    /**
+     * That of HTTP, or of the method of gRPC
+     */
     path: string;
     /**
      * Number of spans, log entries or objects
