@@ -4,6 +4,7 @@ import { accessLogService, authorizationService, rateLimitService } from '@tollk
 import { newId } from '@tollkeeper/kernel';
 import { eventually, useMongo } from '@tollkeeper/testing';
 import supertest from 'supertest';
+import { reservationIdOf } from '../src/domain/journal.ts';
 import { type Body, useEnforcer } from './enforcer.stack.ts';
 
 const AUTHZ = '/api/v1/adapters/authz';
@@ -29,9 +30,9 @@ const decided = (workspace: Workspace, rpc: 'ShouldRateLimit' | 'Check', request
     throw new Error(JSON.stringify(answer));
   });
 
-const post = (workspace: Workspace, path: string, body: Body | string) =>
+const post = (workspace: Workspace, path: string, body: Body | string, more: Record<string, string> = {}) =>
   eventually(async () => {
-    const headers = { 'content-type': 'application/json', 'x-api-key': workspace.apiKey };
+    const headers = { 'content-type': 'application/json', 'x-api-key': workspace.apiKey, ...more };
     const sent = typeof body === 'string' ? body : JSON.stringify(body);
     const answer = await supertest(stack.httpUrl()).post(path).set(headers).send(sent);
     if (answer.status !== 503) return { status: answer.status, body: answer.body as Body };
@@ -172,6 +173,71 @@ describe('the key of another workspace', () => {
   });
 });
 
+describe('a call that asks for more tokens than any model has', () => {
+  const MOST = Number.MAX_SAFE_INTEGER;
+  const asked = JSON.stringify({ model: 'gpt-4o', max_tokens: MOST, n: MOST });
+  const overHttp = { authorization: 'Bearer sk-of-the-model', 'x-tollkeeper-agent': 'planner' };
+
+  it('is denied by each adapter, and not held like one of which nothing is known', async () => {
+    const workspace = limitedTo(1_000_000);
+    const authz = await post(workspace, AUTHZ, asked, overHttp);
+    const checked = { attributes: { request: { http: { headers: { 'x-tollkeeper-agent': 'a' }, body: asked } } } };
+    const hook = { request: { json: JSON.parse(asked) as Body }, metadata: { agent: 'planner', call: newId('req') } };
+    const entries = { tollkeeper: 'reserve', agent: 'planner', call: newId('req'), model: 'gpt-4o', unit: 'tokens' };
+    const described = { entries: Object.entries(entries).map(([key, value]) => ({ key, value })) };
+    const answers = [
+      authz.status,
+      await decided(workspace, 'Check', checked),
+      (await post(workspace, `${PORTKEY}/before`, hook)).body,
+      await decided(workspace, 'ShouldRateLimit', { descriptors: [{ ...described, hitsAddend: { value: MOST } }] }),
+    ];
+    expect(answers).toMatchObject([429, { status: { code: 8 } }, { verdict: false }, { overallCode: 'OVER_LIMIT' }]);
+    await stack.posted();
+    expect(await workspace.limit()).toMatchObject({ held_micros: 0, spent_micros: 0 });
+  });
+
+  it('or for none is held by Portkey at its longest answer', async () => {
+    const workspace = limitedTo(1_000_000);
+    const json = { model: 'gpt-4o', max_tokens: 0, max_completion_tokens: 10_000 };
+    await post(workspace, `${PORTKEY}/before`, { request: { json }, metadata: { call: newId('req') } });
+    await stack.posted();
+    expect((await workspace.limit())['held_micros']).toBeGreaterThan(100_000);
+  });
+});
+
+describe('a report of more tokens than any call has', () => {
+  const MOST = Number.MAX_SAFE_INTEGER;
+
+  it.each([
+    { input_tokens: MOST, cache_creation_input_tokens: MOST },
+    { prompt_tokens: MOST, completion_tokens: MOST },
+    { prompt_tokens: 1e300, completion_tokens: -1 },
+  ])('is settled by Portkey at what was held: %j', async (usage) => {
+    const workspace = limitedTo(1_000_000);
+    const call = { request: { json: { model: 'gpt-4o', max_tokens: 1 } }, metadata: { call: newId('req') } };
+    await post(workspace, `${PORTKEY}/before`, call);
+    await stack.posted();
+    const { held_micros: held } = await workspace.limit();
+    const response = { statusCode: 200, json: { model: 'gpt-4o', usage } };
+    expect((await post(workspace, `${PORTKEY}/after`, { ...call, response })).status).toBe(200);
+    await stack.posted();
+    expect(await workspace.limit()).toMatchObject({ held_micros: 0, spent_micros: held });
+    const reported = workspace.events('spend.settled').map(({ data }) => Object.keys(data));
+    expect(reported).toEqual([expect.not.arrayContaining(['input_tokens', 'output_tokens'])]);
+  });
+});
+
+it('a name that is too long for a model is left out of a call of LiteLLM, so that its spend is reported', async () => {
+  const workspace = limitedTo(1_000_000);
+  const call = newId('req');
+  const asked = { input_type: 'request', litellm_call_id: call, model: 'm'.repeat(200), texts: [], request_data: {} };
+  expect((await post(workspace, LITELLM, asked)).body).toEqual({ action: 'NONE' });
+  await workspace.settle(reservationIdOf(workspace.tenantId, `call:${call}`), 5);
+  await stack.posted();
+  expect(await workspace.limit()).toMatchObject({ spent_micros: 5 });
+  expect(workspace.events('spend.settled')).toHaveLength(1);
+});
+
 describe('a body of a webhook of Portkey that cannot be read', () => {
   const deep = `{"request": {"json": ${'['.repeat(3_000)}${']'.repeat(3_000)}}}`;
 
@@ -219,6 +285,31 @@ describe('a message of an access log', () => {
     expect((await setAside()) - before).toBe(9_999);
     await stack.posted();
     expect(await workspace.limit()).toMatchObject({ held_micros: 0, spent_micros: 5 });
+  });
+
+  it('ends no call of another workspace whose reservation it names, and reads no number that is none', async () => {
+    const [victim, other] = [limitedTo(1_000), limitedTo(1_000)];
+    const call = newId('req');
+    const { dynamicMetadata } = await decided(victim, 'ShouldRateLimit', reserve(call));
+    const { send, stream, ended } = other.openLog();
+    const named = (numbers: number[]) =>
+      numbers.map((numberValue, index) => ({
+        ...entryOf(`${call}${index === 0 ? '' : index}`),
+        commonProperties: {
+          metadata: {
+            filterMetadata: {
+              tollkeeper: { fields: { micros: { numberValue } } },
+              'envoy.filters.http.ext_authz': dynamicMetadata as { fields: Record<string, object> },
+            },
+          },
+        },
+      }));
+    send(named([7, NaN, Infinity, -3, 1e308, 0.5]));
+    stream.end();
+    expect(await ended).toBe('OK');
+    await stack.posted();
+    expect(await victim.limit()).toMatchObject({ held_micros: 5, spent_micros: 0 });
+    expect(await other.limit()).toMatchObject({ held_micros: 0, spent_micros: 7 });
   });
 
   it('with an entry of 400 kB ends its stream, and another one goes on', async () => {

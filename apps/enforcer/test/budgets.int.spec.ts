@@ -27,6 +27,13 @@ const growth = { labels: { team: 'growth' } };
 const limitsOf = async (workspace: Workspace, query = '') => (await workspace.limits(query)).items;
 
 describe('a budget with a selector', () => {
+  it('counts a model at every replica under one name, also if that is half of a surrogate pair', async () => {
+    const workspace = limitedBy({ ...MONTHLY, each: 'model', limitMicros: 10 });
+    const asked = { amount_micros: 6, model: '\ud800' };
+    await workspace.granted(asked);
+    expect(await workspace.reserve(asked, { replica: 1 })).toMatchObject({ body: { decision: 'denied' } });
+  });
+
   it('counts the calls that it selects, and denies by its name, its period and its value', async () => {
     const each = { ...MONTHLY, selector: growth, each: 'label:user' };
     const workspace = limitedBy(each);

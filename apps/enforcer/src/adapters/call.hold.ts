@@ -15,6 +15,9 @@ export interface PlannedCall {
 
 /** Held for a call of which nothing else is known. */
 const DEFAULT_HOLD_MICROS = 50_000;
+/** More than any model answers with. Far more than this would have no price, so the default would be held. */
+const MAX_OUTPUT_TOKENS = 1e9;
+
 /**
  * What to hold for a call: the price of its longest answer and of its input, if they are known. Without the size of the
  * input, at least what its gateway says.
@@ -26,7 +29,8 @@ export async function holdOf(
 ): Promise<number> {
   const otherwise = micros ?? DEFAULT_HOLD_MICROS;
   if (model === null || maxOutputTokens === undefined) return otherwise;
-  const call = { model, provider: provider ?? undefined, maxOutputTokens, inputBytes: inputBytes ?? 0 };
+  const output = Math.min(maxOutputTokens, MAX_OUTPUT_TOKENS);
+  const call = { model, provider: provider ?? undefined, maxOutputTokens: output, inputBytes: inputBytes ?? 0 };
   const estimate = await prices.estimateOf(tenantId, call);
   if (estimate === undefined) return otherwise;
   return inputBytes === undefined ? Math.max(estimate, micros ?? 0) : estimate;

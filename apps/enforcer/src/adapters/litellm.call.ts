@@ -4,11 +4,12 @@ import {
   emptyRecord,
   factsOf,
   type FactTable,
+  ifValid,
   type JsonScanner,
   MAX_TEXT_BYTES,
   originOf,
 } from '@tollkeeper/call-facts';
-import { callRequestId, invalidRequest, issueMessage, toErrorDetails } from '@tollkeeper/contracts';
+import { callRequestId, invalidRequest, issueMessage, modelName, toErrorDetails } from '@tollkeeper/contracts';
 import { hookSettings } from './hook.settings.ts';
 import { skippedBytes } from './scanned.body.ts';
 
@@ -102,7 +103,13 @@ export function litellmCall(
   const record = emptyRecord('callback', { scope: { name: '' }, resource: new Map(), attributes });
   const facts = factsOf(record, createSpanTree(), table);
   const origin = originOf(record, facts, { receivedMs, agent, callId: requestId });
-  return { ...origin, requestId, model: origin.model ?? model ?? null, inputBytes, settings: said.data };
+  return {
+    ...origin,
+    requestId,
+    model: origin.model ?? ifValid(modelName, model) ?? null,
+    inputBytes,
+    settings: said.data,
+  };
 }
 
 function refused(path: string, message: string) {

@@ -16,6 +16,9 @@ interface ReadHook {
   inputBytes: number;
 }
 
+/** More is no number of tokens, and the sum of several could not be exact. */
+const MAX_USED_TOKENS = 1e12;
+
 const REQUEST = pathTree(['model', 'max_tokens', 'max_completion_tokens', 'max_output_tokens', 'n']);
 const OTHERS = {
   provider: pathTree(['']),
@@ -67,12 +70,17 @@ export function portkeyCall({ values, inputBytes }: ReadHook, agent: string | un
     const found = paths.map((path) => values.get(path)).find((value) => value !== undefined);
     return Number.isSafeInteger(found) && Number(found) >= 0 ? Number(found) : undefined;
   };
+  const used = (...names: string[]) => {
+    const found = count(...names.map((name) => `response.json.usage.${name}`));
+    return found !== undefined && found <= MAX_USED_TOKENS ? found : undefined;
+  };
   const callId = text('metadata.call');
   const requestId = callId === undefined ? undefined : callRequestId(callId);
   const user = ifValid(labelValue, text('metadata._user'));
   const labels: Labels = user === undefined ? {} : { user };
-  const output = count('request.max_tokens', 'request.max_completion_tokens', 'request.max_output_tokens');
-  const usage = 'response.json.usage';
+  // Which of them counts depends on the API. Some gateways take 0 for none.
+  const limits = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'].map((name) => count(`request.${name}`));
+  const outputTokens = Math.max(...limits.map((limit = 0) => limit)) * (count('request.n') || 1);
   return {
     requestId,
     agentId: toIdentifier(agent ?? text('metadata.agent') ?? 'portkey'),
@@ -82,17 +90,15 @@ export function portkeyCall({ values, inputBytes }: ReadHook, agent: string | un
     provider: ifValid(providerName, text('provider')) ?? null,
     labels,
     inputBytes,
-    outputTokens: output && output * (count('request.n') ?? 1),
+    outputTokens: outputTokens || undefined,
     status: count('response.statusCode'),
     responseId: text('response.json.id'),
     usage: usageOf({
       // Anthropic's input excludes what was read from a cache or written to one.
-      input:
-        count(`${usage}.prompt_tokens`) ??
-        sum(count(`${usage}.input_tokens`), count(`${usage}.cache_creation_input_tokens`)),
-      output: count(`${usage}.completion_tokens`, `${usage}.output_tokens`),
-      cached: count(`${usage}.prompt_tokens_details.cached_tokens`, `${usage}.cache_read_input_tokens`),
-      cachedIsExtra: count(`${usage}.prompt_tokens`) === undefined,
+      input: used('prompt_tokens') ?? sum(used('input_tokens'), used('cache_creation_input_tokens')),
+      output: used('completion_tokens', 'output_tokens'),
+      cached: used('prompt_tokens_details.cached_tokens', 'cache_read_input_tokens'),
+      cachedIsExtra: used('prompt_tokens') === undefined,
     }),
   };
 }

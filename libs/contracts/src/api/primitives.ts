@@ -25,7 +25,8 @@ export function toUtcTimestamp(text: string): string | null {
 /**
  * A text of 1 to `maxBytes` bytes in UTF-8, for names that become keys or are stored with each event: a limit in
  * characters would allow three times the bytes. OpenAPI only counts characters, so `maxLength` has the same number and
- * the description mentions bytes.
+ * the description mentions bytes. Half of a surrogate pair is read as databases store it, so that a key is the same
+ * before and after.
  */
 export function boundedText(maxBytes: number) {
   const message = `must be at most ${maxBytes} bytes in UTF-8`;
@@ -34,6 +35,7 @@ export function boundedText(maxBytes: number) {
     .min(1, 'must not be empty')
     .max(maxBytes, { error: message, abort: true })
     .refine((text) => text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes, message)
+    .overwrite((text) => text.toWellFormed())
     .meta({ description: `At most ${maxBytes} bytes in UTF-8` });
 }
 
