@@ -26,8 +26,8 @@ export {
 export * from './events.ts';
 export * from './intake-paths.ts';
 export * from './log-records.ts';
-export * from './raise-link.ts';
 export * from './proto-files.ts';
+export * from './raise-link.ts';
 export * from './service-requests.ts';
 export * from './services.ts';
 export {
