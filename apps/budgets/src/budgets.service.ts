@@ -1,6 +1,6 @@
 import { createAuditTrail } from '@tollkeeper/audit-trail';
-import { checkRaiseLink, identityService } from '@tollkeeper/contracts';
-import { observeOutboxes } from '@tollkeeper/event-log';
+import { checkRaiseLink, GATEWAY_EVENTS_TOPIC_OPTIONS, identityService } from '@tollkeeper/contracts';
+import { createOutbox, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { readBundledTable } from '@tollkeeper/prices';
@@ -44,14 +44,15 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, base);
   const history = createHistoryStore(connection, clock);
   const trail = createAuditTrail(base);
-  observeOutboxes(base, [trail.outbox]);
+  const requests = createOutbox({ ...base, topic: GATEWAY_EVENTS_TOPIC_OPTIONS, collection: 'raise_outbox' });
+  observeOutboxes(base, [trail.outbox, requests]);
   const stores = {
     budgets: createBudgetStore(connection, history, trail),
     daily: createDailyBudgetStore(connection, history, trail),
     plans: createPlanStore(connection, history, trail),
     prices: createPriceStore(connection, trail, clock),
     pauses: createPauseStore(connection, trail),
-    raises: createRaiseStore(connection, trail),
+    raises: createRaiseStore(connection, trail, requests),
   };
   const agents = createAgentDirectory(identity);
   const budgets = createBudgetUseCases({
@@ -76,7 +77,7 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
       ...createDailyBudgetRoutes(stores.daily, dailyBudgets),
       ...createPlanRoutes(stores.plans, plans),
       ...createHistoryRoutes(history),
-      ...createBudgetRoutes(budgets),
+      ...createBudgetRoutes(budgets, raises),
       ...createPauseRoutes(pauses),
       ...createRaiseRoutes(raises, clock),
       ...createPriceRoutes({
@@ -88,5 +89,5 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
   });
   const grpc = createGrpcServer({ ...base, services: [createBudgetsHandlers({ ...stores, pauses, raises, clock })] });
   // Identity is not required to be ready: without it, only the calls about agents fail.
-  return assembleService({ ...base, parts: [mongo, identity, trail.outbox], grpc, http });
+  return assembleService({ ...base, parts: [mongo, identity, trail.outbox, requests], grpc, http });
 }

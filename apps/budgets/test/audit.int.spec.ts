@@ -219,3 +219,31 @@ it('records who asked for a raise, who decided, and both amounts, in order', asy
     ['raise.grant', 'user_1', 'Workspace', 'active', 'user user_1', 10, 10],
   ]);
 });
+
+it('tells alert rules of each request for a raise once, and of no raise that an owner makes', async () => {
+  const tenantId = newTenant();
+  await budgets.setDaily(tenantId, '/workspace', 25);
+  const until = new Date(budgets.clock.now + 3_600_000).toISOString();
+  const asked = { budget_id: 'bud_workspace', extra_micros: 10, until, reason: 'Launch', request_id: 'r-1' };
+  const ask = (role: 'member' | 'owner', userId = `user_${role}`) =>
+    budgets.callRaises('post', tenantId, '', { role, userId, body: asked });
+  await ask('owner');
+  const { body } = await ask('member');
+  await ask('member');
+  // Records of a workspace keep their order, so nothing comes before the last one.
+  const last = (await ask('member', 'user_max')).body;
+  const events = await eventually(() => {
+    const found = budgets.events(tenantId);
+    expect(found.at(-1)?.id).toBe(last.id);
+    return found;
+  });
+  expect(events).toHaveLength(2);
+  expect(events[0]).toEqual({
+    ...{ specversion: '1.0', id: body.id, source: 'tollkeeper/budgets', type: 'raise.requested' },
+    time: body.created_at,
+    data: {
+      ...{ raise_id: body.id, budget_id: 'bud_workspace', budget_name: 'Workspace', extra_micros: 10, until },
+      ...{ reason: 'Launch', asked_by: 'user_member' },
+    },
+  });
+});

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { createAuditLog } from '@tollkeeper/audit-trail/testing';
-import { budgetsService, type BudgetsServiceDefinition } from '@tollkeeper/contracts';
+import {
+  budgetsService,
+  type BudgetsServiceDefinition,
+  decodeGatewayEvent,
+  GATEWAY_EVENTS_TOPIC,
+  GATEWAY_EVENTS_TOPIC_OPTIONS,
+  type GatewayEventRecord,
+} from '@tollkeeper/contracts';
+import type { LogConsumer } from '@tollkeeper/event-log';
 import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
@@ -40,6 +48,9 @@ export function useBudgets(mongo: TestMongo, database = mongo.newDatabase()) {
   let service: BudgetsService;
   let client: GrpcClient<BudgetsServiceDefinition>;
   let document: OpenApiDocument;
+  /** The events in the log, by id: the outbox may send one twice. */
+  const events = new Map<string, GatewayEventRecord>();
+  let reader: LogConsumer;
 
   beforeAll(async () => {
     await identity.start();
@@ -59,6 +70,17 @@ export function useBudgets(mongo: TestMongo, database = mongo.newDatabase()) {
       eventLog: audit.eventLog,
       clock: () => clock.now,
     });
+    await audit.eventLog.ensureTopic(GATEWAY_EVENTS_TOPIC_OPTIONS);
+    reader = audit.eventLog.consumer({
+      ...{ group: newId('run'), topic: GATEWAY_EVENTS_TOPIC, maxRecords: 100 },
+      handler: {
+        position: async () => null,
+        async handle({ records }) {
+          for (const found of records.map(({ value }) => decodeGatewayEvent(value))) events.set(found.event.id, found);
+        },
+      },
+    });
+    await reader.start();
     await service.start();
     client = createGrpcClient(budgetsService, service.grpcAddress, {
       config: { CALLER_TOKEN_SECRET },
@@ -69,6 +91,7 @@ export function useBudgets(mongo: TestMongo, database = mongo.newDatabase()) {
   afterAll(async () => {
     await client.stop();
     await service.stop();
+    await reader.stop();
     await audit.stop();
     await identity.stop();
   });
@@ -135,6 +158,8 @@ export function useBudgets(mongo: TestMongo, database = mongo.newDatabase()) {
       client.requestRaise({ tenantId, ...asked }),
     listPrices: (tenantId: string, after = 0) => client.listPrices({ tenantId, after }),
     collection: (name: string) => mongo.connection.useDb(database).collection(name),
+    events: (tenantId: TenantId) =>
+      [...events.values()].filter((found) => found.tenantId === tenantId).map(({ event }) => event),
     ready: () => service.ready?.(),
   };
 }

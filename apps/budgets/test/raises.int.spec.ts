@@ -67,6 +67,27 @@ describe('a raise', () => {
     expect(await decide(tenantId, body.id, 'end')).toMatchObject({ status: 409, body: { code: 'conflict' } });
   });
 
+  it('shows beside the limit of its budget while it is in force, and its sum with others', async () => {
+    const tenantId = await newWorkspace();
+    const shown = async () => {
+      const [one, all] = [
+        await budgets.callBudgets('get', tenantId, '/bud_workspace'),
+        await budgets.callBudgets('get', tenantId, ''),
+      ];
+      expect(all.body.items).toEqual([one.body]);
+      return [one.body.limit_micros, one.body.raised_micros, one.body.raised_until];
+    };
+    const soon = at(NOW + HOUR_MS / 2);
+    await post(tenantId, { extra_micros: 3, until: soon });
+    await post(tenantId);
+    await ask(tenantId);
+    expect(await shown()).toEqual([15, 13, soon]);
+    clock.now = NOW + HOUR_MS / 2;
+    expect(await shown()).toEqual([15, 10, MORE.until]);
+    clock.now = NOW + HOUR_MS;
+    expect(await shown()).toEqual([15, undefined, undefined]);
+  });
+
   it('ends at its time, and a request that nobody decided expires', async () => {
     const tenantId = await newWorkspace();
     const [active, open] = [(await post(tenantId)).body.id, (await ask(tenantId)).body.id];
@@ -306,15 +327,15 @@ describe('the link of a request', () => {
     const [tenantId, stranger] = [await newWorkspace(), await newWorkspace()];
     const [id, another] = [(await ask(tenantId)).body.id, (await ask(tenantId)).body.id];
     const good = linkOf(tenantId, id);
-    const later = linkOf(tenantId, id, NOW + DAY_MS).split('.')[0];
+    const later = linkOf(tenantId, id, NOW + DAY_MS).slice(0, -43);
     const forged = signRaiseLink('another-secret-with-enough-bytes-in-it', { tenantId, raiseId: id }, NOW + HOUR_MS);
     const wrong = [
       forged,
       linkOf(tenantId, another),
       linkOf(stranger, id),
-      `${later}.${good.split('.')[1]}`,
+      `${later}${good.slice(-43)}`,
       '',
-      'rt_',
+      'tk_raise_',
     ];
     for (const token of [...wrong, good.slice(0, -1)]) {
       for (const verb of ['approve', 'decline'] as const) {
@@ -340,7 +361,7 @@ describe('the link of a request', () => {
     const { id } = (await ask(tenantId)).body;
     const token = linkOf(tenantId, id);
     await decide(tenantId, id, 'approve', { body: { token } });
-    const signature = token.split('.')[1]!;
+    const signature = token.slice(-43);
     for (const name of ['raises', 'raise_revisions', 'audit_outbox']) {
       expect(JSON.stringify(await budgets.collection(name).find().toArray())).not.toContain(signature);
     }

@@ -25,10 +25,11 @@ describe('the budgets of the overview', () => {
     const tenantId = newTenant();
     const [start, end] = ['2026-11-01T00:00:00.000Z', '2026-12-01T00:00:00.000Z'];
     const period = { kind: 'month', start: seconds(start), end: seconds(end) };
+    const raised = { raisedMicros: 40, raisedUntil: seconds('2026-11-21T20:00:00.000Z') };
     const limit = { period, limitMicros: 100, spentMicros: 90, heldMicros: 5 };
     enforcer.set(tenantId, [
       {
-        limit: { ...limit, budgetId: 'bud_1', budgetName: 'Growth', value: 'zoe', isFilling: true },
+        limit: { ...limit, budgetId: 'bud_1', budgetName: 'Growth', value: 'zoe', isFilling: true, ...raised },
         ...{ paceEndMicros: 130, isAtRisk: true },
       },
       { limit: { ...limit, budgetId: 'bud_workspace', budgetName: 'Workspace', spentMicros: 0, heldMicros: 0 } },
@@ -38,7 +39,7 @@ describe('the budgets of the overview', () => {
       {
         ...{ budget_id: 'bud_1', budget_name: 'Growth', value: 'zoe', period: { kind: 'month', start, end } },
         ...{ limit_micros: 100, spent_micros: 90, held_micros: 5, pace_end_micros: 130, at_risk: true },
-        state: 'filling',
+        ...{ state: 'filling', raised_micros: 40, raised_until: '2026-11-21T20:00:00.000Z' },
       },
       {
         ...{ budget_id: 'bud_workspace', budget_name: 'Workspace', period: { kind: 'month', start, end } },

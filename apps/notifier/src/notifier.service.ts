@@ -53,7 +53,7 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
   const { channels, readers, outboxes } = createChannels(base);
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, base);
   const slugOf = createSlugs(identity, logger, deps.linkTimeoutMs);
-  const linkAlert = createAlertLinks(slugOf, config.PUBLIC_URL);
+  const linkAlert = createAlertLinks({ slugOf, publicUrl: config.PUBLIC_URL, secret: config.CALLER_TOKEN_SECRET });
   const guard = createAddressGuard(config.DESTINATION_ALLOW_CIDRS);
   const mailing = createMailing(base, { channels, readers, slugOf });
   const send = createSender(traceSending(tracer, createDestinations(deps, guard)), mailing.send);

@@ -117,6 +117,10 @@ describe('the body for a chat', () => {
     ...{ spent_micros: 12_000_000, spent_since: '2026-11-20T23:00:00.000Z', forecast_micros: 48_000_000 },
     ...{ pace_micros: 3_000_000, pace_since: '2026-11-21T15:00:00.000Z', used_up_at: '2026-11-21T22:15:30.000Z' },
   };
+  const raise = {
+    ...{ raise_id: 'rai_1', budget_id: 'bud_1', budget_name: 'Growth team', value: 'zoe', extra_micros: 10_000_000 },
+    ...{ until: '2026-11-22T06:00:00.000Z', reason: 'Night run', asked_by: 'Mia' },
+  };
   const deviation = {
     ...{ agent_id: 'research', hour: '2026-11-21T09:00:00.000Z', spent_micros: 12_000_000, weeks: 4 },
     ...{ median_micros: 2_500_000, times: 3, min_micros: 1_000_000 },
@@ -130,6 +134,10 @@ describe('the body for a chat', () => {
       { ...agent, threshold: 12_000, event_count: 12_000, event_types: ['guard.blocked'] },
     ],
     ['1 call without usage, any agent', { ...single, event_types: ['call.unmetered'] }],
+    [
+      'Mia asks to raise Budget "Growth team" for zoe by $10.00 until Nov 22, 06:00 UTC: "Night run". Open the link to approve or decline it',
+      { ...single, event_types: ['raise.requested'], raise },
+    ],
     ['1 failed call, any agent', { ...single, event_types: ['call.failed'] }],
     ['First model without a price in 24 hours, any agent', { ...first, event_types: ['price.missing'] }],
     ['1 tool.failed event, any agent', { ...single, event_types: ['tool.failed'] }],

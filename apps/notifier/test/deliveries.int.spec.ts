@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { encodeNotification } from '@tollkeeper/contracts';
-import { eventually, useMongo } from '@tollkeeper/testing';
+import { checkRaiseLink, encodeNotification, RAISE_LINK_MS } from '@tollkeeper/contracts';
+import { CALLER_TOKEN_SECRET, eventually, useMongo } from '@tollkeeper/testing';
 import { Webhook } from 'standardwebhooks';
 import { alertRecord, newTenant, notification } from './notification.builder.ts';
 import { PUBLIC_URL, useNotifier } from './notifier.stack.ts';
@@ -36,6 +36,33 @@ describe('a delivery', () => {
       timestamp: sent.occurredAt,
       data: { ...sent.alert, url: `${PUBLIC_URL}/w/demo/api/v1/alerts/${sent.alert.id}` },
     });
+  });
+
+  it('of a request for a raise has its link for an hour, which no report to alerts has', async () => {
+    const receiver = await notifier.receiver();
+    receiver.answers.push((response) => void response.end(receiver.received[0]!.body.slice(-400)));
+    const tenantId = newTenant();
+    const { id: channelId } = await notifier.addChannel(tenantId, receiver.url);
+    const raise = {
+      ...{ raise_id: 'rai_1', budget_id: 'bud_1', budget_name: 'Per user', extra_micros: 10, reason: 'Night run' },
+      ...{ until: iso(clock.now + 3_600_000), asked_by: 'Mia' },
+    };
+    const alert = alertRecord({ tenant_id: tenantId, raise, event_types: [], event_count: 1, threshold: 1 });
+    const sent = notification({ tenantId, channelId, alert });
+    await notifier.append([sent]);
+    const outcome = await notifier.outcome(sent);
+    const { url, ...rest } = receiver.received[0]!.json.data;
+    expect(rest).toEqual(alert);
+    const link = new URL(String(url));
+    expect(link.href.split('?')[0]).toBe(`${PUBLIC_URL}/w/demo/raises/rai_1`);
+    const token = link.searchParams.get('token')!;
+    const fired = Date.parse(alert.triggered_at);
+    const check = (now: number) => checkRaiseLink(CALLER_TOKEN_SECRET, { tenantId, raiseId: 'rai_1' }, token, now);
+    expect([check(fired + RAISE_LINK_MS - 1), check(fired + RAISE_LINK_MS)]).toEqual(['good', 'expired']);
+    // The destination echoes the link.
+    expect(outcome.responseSnippet).toContain('/raises/rai_1?token=');
+    expect(JSON.stringify(outcome)).not.toContain(token);
+    expect(JSON.stringify(await notifier.deliveries().find().toArray())).not.toContain(token);
   });
 
   it('to a channel without a secret carries no signature', async () => {

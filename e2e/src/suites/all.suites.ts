@@ -24,7 +24,7 @@ export function describeTollkeeper(stage: Stage): void {
   describeBudgets(target);
   describePrices(target);
   describeClient(target);
-  describeEnforcement(target);
+  describeEnforcement(stage);
   describeAudit(target);
   describeAlerts(stage);
   describeRefusals(target);

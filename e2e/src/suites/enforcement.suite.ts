@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import { type ApiAnswer, type ApiClient, anonymous, logIn } from '../api.client.ts';
 import { cloudEvent, spendSettled } from '../events.ts';
-import type { TargetOf } from '../target.ts';
+import type { Stage } from '../deployment.ts';
+import { rememberSecret } from '../secrets.ts';
 import { type TestWorkspace, newKey, newMember, newWorkspace, postEvents } from '../workspace.ts';
 
 const RESERVATIONS = '/api/v1/reservations';
@@ -16,7 +17,7 @@ interface Limits {
   items: Record<string, unknown>[];
 }
 
-export function describeEnforcement(target: TargetOf): void {
+export function describeEnforcement({ deployment: target, receiver }: Stage): void {
   describe('enforcement, from the budget to the denied call', () => {
     let owner: ApiClient;
     let member: ApiClient;
@@ -118,6 +119,72 @@ export function describeEnforcement(target: TargetOf): void {
       });
     });
 
+    it('who is denied asks for more; an owner grants it, the same call passes, and without the raise it is denied', async () => {
+      const other = await newWorkspace(owner);
+      const admin = await newMember(target(), owner, other, 'admin');
+      const path = `/api/v1/workspaces/${other.id}/budgets/workspace`;
+      await owner.expect({ method: 'PUT', path, body: { daily_budget_usd_micros: 15 } });
+      await tellOwnersOfRequests(owner, other, `${receiver().url}/${other.slug}`);
+      const reserve = async (amount: number, requestId: string) =>
+        (await withKey(other.apiKey, 'POST', RESERVATIONS, request(amount, requestId))).body as {
+          decision: string;
+          denial: { budget_id: string; message: string };
+        };
+      const decides = (decision: string, amount: number, requestId: string) =>
+        eventually(async () => expect(await reserve(amount, requestId)).toMatchObject({ decision }));
+      await decides('allowed', 15, 'first');
+      await decides('denied', 5, 'more');
+      const { denial } = await reserve(5, 'more');
+      expect(denial.message).toContain('POST /api/v1/raise-requests');
+
+      const until = new Date(Date.now() + 3_600_000).toISOString();
+      const asked = { request_id: 'r-1', budget_id: denial.budget_id, extra_micros: 10, until, reason: 'Night run' };
+      const ask = () => withKey(other.apiKey, 'POST', '/api/v1/raise-requests', asked);
+      const { id } = (
+        await eventually(async () => {
+          const answer = await ask();
+          expect(answer).toMatchObject({ status: 201, body: { state: 'requested' } });
+          return answer;
+        })
+      ).body as { id: string };
+      const act = (client: ApiClient, verb: string, body?: unknown) =>
+        client.call({ method: 'POST', path: other.path(`/raises/${id}:${verb}`), body });
+      expect((await act(admin, 'approve', {})).status).toBe(403);
+      expect((await withKey(other.apiKey, 'POST', other.path(`/raises/${id}:approve`), {})).status).toBe(401);
+      expect(await reserve(5, 'more')).toMatchObject({ decision: 'denied' });
+      const link = await eventually(() => {
+        const { body } = receiver().received.find((each) => each.path.endsWith(other.slug)) ?? {};
+        return new URL((JSON.parse(String(body)) as { data: { url: string } }).data.url);
+      });
+      expect(link.pathname).toBe(`/w/${other.slug}/raises/${id}`);
+      const token = link.searchParams.get('token') ?? '';
+      rememberSecret(token);
+      const approved = await act(owner, 'approve', { extra_micros: 6, token });
+      expect(approved).toMatchObject({ status: 200, body: { state: 'active', asked_micros: 10 } });
+      expect((await act(owner, 'decline', { reason: 'No', token })).status).toBe(409);
+      expect((await admin.call({ path: other.path('/alerts') })).text).not.toContain(token);
+      await decides('allowed', 5, 'more');
+      expect(await admin.expect<Limits>({ path: other.path('/limits') })).toMatchObject({
+        items: [{ limit_micros: 15, raised_micros: 6, raised_until: until, held_micros: 20, remaining_micros: 1 }],
+      });
+      expect(await act(owner, 'end')).toMatchObject({ status: 200, body: { state: 'ended' } });
+      await eventually(async () => {
+        const dry = await withKey(other.apiKey, 'POST', RESERVATIONS, { ...request(1), dry_run: true });
+        expect(dry.body).toMatchObject({ decision: 'denied', denial: { limit_micros: 15, held_micros: 20 } });
+      });
+      await eventually(async () => {
+        const audit = await owner.expect<{ items: { action: string; actor: { type: string } }[] }>({
+          path: other.path('/audit?target_type=raise'),
+        });
+        const inOrder = audit.items.toReversed().map(({ action, actor }) => [action, actor.type]);
+        expect(inOrder).toEqual([
+          ['raise.request', 'key'],
+          ['raise.grant', 'user'],
+          ['raise.end', 'user'],
+        ]);
+      });
+    });
+
     it('what a call has cost is on the dashboard once, and takes from the limit once, whichever ways it is reported', async () => {
       const id = await granted(500);
       const settlement = { settlement_id: randomUUID(), amount_micros: 300 };
@@ -168,4 +235,17 @@ export function describeEnforcement(target: TargetOf): void {
       expect((await withKey(foreign.apiKey, 'GET', `${RESERVATIONS}/${id}`)).status).toBe(404);
     });
   });
+}
+
+/** A rule by which a webhook gets each request for a raise. */
+async function tellOwnersOfRequests(owner: ApiClient, workspace: TestWorkspace, url: string): Promise<void> {
+  const channel = { channel_type: 'webhook', config: { url } };
+  const path = workspace.path('/alerts/channels');
+  const { id } = await owner.expect<{ id: string }>({ method: 'POST', path, body: channel, status: 201 });
+  const rule = {
+    ...{ name: 'Raises', severity: 'info', rule_kind: 'event_count_gte', channel_config_ids: [id] },
+    ...{ scope_type: 'workspace', scope_id: workspace.id },
+    rule_config: { window_seconds: 3600, threshold: 1, filters: { event_types: ['raise.requested'] } },
+  };
+  await owner.expect({ method: 'POST', path: workspace.path('/alerts/rules'), body: rule, status: 201 });
 }

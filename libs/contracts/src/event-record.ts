@@ -14,6 +14,7 @@ import {
   priceMissingData,
 } from './event-schemas.ts';
 import type { GatewayEvent } from './events.ts';
+import { raiseRequestedData } from './raise-requested.ts';
 import { spendRepricedData } from './spend-repriced.ts';
 import { spendSettledData, tokenKinds } from './spend-settled.ts';
 import { formatPath } from './validation.ts';
@@ -89,6 +90,7 @@ export const gatewayEventRecords = {
   'call.failed': recordOf(z.literal('call.failed'), z.object(callFailedData.shape)),
   'price.missing': recordOf(z.literal('price.missing'), z.object(priceMissingData.shape)),
   'spend.repriced': recordOf(z.literal('spend.repriced'), spendRepricedData),
+  'raise.requested': recordOf(z.literal('raise.requested'), raiseRequestedData),
   other: recordOf(z.string().min(1), otherData),
 } satisfies Record<KnownEventType | OwnEventType | 'other', z.ZodType>;
 

@@ -21,6 +21,14 @@ export const limitOfBudget = {
 };
 const ofBudget = z.object(limitOfBudget).partial().shape;
 
+/** What raises add to a limit. */
+export const raisedLimit = {
+  raised_micros: micros
+    .optional()
+    .meta({ description: 'USD micros that raises in force add to the limit; absent without any' }),
+  raised_until: moment.optional().meta({ description: 'When the first of these raises ends' }),
+};
+
 /** Why calls are denied. A pause denies them as a limit of 0 does. */
 const DENIAL_CODES = ['budget_exceeded', 'paused'] as const;
 export type DenialCode = (typeof DENIAL_CODES)[number];
@@ -166,12 +174,20 @@ export const knownEventSchemas = {
   'price.missing': cloudEvent(z.literal('price.missing'), priceMissingData),
 };
 
-/** The types that only Tollkeeper writes, about earlier events. */
-export type OwnEventType = 'spend.repriced';
-const OWN_TYPES: Record<OwnEventType, true> = { 'spend.repriced': true };
+/** The types that only Tollkeeper writes. */
+export type OwnEventType = 'spend.repriced' | 'raise.requested';
+const OWN_TYPES: Record<OwnEventType, { isAboutEarlier: boolean }> = {
+  'spend.repriced': { isAboutEarlier: true },
+  'raise.requested': { isAboutEarlier: false },
+};
 
 export function isOwnType(type: string): type is OwnEventType {
   return Object.hasOwn(OWN_TYPES, type);
+}
+
+/** Whether events of the type are about earlier events. Rules do not count them. */
+export function isAboutEarlier(type: string): boolean {
+  return isOwnType(type) && OWN_TYPES[type].isAboutEarlier;
 }
 
 export const otherEventSchema = cloudEvent(

@@ -12,6 +12,7 @@ import {
   type priceMissingData,
 } from './event-schemas.ts';
 import { findJsonProblem } from './json-limits.ts';
+import type { RequestedRaise } from './raise-requested.ts';
 import type { spendRepricedData } from './spend-repriced.ts';
 import type { spendSettledData } from './spend-settled.ts';
 import { issueMessage, norAre } from './validation.ts';
@@ -57,6 +58,10 @@ export type PriceMissingEvent = EventOf<
   'price.missing',
   z.infer<typeof priceMissingData> & { run_id?: undefined; agent_id?: undefined }
 >;
+export type RaiseRequestedEvent = EventOf<
+  'raise.requested',
+  RequestedRaise & { run_id?: undefined; agent_id?: undefined }
+>;
 /** An event of a type that only alert rules count, with the parts of its data that are read. */
 export type OtherEvent = EventOf<string, { run_id?: string | undefined; agent_id?: string | undefined }>;
 export type GatewayEvent =
@@ -68,6 +73,7 @@ export type GatewayEvent =
   | CallUnmeteredEvent
   | CallFailedEvent
   | PriceMissingEvent
+  | RaiseRequestedEvent
   | OtherEvent;
 
 export function isSpendSettled(event: GatewayEvent): event is SpendSettledEvent {
@@ -100,6 +106,10 @@ const CALLS: Record<CallType, true> = {
   'call.unmetered': true,
 };
 type CallEvent = SpendSettledEvent | BudgetBlockedEvent | GuardBlockedEvent | CallUnmeteredEvent;
+
+export function isRaiseRequested(event: GatewayEvent): event is RaiseRequestedEvent {
+  return event.type === 'raise.requested';
+}
 
 /** Whether the event reports a call, or several. */
 export function isCall(event: GatewayEvent): event is CallEvent {

@@ -19,15 +19,18 @@ export {
   type DenialCode,
   denialCause,
   eventType,
+  isAboutEarlier,
   isOwnType,
   type KnownEventType,
   limitOfBudget,
+  raisedLimit,
 } from './event-schemas.ts';
 export * from './events.ts';
 export * from './intake-paths.ts';
 export * from './log-records.ts';
 export * from './proto-files.ts';
 export * from './raise-link.ts';
+export * from './raise-requested.ts';
 export * from './service-requests.ts';
 export * from './services.ts';
 export {

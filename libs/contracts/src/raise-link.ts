@@ -12,11 +12,12 @@ export interface LinkedRaise {
 
 /**
  * The token in the link of a request: until when it is good, and a signature. It follows from the request and a secret
- * that the services share, so nobody stores it, and every attempt to send it has the same one.
+ * that the services share, so nobody stores it, and every attempt to send it has the same one. The logger removes
+ * what begins like it.
  */
 export function signRaiseLink(secret: string, raise: LinkedRaise, expiresAt: number): string {
   const seconds = Math.floor(expiresAt / 1000).toString(36);
-  return `rt_${seconds}.${signatureOf(secret, raise, seconds).toString('base64url')}`;
+  return `tk_raise_${seconds}_${signatureOf(secret, raise, seconds).toString('base64url')}`;
 }
 
 /** Whether the token is one of this request, and still good at the time. */
@@ -26,7 +27,7 @@ export function checkRaiseLink(
   token: string,
   now: number,
 ): 'good' | 'expired' | 'forged' {
-  const [, seconds, signature] = /^rt_([0-9a-z]{1,9})\.([A-Za-z0-9_-]{43})$/.exec(token) ?? [];
+  const [, seconds, signature] = /^tk_raise_([0-9a-z]{1,9})_([A-Za-z0-9_-]{43})$/.exec(token) ?? [];
   if (seconds === undefined || signature === undefined) return 'forged';
   const given = Buffer.from(signature, 'base64url');
   if (!timingSafeEqual(given, signatureOf(secret, raise, seconds))) return 'forged';

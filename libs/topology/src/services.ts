@@ -65,7 +65,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     open: [],
     calls: { grpc: ['identity'] },
     reads: [],
-    writes: [AUDIT_TOPIC],
+    writes: [GATEWAY_EVENTS_TOPIC, AUDIT_TOPIC],
     mongodb: true,
     secrets: ['CALLER_TOKEN_SECRET'],
     settings: [],

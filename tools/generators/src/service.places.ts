@@ -70,7 +70,7 @@ export function addToPlaces(texts: Texts, service: NewService): void {
       `| [${name}](../apps/${name}) | ${mongodb ? 'a database' : 'nothing'} | ${purpose}${grpc ? '; gRPC' : ''} |\n`,
     ),
     before(
-      `    ingest & enforcer & dashboard == gateway.events`,
+      `    ingest & enforcer & dashboard & budgets == gateway.events`,
       calls.map((peer) => `    ${name} -. gRPC .-> ${peer}\n`).join(''),
     ),
   );

@@ -23,6 +23,7 @@ const UNAUDITED = [
   'releaseReservation',
   'renewLease',
   'reportLitellmCalls',
+  'requestRaise',
   'reserve',
   'returnLease',
   'settleLease',

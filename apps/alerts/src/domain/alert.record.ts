@@ -24,6 +24,7 @@ export function toAlertRecord(alert: Alert): AlertRecord {
     event_count: alert.eventCount,
     spend: toSpend(alert),
     budget: alert.budget,
+    ...(alert.raise && { raise: alert.raise }),
     ...toDeviation(alert),
     ...toBurn(alert),
     ...toForecast(alert),

@@ -6,6 +6,7 @@ import type {
   Labels,
   NotificationType,
   ReachedBudget,
+  RequestedRaise,
   ScopeType,
   Severity,
 } from '@tollkeeper/contracts';
@@ -30,6 +31,8 @@ export interface Alert extends Evidence {
   labels: Labels;
   /** The budget threshold that the triggering event reported; null for events of other types. */
   budget: ReachedBudget | null;
+  /** The request for a raise that the triggering event is; undefined for events of other types. */
+  raise?: RequestedRaise | undefined;
   /** The channels to notify. */
   channelIds: string[];
   status: AlertStatus;
@@ -79,6 +82,7 @@ export function toAlert({ rule, event, evidence, metUntil }: Decision): Alert {
     eventTypes: rule.eventTypes,
     labels: rule.labels,
     budget: event.budget ?? null,
+    ...(event.raise && { raise: event.raise }),
     channelIds: rule.channelIds,
     status: 'firing',
     triggeredAt: event.time,

@@ -28,6 +28,23 @@ describe('a rule', () => {
     expect([T + 1000, T + 2000].map(decide)).toEqual([null, null]);
   });
 
+  it('for single requests for raises fires for each of them once; a threshold or a cooldown holds for them too', () => {
+    const raise = {
+      ...{ raise_id: 'rai_1', budget_id: 'bud_1', budget_name: 'Per user', extra_micros: 10, reason: 'Night run' },
+      ...{ until: '2026-11-22T06:00:00.000Z', asked_by: 'Mia' },
+    };
+    const firedOf = (rule: Rule) => {
+      const window = openWindow(rule, new RuleHistory(), { sums: new SharedSums(), budgets: { of: () => null } });
+      const times = [T, T, T + 1000, T + 2000, T + 1000];
+      return times.map((time) => evaluate(rule, window, { ...eventAt(time), raise })?.outcome ?? null);
+    };
+    const single = { condition: { kind: 'event_count_gte', threshold: 1 }, windowSeconds: 3600 } as const;
+    expect(firedOf(ruleOf(single))).toEqual(['fired', null, 'fired', 'fired', null]);
+    expect(firedOf(ruleOf({ ...single, condition: COUNT_OF_2 }))).toEqual([null, null, 'fired', null, null]);
+    const suppressed = firedOf(ruleOf({ ...single, cooldownSeconds: 60 }));
+    expect(suppressed).toEqual(['fired', null, 'suppressed', 'suppressed', null]);
+  });
+
   it('is suppressed up to the end of its cooldown and not at it', () => {
     const decide = deciderOf(ruleOf({ windowSeconds: 1, cooldownSeconds: 60 }));
     expect(decide(T)).toMatchObject({ outcome: 'fired' });

@@ -5,7 +5,7 @@ import type { CountableEvent } from './event.ts';
 import type { DecisionPlace, RuleHistory, SuppressionReason } from './rule.history.ts';
 import type { Rule } from './rule.ts';
 import { dailyBudgetOf, selectionOf } from './rule-book.ts';
-import { openCondition } from './rule-kinds.ts';
+import { openCondition, thresholdsOf } from './rule-kinds.ts';
 import type { SharedSums } from './shared-sums.ts';
 
 /** The evaluator's state for one revision of a rule. */
@@ -60,7 +60,7 @@ export function openWindow(rule: Rule, history: RuleHistory, shared: Shared, sav
  * Adds a matching event that is not late to the window, and decides. The decision depends on the arguments alone: the
  * same events in the same order lead to the same decisions, whenever and however often they are read.
  *
- * - The rule fires when the event makes its condition true.
+ * - The rule fires when the event makes its condition true, and with a threshold of 1 for each request for a raise.
  * - During the cooldown, `event.time < lastFiredAt + cooldown`, the rule is suppressed instead. Events before the last
  *   fire are in the cooldown too.
  * - A rule with a cooldown also fires if its condition is still true with the next event after the cooldown. A
@@ -72,7 +72,10 @@ export function openWindow(rule: Rule, history: RuleHistory, shared: Shared, sav
  * - An event that was already counted, or is too old to count, decides nothing.
  */
 export function evaluate(rule: Rule, window: RuleWindow, event: CountableEvent): Decision | null {
-  const verdict = window.condition.take(event);
+  const taken = window.condition.take(event);
+  // Each request needs a decision of its own, so a rule for single ones fires for every one.
+  const isRequest = event.raise !== undefined && thresholdsOf(rule.condition).threshold === 1;
+  const verdict = taken === 'still_true' && isRequest ? 'became_true' : taken;
   if (verdict === 'unchanged' || verdict === 'not_met') return null;
 
   const { history } = window;

@@ -13,6 +13,10 @@ const made = (type: string, id: string, source: string, settlementId?: string): 
 });
 const otherData: object = { labels: { team: 'x' } };
 const MISSING: object = { model: 'm' };
+const RAISE: object = {
+  ...{ raise_id: 'rai_1', budget_id: 'bud_1', budget_name: 'Per user', extra_micros: 10, reason: 'Night run' },
+  ...{ until: '2026-11-22T06:00:00.000Z', asked_by: 'Mia' },
+};
 const identityOf = (event: GatewayEvent) =>
   toCountableEvent({ tenantId: provenTenantId('ws_1'), receivedAt: time, event }).identity;
 
@@ -76,6 +80,14 @@ describe('an event', () => {
       'a model without a price, of no agent',
       { ...made('price.missing', 'e1', 'gw'), data: MISSING },
       { agentId: undefined, settledMicros: 0, count: 1, percent: undefined, budget: undefined, labels: {} },
+    ],
+    [
+      'a request for a raise, of no agent',
+      { ...made('raise.requested', 'e1', 'gw'), data: RAISE },
+      {
+        ...{ agentId: undefined, settledMicros: 0, count: 1, percent: undefined, budget: undefined, labels: {} },
+        raise: RAISE,
+      },
     ],
   ])('counts at its own time: %s', (_what, event, counted) => {
     const tenantId = provenTenantId('ws_1');

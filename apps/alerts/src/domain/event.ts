@@ -6,12 +6,14 @@ import {
   type GatewayEvent,
   type GatewayEventRecord,
   isCall,
+  isRaiseRequested,
   isSpendSettled,
   isThresholdReached,
   type Labels,
   LIMIT_SCOPES,
   type LimitScope,
   type ReachedBudget,
+  type RequestedRaise,
   type SpendSettledEvent,
 } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
@@ -33,6 +35,8 @@ export interface CountableEvent {
   percent: number | undefined;
   /** The budget threshold that was reached; undefined for any other event, and for an unknown scope. */
   budget: ReachedBudget | undefined;
+  /** What is asked for; undefined for any event but a request for a raise. */
+  raise?: RequestedRaise | undefined;
   /** What a settlement is for, by which budgets select it; undefined for any other event. */
   call: BudgetedCall | undefined;
   /** All labels of a call, also those of its agent and its key; empty for any other event. */
@@ -69,6 +73,7 @@ export function toCountableEvent({ tenantId, receivedAt, keyId, event }: Gateway
     settledMicros: settlement?.amount_micros ?? 0,
     percent: threshold?.reached_percent ?? threshold?.percent,
     budget,
+    ...(isRaiseRequested(event) && { raise: event.data }),
     call: settlement && toCall(settlement, keyId),
     labels: (isCall(event) ? event.data.labels : undefined) ?? NO_LABELS,
     identity: identityOf(settlement === undefined ? eventKey(event) : settlementKey(settlement.settlement_id)),

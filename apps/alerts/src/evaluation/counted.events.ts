@@ -1,4 +1,4 @@
-import { decodeGatewayEvent, isOwnType, peekEventType } from '@tollkeeper/contracts';
+import { decodeGatewayEvent, isAboutEarlier, peekEventType } from '@tollkeeper/contracts';
 import type { DeadLetters, RecordBatch } from '@tollkeeper/event-log';
 import { startSlices } from '@tollkeeper/kernel';
 import { type CountableEvent, toCountableEvent } from '../domain/event.ts';
@@ -28,7 +28,7 @@ export async function countedEvents(
   const slices = startSlices();
   for (const record of batch.records) {
     const type = peekEventType(record.value);
-    if (type !== null && (isOwnType(type) || !(book.countsType(type) && book.counts(record.key, type)))) continue;
+    if (type !== null && (isAboutEarlier(type) || !(book.countsType(type) && book.counts(record.key, type)))) continue;
     // Not checked for skipped records: skipping is cheaper than the check.
     if (slices.usedUp()) await slices.next();
     try {

@@ -54,6 +54,7 @@ function alertSchema(retentionSeconds: number): Schema<StoredAlert> {
       labels: Schema.Types.Mixed,
       settledMicros: { type: Number, default: null },
       budget: { type: Schema.Types.Mixed, default: null },
+      raise: Schema.Types.Mixed,
       deviation: Schema.Types.Mixed,
       burn: Schema.Types.Mixed,
       forecast: Schema.Types.Mixed,

@@ -1,5 +1,5 @@
 import type { AuditedFields, AuditTarget, Cause } from '@tollkeeper/contracts';
-import type { TenantId } from '@tollkeeper/kernel';
+import { MAX_MICROS, type TenantId } from '@tollkeeper/kernel';
 
 /** What is asked for. */
 export interface RaiseDraft {
@@ -118,4 +118,22 @@ export interface RaiseStore {
     decide: (current: Raise, inForce: number) => Raise,
     cause: Cause,
   ): Promise<Raise | null>;
+}
+
+/** What raises add to the limit of a budget, and when the first of them ends. */
+export interface Raised {
+  micros: number;
+  until: Date;
+}
+
+/** What the raises add to the budgets that have one limit, by id. */
+export function raisedByBudget(inForce: readonly Raise[]): ReadonlyMap<string, Raised> {
+  const raised = new Map<string, Raised>();
+  for (const { budgetId, value, extraMicros, until } of inForce) {
+    if (value !== null) continue;
+    const known = raised.get(budgetId) ?? { micros: 0, until };
+    const micros = Math.min(known.micros + extraMicros, MAX_MICROS);
+    raised.set(budgetId, { micros, until: until < known.until ? until : known.until });
+  }
+  return raised;
 }

@@ -1,9 +1,12 @@
 import { budgetId } from '@tollkeeper/contracts';
 import { defineRoute, integerQuery, mergePatchBodies, type Route } from '@tollkeeper/http';
+import type { TenantId } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { type BudgetDraft, MAX_BUDGETS } from '../domain/budget.ts';
 import type { BudgetUseCases } from '../domain/budget.use-cases.ts';
-import { ORIGINS } from '../domain/listed-budget.ts';
+import { type ListedBudget, ORIGINS } from '../domain/listed-budget.ts';
+import { raisedByBudget } from '../domain/raise.ts';
+import type { RaiseUseCases } from '../domain/raise.use-cases.ts';
 import { budgetBody, budgetPatch, budgetRecord, patched, toBudgetRecord, toDraft } from './budget.schemas.ts';
 import { TAG } from './paths.ts';
 
@@ -32,11 +35,20 @@ const budgetPage = z.object({
 });
 
 /** All budgets of the workspace: members read them, owners change them. */
-export function createBudgetRoutes(budgets: BudgetUseCases): Route[] {
-  return [...routesOfAll(budgets), ...routesOfOne(budgets)];
+export function createBudgetRoutes(budgets: BudgetUseCases, raises: Pick<RaiseUseCases, 'inForce'>): Route[] {
+  const toRecords: ToRecords = async (tenantId, found) => {
+    const raised = raisedByBudget(await raises.inForce(tenantId));
+    return found.map((budget) => toBudgetRecord(budget, raised.get(budget.id)));
+  };
+  const toRecord: ToRecord = async (tenantId, budget) => (await toRecords(tenantId, [await budget]))[0]!;
+  return [...routesOfAll(budgets, toRecords, toRecord), ...routesOfOne(budgets, toRecord)];
 }
 
-function routesOfAll(budgets: BudgetUseCases): Route[] {
+type BudgetRecord = ReturnType<typeof toBudgetRecord>;
+type ToRecords = (tenantId: TenantId, found: readonly ListedBudget[]) => Promise<BudgetRecord[]>;
+type ToRecord = (tenantId: TenantId, budget: Promise<ListedBudget>) => Promise<BudgetRecord>;
+
+function routesOfAll(budgets: BudgetUseCases, toRecords: ToRecords, toRecord: ToRecord): Route[] {
   return [
     defineRoute({
       method: 'get',
@@ -54,7 +66,7 @@ function routesOfAll(budgets: BudgetUseCases): Route[] {
       handler: async ({ caller, query }) => {
         const { origin, is_active: isActive, limit, cursor: after } = query;
         const { budgets: page, next } = await budgets.list(caller.tenantId, { origin, isActive, limit, after });
-        return { status: 200, body: { items: page.map(toBudgetRecord), next_cursor: next } };
+        return { status: 200, body: { items: await toRecords(caller.tenantId, page), next_cursor: next } };
       },
     }),
     defineRoute({
@@ -71,14 +83,14 @@ function routesOfAll(budgets: BudgetUseCases): Route[] {
       body: budgetBody,
       responses: { 201: { description: 'The new budget', schema: budgetRecord } },
       handler: async ({ caller, body, cause }) => {
-        const budget = await budgets.create(caller.tenantId, toDraft(body), cause);
-        return { status: 201, body: toBudgetRecord(budget) };
+        const budget = budgets.create(caller.tenantId, toDraft(body), cause);
+        return { status: 201, body: await toRecord(caller.tenantId, budget) };
       },
     }),
   ];
 }
 
-function routesOfOne(budgets: BudgetUseCases): Route[] {
+function routesOfOne(budgets: BudgetUseCases, toRecord: ToRecord): Route[] {
   return [
     defineRoute({
       method: 'get',
@@ -90,8 +102,8 @@ function routesOfOne(budgets: BudgetUseCases): Route[] {
       params: ofBudget,
       responses: { 200: { description: 'The budget', schema: budgetRecord } },
       handler: async ({ caller, params }) => {
-        const budget = await budgets.get(caller.tenantId, params.budget_id);
-        return { status: 200, body: toBudgetRecord(budget) };
+        const budget = budgets.get(caller.tenantId, params.budget_id);
+        return { status: 200, body: await toRecord(caller.tenantId, budget) };
       },
     }),
     defineRoute({
@@ -112,8 +124,8 @@ function routesOfOne(budgets: BudgetUseCases): Route[] {
       responses: { 200: { description: 'The budget as it is now', schema: budgetRecord } },
       handler: async ({ caller, params, body, cause }) => {
         const edit = (current: BudgetDraft): BudgetDraft => patched(current, body);
-        const budget = await budgets.edit(caller.tenantId, params.budget_id, edit, cause);
-        return { status: 200, body: toBudgetRecord(budget) };
+        const budget = budgets.edit(caller.tenantId, params.budget_id, edit, cause);
+        return { status: 200, body: await toRecord(caller.tenantId, budget) };
       },
     }),
     defineRoute({

@@ -9,6 +9,7 @@ import {
   displayName,
   gracePercent,
   labelName,
+  raisedLimit,
   MAX_TOLD_AT,
   MAX_TOLD_PERCENT,
   moment,
@@ -22,6 +23,7 @@ import { BUDGET_PERIODS } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import type { BudgetDraft } from '../domain/budget.ts';
 import { type ListedBudget, ORIGINS } from '../domain/listed-budget.ts';
+import type { Raised } from '../domain/raise.ts';
 import { descriptionText } from './fields.ts';
 
 const name = displayName.meta({ example: 'Claude, per user' });
@@ -112,6 +114,7 @@ export const budgetRecord = z
     overrides: budgetOverrides.nullable(),
     period: budgetPeriod,
     limit_micros: budgetTerms.shape.limit_micros,
+    ...raisedLimit,
     action: budgetAction,
     grace_percent: gracePercent,
     tell_at: tellAt.nullable(),
@@ -168,11 +171,12 @@ export function patched(current: BudgetDraft, patch: z.output<typeof budgetPatch
   return toDraft(parseMerged(budgetBody, mergePatch(base, patch)));
 }
 
-export function toBudgetRecord(budget: ListedBudget): z.output<typeof budgetRecord> {
+export function toBudgetRecord(budget: ListedBudget, raised: Raised | undefined): z.output<typeof budgetRecord> {
   const { origin } = budget;
   return {
     id: budget.id,
     ...fromDraft(budget),
+    ...(raised && { raised_micros: raised.micros, raised_until: raised.until.toISOString() }),
     origin: origin === 'none' ? null : origin,
     created_at: budget.createdAt?.toISOString() ?? null,
     updated_at: budget.updatedAt?.toISOString() ?? null,

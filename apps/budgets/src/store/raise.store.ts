@@ -1,6 +1,9 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
+import { encodeGatewayEvent } from '@tollkeeper/contracts';
+import type { Outbox, OutboxRecord } from '@tollkeeper/event-log';
 import type { TenantId } from '@tollkeeper/kernel';
 import { changeInTurn } from '@tollkeeper/mongo';
+import { activeTrace } from '@tollkeeper/runtime';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
 import {
   AUDITED_RAISE,
@@ -77,7 +80,7 @@ const HAS_STATE: Record<RaiseState, (now: Date) => object> = {
 };
 
 /** Raises in the database of `connection`. Make it before the connection starts. */
-export function createRaiseStore(connection: Connection, trail: AuditTrail): RaiseStore {
+export function createRaiseStore(connection: Connection, trail: AuditTrail, requests: Outbox): RaiseStore {
   const raises = connection.model<StoredRaise>('Raise', raiseSchema);
   const revisions = connection.model<StoredRevision>('RaiseRevision', revisionSchema);
 
@@ -139,6 +142,7 @@ export function createRaiseStore(connection: Connection, trail: AuditTrail): Rai
         await raises.create([{ _id: raise.id, ...toStored(tenantId, raise) }], { session });
         const change = { target: raiseTarget(raise), fields: AUDITED_RAISE, before: null, after: raise };
         await trail.recordChange(session, tenantId, cause, change);
+        if (raise.state === 'requested') await requests.add(session, [toRecord(tenantId, raise)]);
         return raise;
       });
     },
@@ -165,4 +169,16 @@ function toRaise({ _id, tenantId: _tenantId, ...fields }: StoredRaise): Raise {
 
 function toStored(tenantId: TenantId, { id: _id, ...fields }: Raise): Omit<StoredRaise, '_id'> {
   return { tenantId, ...fields };
+}
+
+/** The event by which alert rules notify owners. Its id is that of the raise, so it counts once. */
+function toRecord(tenantId: TenantId, raise: Raise): OutboxRecord {
+  const { id, budgetId, budgetName, value, extraMicros, until, reason, askedBy, createdAt } = raise;
+  const time = createdAt.toISOString();
+  const data = {
+    ...{ raise_id: id, budget_id: budgetId, budget_name: budgetName, ...(value !== null && { value }) },
+    ...{ extra_micros: extraMicros, until: until.toISOString(), reason, asked_by: askedBy.name },
+  };
+  const event = { specversion: '1.0', id, source: 'tollkeeper/budgets', type: 'raise.requested', time, data } as const;
+  return { id, ...encodeGatewayEvent({ tenantId, receivedAt: time, event }), trace: activeTrace() };
 }

@@ -46,12 +46,13 @@ export function createBudgetRisks(
 
 function toBudgetRisk({ limit, paceEndMicros, isAtRisk }: BudgetRiskMessage): BudgetRisk[] {
   if (!limit?.period) return [];
-  const { budgetId, budgetName, value, limitMicros, spentMicros, heldMicros, isFilling } = limit;
+  const { budgetId, budgetName, value, limitMicros, spentMicros, heldMicros, isFilling, raisedMicros } = limit;
   const { kind, start, end } = limit.period;
   return [
     {
       ...{ budgetId, budgetName, value, isAtRisk, isFilling },
       period: { kind, start: toMillis(start), end: toMillis(end) },
+      ...(raisedMicros !== undefined && { raised: { micros: raisedMicros, until: toMillis(limit.raisedUntil) } }),
       ...{ limitMicros, spentMicros, heldMicros, paceEndMicros: paceEndMicros ?? null },
     },
   ];

@@ -11,6 +11,8 @@ export interface BudgetRisk {
   value: string | undefined;
   period: TimeSpan & { kind: string };
   limitMicros: number;
+  /** What raises add to it, and when the first of them ends; undefined without any. */
+  raised?: { micros: number; until: number } | undefined;
   spentMicros: number;
   heldMicros: number;
   /** Spend at the end of the period at the pace of its elapsed part; null if that cannot be foreseen. */

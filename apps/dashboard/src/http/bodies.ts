@@ -69,13 +69,14 @@ export function toBudget(daily: DailyBudget, window: TimeWindow) {
   return { daily_budget_usd_micros: daily, window_budget_usd_micros: windowBudget(daily, window) };
 }
 
-export function toBudgetRisk({ value, period, ...budget }: BudgetRisk) {
+export function toBudgetRisk({ value, period, raised, ...budget }: BudgetRisk) {
   return {
     budget_id: budget.budgetId,
     budget_name: budget.budgetName,
     ...(value !== undefined && { value }),
     period: { kind: period.kind, start: toTimestamp(period.start), end: toTimestamp(period.end) },
     limit_micros: budget.limitMicros,
+    ...(raised && { raised_micros: raised.micros, raised_until: toTimestamp(raised.until) }),
     spent_micros: budget.spentMicros,
     held_micros: budget.heldMicros,
     pace_end_micros: budget.paceEndMicros,

@@ -10,6 +10,7 @@ import {
   priceId,
   timestamp,
   timezone,
+  raisedLimit,
 } from '@tollkeeper/contracts';
 import { RANGE_KINDS } from '@tollkeeper/kernel';
 import { z } from 'zod';
@@ -133,6 +134,7 @@ const budgetMark = {
 const budgetRiskSchema = z
   .object({
     ...limitOfBudget,
+    ...raisedLimit,
     spent_micros: micros.meta({ description: 'USD micros settled in the period' }),
     held_micros: micros.meta({ description: 'USD micros that open reservations hold' }),
     pace_end_micros: micros.nullable().meta({
@@ -141,7 +143,7 @@ const budgetRiskSchema = z
     }),
     at_risk: z
       .boolean()
-      .meta({ description: 'Whether 80% of the limit are spent, or it will be exceeded at this pace' }),
+      .meta({ description: 'Whether 80% of the limit without raises are spent, or it will be exceeded at this pace' }),
     state: z.enum(['exact', 'filling']).meta({
       description: '`filling` while spend from before the budget was made or changed is not fully counted yet',
     }),

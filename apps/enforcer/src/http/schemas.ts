@@ -8,6 +8,7 @@ import {
   moment,
   planKey,
   providerName,
+  raisedLimit,
 } from '@tollkeeper/contracts';
 import { z } from 'zod';
 import { COUNT_STATES, type Denial, type LimitRow } from '../domain/limit.ts';
@@ -49,10 +50,7 @@ const limitFields = {
   spent_micros: micros.meta({ description: 'USD micros settled in the period' }),
   held_micros: micros.meta({ description: 'USD micros that open reservations and leases hold' }),
   ...limitOfBudget,
-  raised_micros: micros.optional().meta({
-    description: 'USD micros that raises in force add to the limit; absent without any',
-  }),
-  raised_until: moment.optional().meta({ description: 'When the first of these raises ends' }),
+  ...raisedLimit,
 };
 const resetsAt = moment.meta({
   description: 'When the period ends; for a rolling one, when its oldest spend leaves it',

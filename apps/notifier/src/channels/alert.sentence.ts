@@ -61,7 +61,8 @@ const NEWER_SCOPE: ScopeWords = { limit: 'limit', who: ({ scope, scope_id: id })
 
 const SENTENCES: Record<RuleKind, (alert: ShownAlert) => string> = {
   event_count_gte(alert) {
-    const { threshold, budget } = alert;
+    const { threshold, budget, raise } = alert;
+    if (threshold === 1 && raise !== undefined) return raiseSentence(raise);
     if (threshold > 1) return `${eventsOf(alert)} within ${windowOf(alert)}, ${whose(alert)} (threshold ${threshold})`;
     return budget ? budgetSentence(budget) : `${eventsOf(alert)}, ${whose(alert)}`;
   },
@@ -106,6 +107,17 @@ const SENTENCES: Record<RuleKind, (alert: ShownAlert) => string> = {
     return `${foundBudget(forecast!)} has spent ${soFar}, and ${will} ${BUDGET_ADVICE}`;
   },
 };
+
+type RequestedRaise = NonNullable<ShownAlert['raise']>;
+
+/** Most characters of a reason for a raise. */
+const MAX_REASON = 200;
+
+function raiseSentence({ budget_name, value, extra_micros, until, reason, asked_by }: RequestedRaise): string {
+  const limit = foundBudget({ budget_name, value });
+  const what = `asks to raise ${limit} by ${usd(extra_micros)} until ${minuteOf(until)}`;
+  return `${shown(asked_by)} ${what}: "${shown(reason, MAX_REASON)}". Open the link to approve or decline it`;
+}
 
 const BUDGET_ADVICE = 'Raise the budget, or find its calls and stop their source';
 

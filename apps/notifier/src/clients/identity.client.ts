@@ -1,9 +1,9 @@
-import type { IdentityServiceDefinition } from '@tollkeeper/contracts';
+import { type IdentityServiceDefinition, RAISE_LINK_MS, signRaiseLink } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
 import { roomFor, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
-import type { LinkAlert } from '../domain/attempt-delivery.ts';
+import { type LinkAlert, LINK_TOKEN } from '../domain/attempt-delivery.ts';
 
 const CACHED_WORKSPACES = 10_000;
 const TIMEOUT_MS = 500;
@@ -28,17 +28,29 @@ export function createSlugs(
     });
 }
 
+interface AlertLinksDeps {
+  slugOf: SlugOf;
+  publicUrl: string;
+  /** Shared with budgets, which checks the tokens of links. */
+  secret: string;
+}
+
 /**
  * Links below `publicUrl` with the slug of the workspace. Without it, links to the API still work for people with one
  * workspace, and pages are the console's first one. So no notification waits for its links.
  */
-export function createAlertLinks(slugOf: SlugOf, publicUrl: string): LinkAlert {
-  return async (tenantId, alertId = '') => {
+export function createAlertLinks({ slugOf, publicUrl, secret }: AlertLinksDeps): LinkAlert {
+  return async (tenantId, alert) => {
     const slug = await slugOf(tenantId);
-    const id = encodeURIComponent(alertId);
-    if (slug === undefined) return { url: `${publicUrl}/api/v1/alerts/${id}`, page: `${publicUrl}/` };
-    const workspace = `${publicUrl}/w/${encodeURIComponent(slug)}`;
-    const page = `${workspace}/alerts${id === '' ? '' : `?alert=${id}`}`;
-    return { url: `${workspace}/api/v1/alerts/${id}`, page };
+    const workspace = slug === undefined ? '' : `/w/${encodeURIComponent(slug)}`;
+    const raiseId = alert?.status === 'firing' ? alert.raise?.raise_id : undefined;
+    if (alert !== undefined && raiseId !== undefined) {
+      const token = signRaiseLink(secret, { tenantId, raiseId }, Date.parse(alert.triggered_at) + RAISE_LINK_MS);
+      const page = `${publicUrl}${workspace}/raises/${encodeURIComponent(raiseId)}?${LINK_TOKEN}=${token}`;
+      return { url: page, page };
+    }
+    const id = encodeURIComponent(alert?.id ?? '');
+    const page = slug === undefined ? '/' : `${workspace}/alerts${id === '' ? '' : `?alert=${id}`}`;
+    return { url: `${publicUrl}${workspace}/api/v1/alerts/${id}`, page: publicUrl + page };
   };
 }

@@ -1,12 +1,19 @@
+import type { ShownAlert } from '@tollkeeper/contracts';
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { ChannelDirectory } from './channel.ts';
 import type { Delivery, DeliveryState } from './delivery.ts';
 import type { SendRequest } from './destination.request.ts';
-import { type AlertLinks, toMessage } from './message.ts';
+import { type AlertLinks, type Message, toMessage } from './message.ts';
 import { abandon, concludeAttempt, type Conclusion } from './conclude-attempt.ts';
 
-/** Links to the alert, or without an id to all alerts. Never rejects. */
-export type LinkAlert = (tenantId: TenantId, alertId?: string) => Promise<AlertLinks>;
+/**
+ * Links to the alert, or without one to all alerts. For a request that is to be decided, links to its page, with a
+ * token. Never rejects.
+ */
+export type LinkAlert = (tenantId: TenantId, alert?: ShownAlert) => Promise<AlertLinks>;
+
+/** The parameter of a link that has its token. */
+export const LINK_TOKEN = 'token';
 
 export interface AttemptDeps {
   channels: ChannelDirectory;
@@ -31,15 +38,21 @@ export async function attemptDelivery(
 ): Promise<AttemptResult> {
   const { channels, linkAlert, send, clock, random } = deps;
   const { tenantId, channelId, alert } = delivery.notification;
-  const message = toMessage(delivery.notification, await linkAlert(tenantId, alert.id));
+  const message = toMessage(delivery.notification, await linkAlert(tenantId, alert));
   // Last, so that nothing goes to a channel that was deleted meanwhile.
   const channel = await channels.find(tenantId, channelId);
   if (channel === null) return { kind: 'abandoned', state: abandon(delivery, 'The channel was deleted.') };
   if (!channel.enabled) return { kind: 'abandoned', state: abandon(delivery, 'The channel is disabled.') };
 
   const startedAt = performance.now();
-  const outcome = await send(channel.request(message, clock()), signal);
+  const request = channel.request(message, clock());
+  const outcome = await send({ ...request, credentials: [...request.credentials, ...tokensIn(message)] }, signal);
   const durationMs = performance.now() - startedAt;
   const conclusion = concludeAttempt(delivery, channel, outcome, clock(), random);
   return { kind: 'attempted', durationMs, channelRevision: channel.revision, ...conclusion };
+}
+
+/** What no answer of a destination may show in the history of alerts. */
+function tokensIn({ url }: Message): string[] {
+  return new URL(url).searchParams.getAll(LINK_TOKEN);
 }

@@ -97,6 +97,14 @@ rules: [{ ${rule}, event_types: [guard.blocked], channels: [Hook] }]
       expect(await of('pauses', 'end', 'agent:reader')).toBe('agent:reader is resumed.\n');
       expect(await cli.run(['pauses', 'end', 'agent:reader', '-w', slug])).toMatchObject({ code: 1 });
       expect(await cli.run(['pauses', 'create', 'reader', '--reason', 'x', '-w', slug])).toMatchObject({ code: 3 });
+      const raised = await of('raises', 'ask', 'bud_agent.reader', '--extra', '1', '--for', '8h', '--reason', 'Launch');
+      expect(raised).toMatch(/^Reader may spend \$1\.00 more until \d{4}-/);
+      const raises = await of('raises', 'list', '--state', 'active');
+      expect(raises).toMatch(/^rai_\w+ +active +Reader +\$1\.00 +.* +Launch$/m);
+      const raiseId = /rai_\w+/.exec(raises)?.[0] ?? '';
+      expect(await cli.run(['raises', 'approve', raiseId, '--extra', '2', '-w', slug])).toMatchObject({ code: 1 });
+      expect(await cli.run(['raises', 'decline', raiseId, '--reason', 'No', '-w', slug])).toMatchObject({ code: 1 });
+      expect(await of('raises', 'end', raiseId)).toBe('Reader has its own limit again.\n');
       const keys = await json<{ items: { id: string; name: string; revoked_at: string | null }[] }>('keys', 'list');
       const created = keys.items.find(({ name }) => name === 'reading');
       await of('keys', 'revoke', created?.id ?? '');

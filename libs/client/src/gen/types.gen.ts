@@ -618,6 +618,14 @@ export type BudgetRisk = {
         end: string;
     };
     /**
+     * USD micros that raises in force add to the limit; absent without any
+     */
+    raised_micros?: number;
+    /**
+     * When the first of these raises ends
+     */
+    raised_until?: string;
+    /**
      * USD micros settled in the period
      */
     spent_micros: number;
@@ -630,7 +638,7 @@ export type BudgetRisk = {
      */
     pace_end_micros: number | null;
     /**
-     * Whether 80% of the limit are spent, or it will be exceeded at this pace
+     * Whether 80% of the limit without raises are spent, or it will be exceeded at this pace
      */
     at_risk: boolean;
     /**
@@ -2370,6 +2378,14 @@ export type Budget = {
      */
     limit_micros: number;
     /**
+     * USD micros that raises in force add to the limit; absent without any
+     */
+    raised_micros?: number;
+    /**
+     * When the first of these raises ends
+     */
+    raised_until?: string;
+    /**
      * `deny` denies calls beyond the limit and its grace; `warn` only reports them
      */
     action: 'deny' | 'warn';
@@ -3038,6 +3054,34 @@ export type Alert = {
             end: string;
         };
     } | null;
+    /**
+     * The request for a raise that the triggering event is; absent for events of other types
+     */
+    raise?: {
+        /**
+         * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+         */
+        raise_id: string;
+        budget_id: string;
+        budget_name: string;
+        /**
+         * The value that the limit is for, if the budget has one for each
+         */
+        value?: string;
+        /**
+         * USD micros to add to the limit
+         */
+        extra_micros: number;
+        /**
+         * Until when
+         */
+        until: string;
+        reason: string;
+        /**
+         * The name of the person, or the workspace key
+         */
+        asked_by: string;
+    };
     /**
      * For `burn_rate_gte`; absent for other kinds
      */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { budgetThresholdReachedData } from '../event-schemas.ts';
 import { budgetId } from './budgets.ts';
+import { raiseRequestedData } from '../raise-requested.ts';
 import { micros, moment } from './primitives.ts';
 
 /** Severities of an alert, least severe first. */
@@ -163,6 +164,9 @@ export const alertSchema = z.object({
   budget: reachedBudgetSchema.nullable().meta({
     description: 'The budget threshold that the triggering event reported; null for events of other types',
   }),
+  raise: raiseRequestedData
+    .optional()
+    .meta({ description: 'The request for a raise that the triggering event is; absent for events of other types' }),
   burn: burnSchema.optional().meta({ description: 'For `burn_rate_gte`; absent for other kinds' }),
   forecast: forecastSchema.optional().meta({ description: 'For `forecast_gte`; absent for other kinds' }),
   deviation: deviationSchema.optional().meta({ description: 'For `deviation_gte`; absent for other kinds' }),

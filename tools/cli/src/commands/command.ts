@@ -52,6 +52,15 @@ export function amount(text: string): number {
   throw new InvalidArgumentError('It must be US dollars, such as 2000 or 0.25.');
 }
 
+const UNITS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A duration such as 30m, 8h or 7d. */
+export function milliseconds(text: string): number {
+  const [, count, unit] = /^([1-9]\d{0,5})([mhd])$/.exec(text) ?? [];
+  if (count !== undefined && unit !== undefined) return Number(count) * UNITS[unit]!;
+  throw new InvalidArgumentError('It must be minutes, hours or days, such as 30m, 8h or 7d.');
+}
+
 /** An option with one of these values, which completion offers. */
 export function choice(flags: string, description: string, values: readonly string[]): Option {
   return new Option(flags, description).choices(values);

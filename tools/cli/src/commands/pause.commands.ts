@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { connect, type Globals } from '../connection.ts';
 import { Failure } from '../failure.ts';
 import { type Column, timeIn } from '../output.ts';
-import { action, done, listed } from './command.ts';
+import { action, done, listed, milliseconds } from './command.ts';
 
 type Paused = Pick<Api.Pause, 'scope' | 'value'>;
 
@@ -28,14 +28,6 @@ function pausedOf(text: string): Paused {
   const paused = scope ?? label;
   if (paused !== undefined && value !== undefined) return { scope: paused, value };
   throw new InvalidArgumentError('It must be agent:<agent_id>, key:<key_id> or label:<name>=<value>.');
-}
-
-const UNITS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-function milliseconds(text: string): number {
-  const [, count, unit] = /^([1-9]\d{0,5})([mhd])$/.exec(text) ?? [];
-  if (count !== undefined && unit !== undefined) return Number(count) * UNITS[unit]!;
-  throw new InvalidArgumentError('It must be minutes, hours or days, such as 30m, 8h or 7d.');
 }
 
 /** As it is written on the command line. */

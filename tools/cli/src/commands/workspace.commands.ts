@@ -7,6 +7,7 @@ import { type Column, dollars, note, print, printJson, timeIn } from '../output.
 import { requireSession } from '../session.file.ts';
 import { action, amount, choice, done, listed, wholeNumber } from './command.ts';
 import { addPauseCommands } from './pause.commands.ts';
+import { addRaiseCommands } from './raise.commands.ts';
 
 const ROLES = ['member', 'admin', 'owner'] as const;
 const KEY_ROLES = ['read_only', 'developer', 'admin'] as const;
@@ -64,6 +65,7 @@ export function addWorkspaceCommands(program: Command): void {
     .action(action(invite));
 
   addPauseCommands(program);
+  addRaiseCommands(program);
 
   program
     .command('audit')

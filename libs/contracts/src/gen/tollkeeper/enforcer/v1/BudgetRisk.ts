@@ -17,7 +17,7 @@ export interface BudgetRisk {
    */
   'paceEndMicros'?: (number | string | Long);
   /**
-   * Whether 80% of the limit are spent, or it will be exceeded at this pace.
+   * Whether 80% of the limit without raises are spent, or it will be exceeded at this pace.
    */
   'isAtRisk'?: (boolean);
   '_paceEndMicros'?: "paceEndMicros";
@@ -37,7 +37,7 @@ export interface BudgetRisk__Output {
    */
   'paceEndMicros'?: (number);
   /**
-   * Whether 80% of the limit are spent, or it will be exceeded at this pace.
+   * Whether 80% of the limit without raises are spent, or it will be exceeded at this pace.
    */
   'isAtRisk': (boolean);
   '_paceEndMicros'?: "paceEndMicros";
