@@ -2,7 +2,7 @@ import type { ShownAlert } from '@tollkeeper/contracts';
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { ChannelDirectory } from './channel.ts';
 import type { Delivery, DeliveryState } from './delivery.ts';
-import type { SendRequest } from './destination.request.ts';
+import type { DestinationRequest, SendRequest } from './destination.request.ts';
 import { type AlertLinks, type Message, toMessage } from './message.ts';
 import { abandon, concludeAttempt, type Conclusion } from './conclude-attempt.ts';
 
@@ -45,14 +45,15 @@ export async function attemptDelivery(
   if (!channel.enabled) return { kind: 'abandoned', state: abandon(delivery, 'The channel is disabled.') };
 
   const startedAt = performance.now();
-  const request = channel.request(message, clock());
-  const outcome = await send({ ...request, credentials: [...request.credentials, ...tokensIn(message)] }, signal);
+  const outcome = await send(withoutTokens(channel.request(message, clock()), message), signal);
   const durationMs = performance.now() - startedAt;
   const conclusion = concludeAttempt(delivery, channel, outcome, clock(), random);
   return { kind: 'attempted', durationMs, channelRevision: channel.revision, ...conclusion };
 }
 
-/** What no answer of a destination may show in the history of alerts. */
-function tokensIn({ url }: Message): string[] {
-  return new URL(url).searchParams.getAll(LINK_TOKEN);
+/** No answer of a destination may show the tokens of links in the history of alerts. Mail servers repeat no text. */
+function withoutTokens(request: DestinationRequest, { links }: Message): DestinationRequest {
+  if (request.via === 'mail') return request;
+  const tokens = new URL(links.url).searchParams.getAll(LINK_TOKEN);
+  return { ...request, credentials: [...request.credentials, ...tokens] };
 }
