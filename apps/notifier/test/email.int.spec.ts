@@ -123,6 +123,8 @@ describe('an address of a channel', () => {
     const first = tokenIn(await mailTo(address));
     const again = await ask(channel, address.toUpperCase());
     expect(again.status).toBe(202);
+    const [, asked] = await notifier.audited(channel.tenantId, 2);
+    expect(asked).toMatchObject({ action: 'channel.ask', changes: [{ field: `address ${address}`, to: 'asked' }] });
     const second = tokenIn(await mailTo(address, 2));
     expect((await notifier.link(first, 'confirm')).status).toBe(404);
     clock.now += WEEK_MS;

@@ -44,6 +44,7 @@ export const AUDIT_ACTIONS = [
   'channel.delete',
   'channel.disable',
   'channel.test',
+  'channel.ask',
   'channel.confirm',
   'channel.stop',
   'alert.acknowledge',

@@ -101,7 +101,10 @@ describe('the documentation', () => {
   it('says of every secret who reads it, and of no other', () => {
     const readers = new Map(
       tableOf(deployment, '## Secrets').flatMap(([keys = '', readBy = '']) =>
-        namesIn(keys).map((key) => [key, READERS[readBy] ?? SERVICES.filter((service) => service === readBy)]),
+        namesIn(keys).map((key) => [
+          key,
+          READERS[readBy] ?? SERVICES.filter((service) => readBy.split(', ').includes(service)),
+        ]),
       ),
     );
     const secrets = [...INSTALLATION_SECRETS, 'MONGODB_URI', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'];

@@ -151,7 +151,7 @@ function routesThatSend(channels: ChannelUseCases): Route[] {
     }),
     defineRoute({
       method: 'post',
-      audit: { unaudited: 'It changes no setting. The limits of such mails hold for it too.' },
+      audit: 'channel.ask',
       path: `${PATH}/{channel_id}/confirmations`,
       operationId: 'askAlertChannelReader',
       tag: TAG,
@@ -164,8 +164,8 @@ function routesThatSend(channels: ChannelUseCases): Route[] {
       params: channelParams,
       body: z.strictObject({ address: emailAddress }),
       responses: { 202: { description: 'The channel. The mail is on its way.', schema: channelRecord } },
-      handler: async ({ caller, params, body }) => {
-        const channel = await channels.ask(caller.tenantId, params.channel_id, body.address);
+      handler: async ({ caller, params, body, cause }) => {
+        const channel = await channels.ask(caller.tenantId, params.channel_id, body.address, cause);
         return { status: 202, body: toChannelRecord(channel) };
       },
     }),

@@ -22,7 +22,7 @@ export interface ChannelUseCases {
    * Sends another mail with a link to an address of the channel. Rejects with `conflict` if its reader has confirmed or
    * wants no mail.
    */
-  ask(tenantId: TenantId, channelId: string, address: string): Promise<ConfirmedChannel>;
+  ask(tenantId: TenantId, channelId: string, address: string, cause: Cause): Promise<ConfirmedChannel>;
   /** Nothing more is sent to it, and within 2 s it is removed from all rules. */
   delete(tenantId: TenantId, channelId: string, cause: Cause): Promise<void>;
   /** Sends a test notification now, even if the channel is disabled. Rejects like {@link SendTest}. */
@@ -84,11 +84,11 @@ export function createChannelUseCases(deps: ChannelUseCaseDeps): ChannelUseCases
       if (!(await store.delete(tenantId, channelId, cause))) throw noSuchChannel();
     },
 
-    async ask(tenantId, channelId, address) {
+    async ask(tenantId, channelId, address, cause) {
       const channel = await find(tenantId, channelId);
       requireMailServer(deps, channel);
       const known = readersOf(channel.destination).some((each) => keyOf(each) === keyOf(address));
-      const answer = known ? await readers.ask(tenantId, channelId, address) : null;
+      const answer = known ? await readers.ask(channel, address, cause) : null;
       if (answer === null) throw noSuchAddress();
       if (answer !== 'none') throw new AppError('conflict', ANSWERED[answer]);
       return confirmed(channel);

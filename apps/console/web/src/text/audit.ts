@@ -27,6 +27,7 @@ const ACTIONS: Record<string, string> = {
   'channel.delete': 'Deleted a channel',
   'channel.disable': 'Disabled an unreachable channel',
   'channel.test': 'Sent a test to a channel',
+  'channel.ask': 'Asked again to confirm an address of a channel',
   'channel.confirm': 'Confirmed an address of a channel',
   'channel.stop': 'Stopped mail to an address of a channel',
   'alert.acknowledge': 'Acknowledged an alert',

@@ -1,4 +1,5 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
+import type { AuditTarget } from '@tollkeeper/contracts';
 import { type Clock, provenTenantId, randomBase62, type TenantId } from '@tollkeeper/kernel';
 import type { WaitingMails } from '@tollkeeper/mail';
 import { changeInTurn } from '@tollkeeper/mongo';
@@ -10,6 +11,7 @@ import {
   keyOf,
   LINK_MS,
   mintToken,
+  type NamedChannel,
   type Reader,
   type ReaderStore,
 } from './reader.ts';
@@ -76,7 +78,7 @@ export interface ReaderStoreDeps {
 }
 
 export function createReaderStore(deps: ReaderStoreDeps): MongoReaderStore {
-  const { connection, clock } = deps;
+  const { connection, trail, clock } = deps;
   const readers = connection.model<StoredReader>('ChannelReader', readerSchema);
   const among = (tenantId: TenantId, channelId: string, addresses: readonly string[]) =>
     readers.find({ tenantId, channelId, addressKey: trusted({ $in: addresses.map(keyOf) }) }).lean();
@@ -124,13 +126,17 @@ export function createReaderStore(deps: ReaderStoreDeps): MongoReaderStore {
       });
     },
 
-    async ask(tenantId, channelId, address) {
-      const who = { tenantId, channelId, addressKey: keyOf(address) };
-      // A waiting order stays as it is: to order again must not count it again.
-      const isIdle = { dueAt: trusted({ $exists: false }) };
-      await readers.updateOne({ ...who, answer: 'none', ...isIdle }, { $set: orderAt(clock()) });
-      return (await readers.findOne(who, { answer: 1 }).lean())?.answer ?? null;
-    },
+    ask: (channel, address, cause) =>
+      changeInTurn(connection, channel.tenantId, async (session) => {
+        const who = { tenantId: channel.tenantId, channelId: channel.id, addressKey: keyOf(address) };
+        const reader = await readers.findOne(who, { answer: 1, dueAt: 1 }, { session }).lean();
+        // A waiting order stays as it is: to order again must not count it again.
+        if (reader?.answer !== 'none' || reader.dueAt !== undefined) return reader?.answer ?? null;
+        await readers.updateOne(who, { $set: orderAt(clock()) }, { session });
+        const changes = [{ field: `address ${address}`, from: 'none', to: 'asked' }];
+        await trail.record(session, channel.tenantId, cause, { target: targetOf(channel), changes });
+        return reader.answer;
+      }),
 
     async findAsked(sha256) {
       const found = await readers.findOne({ sha256, expiresAt: trusted({ $gt: new Date(clock()) }) }).lean();
@@ -166,10 +172,10 @@ function answersIn(readers: Model<StoredReader>, { connection, trail, clock }: R
         .findOneAndUpdate({ _id: reader.id, ...link }, { $set: { answer }, $unset: { ...ORDER, ...LINK } }, { session })
         .lean();
       if (before === null) return false;
-      const target = { type: 'channel', id: channel.id, name: channel.name ?? '' };
       const field = `address ${address}`;
       const changes = before.answer === answer ? [] : [{ field, from: before.answer, to: answer }];
-      if (changes.length > 0) await trail.record(session, reader.tenantId, cause, { target, changes });
+      if (changes.length > 0)
+        await trail.record(session, reader.tenantId, cause, { target: targetOf(channel), changes });
       return true;
     });
 }
@@ -229,6 +235,10 @@ function stateOf({ answer, dueAt, sha256, askedAt, expiresAt }: StoredReader, no
   if (dueAt !== undefined) return 'queued';
   if (sha256 === undefined || askedAt === null || expiresAt === undefined) return 'unsent';
   return expiresAt.getTime() > now ? 'asked' : 'expired';
+}
+
+function targetOf({ id, name }: NamedChannel): AuditTarget {
+  return { type: 'channel', id, name: name ?? '' };
 }
 
 function toReader({ _id: id, tenantId, channelId, addressKey, answer }: StoredReader): Reader {

@@ -43,10 +43,10 @@ export interface ReaderStore {
   /** The readers among these addresses who have confirmed. */
   confirmed(tenantId: TenantId, channelId: string, addresses: readonly string[]): Promise<ConfirmedReader[]>;
   /**
-   * Orders another mail to an address that is not confirmed. Returns the answer of its reader; null if the channel has
-   * no such reader.
+   * Orders another mail to an address that is not confirmed, and records it in the audit log. Returns the answer of its
+   * reader; null if the channel has no such reader.
    */
-  ask(tenantId: TenantId, channelId: string, address: string): Promise<Reader['answer'] | null>;
+  ask(channel: NamedChannel, address: string, cause: Cause): Promise<Reader['answer'] | null>;
   /** The reader with an unexpired, unused link. */
   findAsked(sha256: string): Promise<Reader | null>;
   find(readerId: string): Promise<Reader | null>;
@@ -57,12 +57,19 @@ export interface ReaderStore {
   answer(reader: Reader, by: ReaderAnswer): Promise<boolean>;
 }
 
+/** The part of a channel that its readers' records need. */
+export interface NamedChannel {
+  id: string;
+  tenantId: TenantId;
+  name: string | null;
+}
+
 export interface ReaderAnswer {
   answer: 'confirmed' | 'stopped';
   /** Digest of the used link, for the link that confirms an address. */
   sha256: string | null;
   address: string;
-  channel: { id: string; name: string | null };
+  channel: NamedChannel;
   cause: Cause;
 }
 
