@@ -5,7 +5,7 @@ import type { DayRow } from '../domain/exports.ts';
 import type { DashboardEvent } from '../domain/event.ts';
 import { OTHER } from '../domain/names.ts';
 import { toName, toSum, toTimestamp, toTokenParts, toTokens } from './bodies.ts';
-import { type Cell, toCsvLine, toUsd } from './csv.ts';
+import { type Cell, toCsvLine, toUsd } from '@tollkeeper/kernel/csv';
 import { callFields, settlementSchema, tokenSums } from './schemas.ts';
 
 /** How the rows of an export are written. */

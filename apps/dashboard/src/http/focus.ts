@@ -1,7 +1,7 @@
 import type { Labels } from '@tollkeeper/contracts';
 import { startSlices, type TenantId, type TimeSpan } from '@tollkeeper/kernel';
 import type { DashboardEvent } from '../domain/event.ts';
-import { type Cell, toCsvLine, toUsd } from './csv.ts';
+import { type Cell, toCsvLine, toUsd } from '@tollkeeper/kernel/csv';
 import type { Lines } from './export.lines.ts';
 
 const HOUR_MS = 3_600_000;

@@ -38,6 +38,7 @@ const DIALOGS: Opened[] = [
   { below: '/agents', opener: button('New agent'), name: 'New agent' },
   { below: '/agents/agent-1', opener: button('Rename'), name: 'Rename agent-1' },
   { below: '/agents/agent-1', opener: button('Edit labels'), name: 'Edit labels of agent-1' },
+  { below: '/spend', opener: button('Export'), name: 'Export spend' },
   { below: '/blocked', opener: buttonIn('agent-1', /:/), name: 'Blocked call' },
   { below: '/blocked?run=run-1', name: 'Run run-1' },
   { below: '/budgets', opener: button('New plan'), name: 'New plan' },

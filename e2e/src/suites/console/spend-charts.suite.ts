@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import { LOOKS } from '../../browser.ts';
@@ -43,6 +44,34 @@ export function describeConsoleSpendCharts(stage: Stage, console: ReturnType<typ
 
   describe('spend in a chart', () => {
     afterEach(() => console.closeAll());
+
+    it('is saved as files: the numbers of a chart, the rows of a table, and all spend of the page', async () => {
+      const workspace = await newWorkspace(console.owner(), console.timezone);
+      await reportEvents(stage.deployment(), workspace.apiKey, [
+        spendSettled({ agentId: 'reader', amountMicros: 1_500_001 }),
+        spendSettled({ agentId: 'writer', amountMicros: 250_000 }),
+      ]);
+      const { page } = await console.open(LOOKS[0]!, '/spend?range=15min', workspace);
+      const save = async (press: () => Promise<void>) => {
+        const [download] = await Promise.all([page.waitForEvent('download'), press()]);
+        return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
+      };
+      const file = { name: 'Download CSV' };
+      await page.getByRole('link', { name: 'reader' }).waitFor();
+      const chart = await save(() => cardOf(page, 'Spend over time').getByRole('button', file).click());
+      expect(chart).toEqual({ name: 'Spend-over-time.csv', text: expect.stringMatching(/^Time,Spend\r\n/) });
+      const spent = chart.text.split('\r\n').slice(1, -1);
+      expect(spent.reduce((sum, line) => sum + Number(line.split(',').at(-1)), 0)).toBeCloseTo(1.750001, 6);
+      const { text: agents } = await save(() => cardOf(page, 'Agents').getByRole('button', file).click());
+      expect(agents.replaceAll(/,[\d/ ]*\r/g, '\r')).toMatch(
+        /^Agent,Spend,Share,Settlements,Tokens in \/ out\r\nreader,1\.500001,86%,1\r\nwriter,0\.25,14%,1\r\n$/,
+      );
+      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByLabel('One row for each').selectOption('call');
+      const calls = await save(() => page.getByRole('link', { name: 'Download' }).click());
+      expect(calls.name).toMatch(/^tollkeeper-.*\.csv$/);
+      expect(calls.text).toMatch(/^occurred_at,amount_usd,.*\r\n.*,1\.500001,.*\r\n.*,0\.250000,.*\r\n$/);
+    });
 
     it('of an agent and of a month is added up to the end, with the limits that count it', async () => {
       const workspace = await newWorkspace(console.owner(), console.timezone);

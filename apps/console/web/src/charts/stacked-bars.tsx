@@ -8,11 +8,13 @@ import {
   useState,
 } from 'react';
 import { text } from '../text/index.ts';
-import { Skeleton } from '../ui/parts.tsx';
+import { DownloadCsv } from '../ui/download-csv.tsx';
+import { CardTools, Skeleton } from '../ui/parts.tsx';
+import { Table } from '../ui/table.tsx';
 import css from './charts.module.css';
 import { type BarPoint, type ChartNumbers, highestOf, totalOf } from './bars.ts';
 import { LimitLine, Projection } from './limit-line.tsx';
-import { NumbersTable } from './numbers-table.tsx';
+import { tableOf } from './numbers.table.ts';
 import { BOTTOM, LEFT, MARK, type Scale, scaleOf, TOP } from './scale.ts';
 import { labelled } from './ticks.ts';
 
@@ -29,14 +31,18 @@ const LETTER = 6;
 
 /** Stacked bars for mouse, touch and keyboard, and the same numbers as a table. */
 export function StackedBars(props: StackedBarsProps) {
-  const { label, series, points, limit, exact, height = 250 } = props;
+  const { label, series, points, height = 250 } = props;
   const [asTable, setAsTable] = useState(false);
+  const table = tableOf(props);
   const named = series.length > 1;
   return (
     <figure className={css['chart']}>
       {asTable ? (
         <div className={css['tableBox']} style={{ height }} role="region" aria-label={label} tabIndex={0}>
-          <NumbersTable {...{ label, series, points, limit, exact }} />
+          {/* The chart has the file at its foot. */}
+          <CardTools value={null}>
+            <Table {...table} />
+          </CardTools>
         </div>
       ) : (
         <Plot {...props} height={height} />
@@ -57,9 +63,12 @@ export function StackedBars(props: StackedBarsProps) {
             </span>
           )}
         </div>
-        <button type="button" className={css['toggle']} onClick={() => setAsTable(!asTable)}>
-          {asTable ? text.common.chart.showChart : text.common.chart.showTable}
-        </button>
+        <div className={css['tools']}>
+          <DownloadCsv {...table} />
+          <button type="button" className={css['toggle']} onClick={() => setAsTable(!asTable)}>
+            {asTable ? text.common.chart.showChart : text.common.chart.showTable}
+          </button>
+        </div>
       </div>
     </figure>
   );

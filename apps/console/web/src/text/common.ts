@@ -126,6 +126,7 @@ export const common = {
     help: 'Use the arrow keys to read the values.',
     others: (groups: number) => counted(groups, { one: 'other', other: 'others' }),
   },
+  file: { download: 'Download CSV', hint: 'The rows of this table, as far as they are loaded' },
   list: { loading: 'Loading', more: 'Show more' },
   action: {
     cancel: 'Cancel',

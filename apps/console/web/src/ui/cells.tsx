@@ -26,3 +26,29 @@ export function Cells<Row>({ columns, row }: { columns: readonly Column<Row>[]; 
     </td>
   ));
 }
+
+export function Heads<Row>({ columns }: Pick<TableProps<Row>, 'columns'>) {
+  return (
+    <thead>
+      <tr>
+        {columns.map(({ key, head, align, wide }) => (
+          <th key={key} scope="col" data-align={align} data-wide={wide}>
+            {head}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+export function AllRows<Row>({ columns, rows, rowKey }: TableProps<Row>) {
+  return (
+    <tbody>
+      {rows.map((row) => (
+        <tr key={rowKey(row)}>
+          <Cells columns={columns} row={row} />
+        </tr>
+      ))}
+    </tbody>
+  );
+}

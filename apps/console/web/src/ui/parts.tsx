@@ -1,4 +1,4 @@
-import { type ReactElement, type ReactNode, useEffect, useRef } from 'react';
+import { createContext, type ReactElement, type ReactNode, useEffect, useRef, useState } from 'react';
 import type { Answer } from '../api/api.ts';
 import { useWorkspace } from '../app/account.tsx';
 import { text } from '../text/index.ts';
@@ -28,16 +28,23 @@ export function PageHead({ title, line, children }: { title: ReactNode; line?: R
   );
 }
 
+/** Where tables of a card put what people can do with them; null outside of cards with a title. */
+export const CardTools = createContext<HTMLElement | null>(null);
+
 export function Card({ title, link, children }: { title?: ReactNode; link?: ReactNode; children: ReactNode }) {
+  const [tools, setTools] = useState<HTMLElement | null>(null);
   return (
     <section className={css['card']}>
       {title !== undefined && (
         <div className={css['cardHead']}>
           <h2>{title}</h2>
-          {link}
+          <div className={css['cardLinks']}>
+            {link}
+            <span ref={setTools} className={css['cardTools']} />
+          </div>
         </div>
       )}
-      {children}
+      <CardTools value={tools}>{children}</CardTools>
     </section>
   );
 }

@@ -9,7 +9,10 @@ import {
   useRef,
   useState,
 } from 'react';
-import { Cells, type TableProps } from './cells.tsx';
+import { createPortal } from 'react-dom';
+import { AllRows, Heads, type TableProps } from './cells.tsx';
+import { DownloadCsv } from './download-csv.tsx';
+import { CardTools } from './parts.tsx';
 import css from './ui.module.css';
 
 /** With more rows, only the visible ones are drawn. The code for that is loaded with the first such list. */
@@ -28,19 +31,13 @@ export function useIsForNow(): boolean {
 export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, rows, grows = false } = props;
   const box = useRef<HTMLDivElement>(null);
+  const tools = useContext(CardTools);
   const scrolls = useScrolls(box);
   return (
     <div ref={box} className={css['tableBox']} {...(scrolls && { tabIndex: 0, role: 'region', 'aria-label': label })}>
+      {tools !== null && rows.length > 0 && createPortal(<DownloadCsv {...props} />, tools)}
       <table className={css['table']} aria-label={label} aria-rowcount={rows.length + 1}>
-        <thead>
-          <tr>
-            {columns.map(({ key, head, align, wide }) => (
-              <th key={key} scope="col" data-align={align} data-wide={wide}>
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Heads columns={columns} />
         {grows || rows.length > DRAWN_WHOLE ? (
           <Suspense
             fallback={
@@ -71,16 +68,4 @@ function useScrolls(box: RefObject<HTMLDivElement | null>): boolean {
     return () => watch.disconnect();
   }, [box]);
   return scrolls;
-}
-
-function AllRows<Row>({ columns, rows, rowKey }: TableProps<Row>) {
-  return (
-    <tbody>
-      {rows.map((row) => (
-        <tr key={rowKey(row)}>
-          <Cells columns={columns} row={row} />
-        </tr>
-      ))}
-    </tbody>
-  );
 }

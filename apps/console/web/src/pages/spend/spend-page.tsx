@@ -17,6 +17,7 @@ import { Card, Loaded, PageHead, Segments, Unknown } from '../../ui/parts.tsx';
 import { ReportedTwice } from '../../ui/reported-twice.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
 import ui from '../../ui/ui.module.css';
+import { ExportSpend } from './export-spend.tsx';
 import { Groups } from './groups.tsx';
 import { UnknownSpend } from './unknown-spend.tsx';
 
@@ -36,6 +37,7 @@ export function SpendPage() {
     <div className={ui['stack']}>
       <PageHead title={words.title} line={span === undefined ? <Unknown like={line} /> : line}>
         <SpanBar />
+        <ExportSpend label={label} line={line} />
       </PageHead>
       <Totals spend={spend} />
       {label === undefined && <GroupBy />}

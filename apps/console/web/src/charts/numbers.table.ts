@@ -1,12 +1,11 @@
 import { text } from '../text/index.ts';
-import type { Column } from '../ui/cells.tsx';
-import { Table } from '../ui/table.tsx';
+import type { Column, TableProps } from '../ui/cells.tsx';
 import { type BarPoint, type ChartNumbers, totalOf } from './bars.ts';
 
 const words = text.common.chart;
 
-/** The numbers of a chart, the newest first. */
-export function NumbersTable({ label, series, points, limit, exact }: ChartNumbers) {
+/** The numbers of a chart as a table, the newest first. */
+export function tableOf({ label, series, points, limit, exact }: ChartNumbers): TableProps<BarPoint> {
   const has = ({ values }: BarPoint) => values.length > 0;
   const isProjected = points.some(({ projected }) => projected !== undefined);
   const hasTotal = series.length > 1 && (isProjected || limit !== undefined);
@@ -23,7 +22,7 @@ export function NumbersTable({ label, series, points, limit, exact }: ChartNumbe
   }
   if (isProjected) columns.push(numbers(' projected', words.projected, exact, ({ projected }) => projected));
   if (limit !== undefined) columns.push({ ...numbers(' limit', limit.text, exact, () => limit.value), wide: true });
-  return <Table label={label} rows={points.toReversed()} rowKey={(point) => point.key} columns={columns} />;
+  return { label, rows: points.toReversed(), rowKey: (point) => point.key, columns };
 }
 
 function numbers(
