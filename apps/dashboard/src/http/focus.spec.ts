@@ -68,6 +68,16 @@ describe('charges', () => {
     );
   });
 
+  it('are sent when as many as may be in memory are', async () => {
+    const kinds = Array.from({ length: 7 }, (_, at) => call(span.start + at, { amount_micros: 1, agent_id: `a${at}` }));
+    async function* pages() {
+      for (const each of kinds) yield [each];
+    }
+    const sizes: number[] = [];
+    for await (const page of toCharges(pages(), span, 3)) sizes.push(page.length);
+    expect(sizes).toEqual([3, 3, 1]);
+  });
+
   it('of the same kind and hour are one row', async () => {
     const alike = [1, 2, 3].map((at) => call(span.start + at, { amount_micros: at, model: 'gpt', input_tokens: at }));
     const other = call(span.start + HOUR_MS, { amount_micros: 9, model: 'gpt', input_tokens: 9 });
