@@ -9,6 +9,9 @@ import { newMember, newWorkspace, reportEvents, type TestWorkspace } from './wor
 
 const MINUTE_MS = 60_000;
 const CALLS = 60;
+const CALL_EVERY_MS = 40 * MINUTE_MS;
+/** All events of the workspace are younger. */
+export const FULL_SPAN_MS = CALLS * CALL_EVERY_MS;
 /** Longer than the suite, so that nothing resolves or expires in it. */
 const DAY_SECONDS = 86_400;
 const HOUR_SECONDS = 3_600;
@@ -39,7 +42,7 @@ export async function newFullWorkspace(
   await newMember(target, owner, workspace, 'admin');
   await createRules(owner, workspace, receiver);
   const calls = Array.from({ length: CALLS }, (_, n) => {
-    const time = new Date(Date.now() - n * 40 * MINUTE_MS).toISOString();
+    const time = new Date(Date.now() - n * CALL_EVERY_MS).toISOString();
     const call = spendSettled({ agentId: `agent-${n % 3}`, runId: `run-${n % 7}`, amountMicros: 1000 + n, time });
     return withLabels(call, { team: n % 2 === 0 ? 'growth' : 'care' });
   });

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import { type ApiClient, anonymous, logIn } from '../api.client.ts';
 import { cloudEvent } from '../events.ts';
-import { type FullWorkspace, newFullWorkspace } from '../full.workspace.ts';
+import { type FullWorkspace, FULL_SPAN_MS, newFullWorkspace } from '../full.workspace.ts';
 import { type LosableStage, useLosableStage } from '../losable.stage.ts';
 import { BATCH_SIZE, startSteadyTraffic } from '../steady.traffic.ts';
 import { newWatchedWorkspace, type WatchedWorkspace } from '../watched.workspace.ts';
+import { pictureOf } from '../workspace.picture.ts';
 import { newWorkspace, reportEvents, type TestWorkspace } from '../workspace.ts';
 
 const ALARMS = 16;
@@ -28,6 +29,9 @@ export function describeBackup(): void {
     let watched: WatchedWorkspace;
     let spender: Spender;
     let settled: { old: Settlement; new: Settlement };
+    let before: Record<string, unknown>;
+    let pictured: { slug: string; span: string };
+    const picture = () => pictureOf(stage.target(), owner, pictured);
 
     const accepted = (batches: number) =>
       eventually(() => expect(watched.gateway.accepted.length).toBeGreaterThan(BATCH_SIZE * batches));
@@ -47,6 +51,12 @@ export function describeBackup(): void {
       watched = await newWatchedWorkspace({ target, owner, receiver: stage.receiver(), alarms: ALARMS });
       spender = await newSpender(stage, owner);
       const open = await spender.reserve(1_000);
+      const from = new Date(Date.now() - FULL_SPAN_MS).toISOString();
+      pictured = { slug: full.workspace.slug, span: `from=${from}&to=${new Date().toISOString()}` };
+      await eventually(async () => {
+        before = await picture();
+        expect(await picture()).toEqual(before);
+      });
 
       const during = startSteadyTraffic([watched]);
       await accepted(BATCHES);
@@ -67,6 +77,11 @@ export function describeBackup(): void {
     });
 
     afterAll(() => void process.stdout.write(`\n${times.join(', ')}\n`));
+
+    it('everything that a workspace had before the backup can be read as before', async () => {
+      expect(Object.keys(before).length).toBeGreaterThan(25);
+      await eventually(async () => expect(await picture()).toEqual(before));
+    });
 
     it('events of before and after the backup are counted once, and each alert of theirs arrives under one id', async () => {
       await eventually(async () => {
