@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { useMongo } from '@tollkeeper/testing';
 import type { Response } from 'supertest';
+import { digestOf } from '../src/domain/digest.ts';
 import { cookieOf, PASSWORD, type TestOwner } from './identity.stack.ts';
 import { type Entered, useIssuer } from './machine.stack.ts';
 import { PUBLIC_URL, useSingleSignOn } from './sso.stack.ts';
@@ -126,6 +127,20 @@ describe('the login of a program', () => {
     expect(await polled()).toBe('400 authorization_pending 8');
     pass(3);
     expect(await polled()).toBe('400 slow_down 13');
+  });
+
+  it('that is polled all the time has an interval of a minute, and writes nothing in it', async () => {
+    const { device_code, user_code } = await start();
+    const stored = () =>
+      identity.collection('device_logins').findOne({ userSha256: digestOf(user_code.replace('-', '')) });
+    for (let polls = 0; polls < 13; polls += 1) await poll(device_code);
+    const before = await stored();
+    expect(before).toMatchObject({ intervalSeconds: 60 });
+    pass(58);
+    expect((await poll(device_code)).get('retry-after')).toBe('60');
+    expect(await stored()).toEqual(before);
+    pass(2);
+    expect(codeOf(await poll(device_code))).toBe('400 authorization_pending');
   });
 
   it('opens one session, however often it is polled and confirmed at a time, at two replicas', async () => {

@@ -21,6 +21,8 @@ const MAX_OPEN_OF_NETWORK = 60;
 const MAX_CODES = 5;
 /** A program that polls too often waits this much longer (RFC 8628 §3.5). */
 const SLOW_DOWN_SECONDS = 5;
+/** Then a poll that is too early changes nothing, so that nobody can make the database write all the time. */
+const MAX_INTERVAL_SECONDS = 60;
 /** A poll may arrive earlier by this, because the one before was slower. */
 const POLL_TOLERANCE_MS = 1_000;
 
@@ -70,7 +72,8 @@ export function createDeviceLoginUseCases({ logins, auth, limiter, clock }: Devi
     const at = now();
     const earliest = (polledAt?.getTime() ?? -Infinity) + intervalSeconds * 1_000 - POLL_TOLERANCE_MS;
     const tooEarly = at.getTime() < earliest;
-    const next = intervalSeconds + (tooEarly ? SLOW_DOWN_SECONDS : 0);
+    if (tooEarly && intervalSeconds >= MAX_INTERVAL_SECONDS) throw slowDown(intervalSeconds);
+    const next = Math.min(intervalSeconds + (tooEarly ? SLOW_DOWN_SECONDS : 0), MAX_INTERVAL_SECONDS);
     await logins.recordPoll(deviceSha256, { polledAt: at, intervalSeconds: next });
     throw tooEarly ? slowDown(next) : pending(next);
   }
