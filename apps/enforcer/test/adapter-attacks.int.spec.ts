@@ -222,8 +222,8 @@ describe('a report of more tokens than any call has', () => {
     expect((await post(workspace, `${PORTKEY}/after`, { ...call, response })).status).toBe(200);
     await stack.posted();
     expect(await workspace.limit()).toMatchObject({ held_micros: 0, spent_micros: held });
-    const reported = workspace.events('spend.settled').map(({ data }) => Object.keys(data));
-    expect(reported).toEqual([expect.not.arrayContaining(['input_tokens', 'output_tokens'])]);
+    const reported = workspace.events('spend.settled').flatMap(({ data }) => Object.keys(data));
+    expect(reported.filter((name) => name.endsWith('_tokens'))).toEqual([]);
   });
 });
 
