@@ -4,7 +4,7 @@ import type { Mail } from './mail.ts';
 import { MailFailure, type SendMail } from './smtp.sender.ts';
 
 /** A mail of a queue. It has no link: that is made on sending, so the queue holds no secrets. */
-export interface WaitingMail<Order> {
+interface WaitingMail<Order> {
   id: string;
   order: Order;
   /** Includes the one in progress. */
@@ -21,7 +21,7 @@ export interface WaitingMails<Order> {
   isEmpty(): Promise<boolean>;
 }
 
-export interface MailWorkerDeps<Order> {
+interface MailWorkerDeps<Order> {
   store: WaitingMails<Order>;
   /** Makes the link and the text; null if there is no recipient, or nothing to report any more. */
   write: (order: Order) => Promise<Mail | null>;
