@@ -37,7 +37,7 @@ function textOf(node: Node): string {
 }
 
 /** An amount or a number as spreadsheets read it in every language, and nothing for none. */
-export function plain(shown: string): string {
+function plain(shown: string): string {
   if (shown === text.common.none) return '';
   return /^[−-]?\$?\d{1,3}(?:,\d{3})*(?:\.\d+)?$/.test(shown) ? shown.replaceAll(/[$,]/g, '').replace('−', '-') : shown;
 }
