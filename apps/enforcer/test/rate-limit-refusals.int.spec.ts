@@ -10,6 +10,36 @@ type Workspace = ReturnType<typeof limitedTo>;
 
 const bodyOf = (answer: Body) => JSON.parse((answer['rawBody'] as Buffer).toString()) as Body;
 
+describe('a request that is not valid', () => {
+  const many = (count: number): Entries => Object.fromEntries(Array.from({ length: count }, (_, i) => [`l${i}`, 'x']));
+  const reserve = { tollkeeper: 'reserve', agent: 'planner', call: 'c-1' };
+
+  it.each([
+    ['no descriptors', [], 'descriptors must not be empty'],
+    ['21 descriptors', Array<Entries>(21).fill(reserve), 'descriptors must have at most 20 descriptors'],
+    ['10,000 entries', [{ ...reserve, ...many(10_000) }], 'descriptors[0].entries must have at most 32 entries'],
+    ['11 labels', [{ ...reserve, ...many(11) }], 'descriptors[0].labels must be at most 10 labels'],
+    [
+      'a long value',
+      [{ ...reserve, model: 'm'.repeat(70_000) }],
+      'descriptors[0].entries[3].value must be at most 65536',
+    ],
+    ['no agent', [{ tollkeeper: 'reserve', call: 'c-1' }], 'descriptors[0].agent is required'],
+  ])('(%s) is refused by the name of what is wrong, and changes nothing', async (_what, descriptors, message) => {
+    const workspace = limitedTo(100);
+    expect(await proxyOf(workspace).send(descriptors)).toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      message: expect.stringContaining(`The request is not valid: ${message}`),
+    });
+    expect(await counted(workspace)).toEqual({ spent: 0, held: 0 });
+  });
+
+  it('is refused if it is larger than 320 KiB', async () => {
+    const huge = { ...reserve, ...Object.fromEntries([['x', 'y'.repeat(400_000)]]) };
+    expect(await proxyOf(limitedTo(100)).send([huge])).toMatchObject({ status: 'RESOURCE_EXHAUSTED' });
+  });
+});
+
 describe('a denied call', () => {
   it('gets the error of its API, when to come back, and what is left; and nothing is held', async () => {
     const workspace = limitedTo(100);
@@ -102,36 +132,6 @@ describe('the key', () => {
       { spent: 0, held: 700 },
       { spent: 3, held: 0 },
     ]);
-  });
-});
-
-describe('a request that is not valid', () => {
-  const many = (count: number): Entries => Object.fromEntries(Array.from({ length: count }, (_, i) => [`l${i}`, 'x']));
-  const reserve = { tollkeeper: 'reserve', agent: 'planner', call: 'c-1' };
-
-  it.each([
-    ['no descriptors', [], 'descriptors must not be empty'],
-    ['21 descriptors', Array<Entries>(21).fill(reserve), 'descriptors must have at most 20 descriptors'],
-    ['10,000 entries', [{ ...reserve, ...many(10_000) }], 'descriptors[0].entries must have at most 32 entries'],
-    ['11 labels', [{ ...reserve, ...many(11) }], 'descriptors[0].labels must be at most 10 labels'],
-    [
-      'a long value',
-      [{ ...reserve, model: 'm'.repeat(70_000) }],
-      'descriptors[0].entries[3].value must be at most 65536',
-    ],
-    ['no agent', [{ tollkeeper: 'reserve', call: 'c-1' }], 'descriptors[0].agent is required'],
-  ])('(%s) is refused by the name of what is wrong, and changes nothing', async (_what, descriptors, message) => {
-    const workspace = limitedTo(100);
-    expect(await proxyOf(workspace).send(descriptors)).toMatchObject({
-      status: 'INVALID_ARGUMENT',
-      message: expect.stringContaining(`The request is not valid: ${message}`),
-    });
-    expect(await counted(workspace)).toEqual({ spent: 0, held: 0 });
-  });
-
-  it('is refused if it is larger than 320 KiB', async () => {
-    const huge = { ...reserve, ...Object.fromEntries([['x', 'y'.repeat(400_000)]]) };
-    expect(await proxyOf(limitedTo(100)).send([huge])).toMatchObject({ status: 'RESOURCE_EXHAUSTED' });
   });
 });
 
