@@ -13,6 +13,7 @@ import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway
 import { createNotifierReportsConsumer } from './consumers/notifier-reports.consumer.ts';
 import type { BudgetReader } from './domain/budget.terms.ts';
 import { createAlertUseCases } from './domain/alert.use-cases.ts';
+import { createMuteUseCases } from './domain/mute.use-cases.ts';
 import { createRuleBook } from './domain/rule-book.ts';
 import { createRuleUseCases } from './domain/rule.use-cases.ts';
 import { createAlertResolver } from './evaluation/alert.resolver.ts';
@@ -22,10 +23,12 @@ import { createFireTraces } from './evaluation/fire.traces.ts';
 import { createRuleWatcher } from './evaluation/rule.watcher.ts';
 import { createWindowMemory } from './evaluation/window.memory.ts';
 import { createAlertRoutes } from './http/alert.routes.ts';
+import { createMuteRoutes } from './http/mute.routes.ts';
 import { createRuleRoutes } from './http/rule.routes.ts';
 import { createSystemRoutes } from './http/system.routes.ts';
 import { registerQueueMetrics } from './queue.metrics.ts';
 import { createAlertStores, type AlertStores } from './store/alert.stores.ts';
+import { createHeldRelease } from './store/held.release.ts';
 
 /** Milliseconds between two looks at the budgets that rules are about. */
 const BUDGETS_INTERVAL_MS = 2000;
@@ -77,7 +80,14 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
     readBudgets: createBudgetReader({ budgets, identity }, RULE_CHANGES_WAIT_MS),
     clock,
   });
-  const alerts = createAlertUseCases({ store: stores.alerts, clock, onQueued: dispatcher.wake });
+  const alerts = createAlertUseCases({ store: stores.alerts, mutes: stores.mutes, clock, onQueued: dispatcher.wake });
+  const mutes = createMuteUseCases({ store: stores.mutes, clock });
+  const release = createLoop({
+    ...base,
+    name: 'release of held messages',
+    work: createHeldRelease({ ...base, ...stores }, dispatcher.wake).releaseDue,
+    intervalMs: config.DISPATCH_INTERVAL_MS,
+  });
   const http = createHttpServer({
     ...base,
     routes: [
@@ -90,6 +100,7 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
         notEvaluatedSince: stores.setAside.since,
       }),
       ...createRuleRoutes(rules),
+      ...createMuteRoutes(mutes, clock),
       ...createAlertRoutes(alerts),
     ],
   });
@@ -97,7 +108,7 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
   const peers = [identity, notifier, budgets];
   // Rules and history work without the log.
   const consumers = [evaluation.consumer, reports].map((consumer) => inBackground(consumer, logger));
-  const work = [dispatcher, trail.outbox, ...consumers, ...evaluation.loops];
+  const work = [dispatcher, trail.outbox, release, ...consumers, ...evaluation.loops];
   const parts = [mongo, ...peers, ...work];
   return Object.assign(assembleService({ ...base, parts, http }), {
     lag: evaluation.consumer.lag,

@@ -26,6 +26,8 @@ export const alertsConfig = serviceConfig.extend({
     ),
   DISPATCH_INTERVAL_MS: integerField({ min: 10, max: 10_000 })
     .prefault('1000')
-    .describe('milliseconds between checks for notifications that another replica left behind; default 1000'),
+    .describe(
+      'milliseconds between checks for notifications that another replica left behind, and for those that no silence or maintenance window holds back any longer; default 1000',
+    ),
 });
 export type AlertsConfig = z.infer<typeof alertsConfig>;

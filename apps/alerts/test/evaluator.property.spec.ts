@@ -192,6 +192,7 @@ function toRule(generated: Generated<typeof ruleArbitrary>, index: number): Rule
     labels: generated.labels,
     cooldownSeconds: generated.cooldownSeconds,
     channelIds: [],
+    routes: [],
     createdAt: new Date(START),
     updatedAt: new Date(START),
     lastFiredAt: null,

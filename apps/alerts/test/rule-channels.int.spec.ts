@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { TenantId } from '@tollkeeper/kernel';
 import { eventually, useMongo } from '@tollkeeper/testing';
-import { type Body, newTenant, ruleBody, useAlerts } from './alerts.stack.ts';
+import { type Body, event, newTenant, ruleBody, useAlerts } from './alerts.stack.ts';
 
 const mongo = useMongo();
 const stack = useAlerts(mongo);
@@ -116,5 +116,69 @@ describe('a channel that is deleted', () => {
     expect(refused.status).toBe(400);
     const stored = mongo.connection.useDb(stack.database).collection<{ _id: string }>('channels');
     expect(await stored.findOne({ _id: gone.id })).toMatchObject({ enabled: false });
+  });
+});
+
+describe('the routes of a rule', () => {
+  const routed = (label: string, value: string, ...channels: { id: string }[]) => ({
+    ...{ label, value, channel_ids: channels.map(({ id }) => id) },
+  });
+  const config = { rule_config: { window_seconds: 600, threshold: 1 } };
+
+  it('send an alert to the first whose label the event has, and any other alert to the channels of the rule', async () => {
+    const tenantId = newTenant();
+    const [all, growth, prod] = [
+      await createChannel(tenantId),
+      await createChannel(tenantId),
+      await createChannel(tenantId),
+    ];
+    const routes = [routed('team', 'gr*', growth), routed('env', 'prod', prod)];
+    const rule = await createRule(tenantId, { ...config, channel_config_ids: [all.id], routes });
+    expect(rule).toMatchObject({ routes });
+    const channelsOf = async (labels?: Record<string, string>) => {
+      const known = (await stack.alerts(tenantId)).map(({ id }) => id);
+      await stack.append(tenantId, event(stack.clock.now, 'budget.blocked', { labels }));
+      await stack.settled();
+      const alert = (await stack.alerts(tenantId)).find(({ id }) => !known.includes(id))!;
+      await expecting(200, 'post', tenantId, `/${alert.id}:resolve`);
+      stack.clock.now += 3_600_000;
+      return alert.deliveries.map((delivery) => delivery['channel_id']);
+    };
+    expect(await channelsOf({ team: 'growth', env: 'prod' })).toEqual([growth.id]);
+    expect(await channelsOf({ team: 'core', env: 'prod' })).toEqual([prod.id]);
+    expect(await channelsOf({ team: 'core' })).toEqual([all.id]);
+    expect(await channelsOf()).toEqual([all.id]);
+  });
+
+  it('lose a deleted channel, and are removed with their last one', async () => {
+    const tenantId = newTenant();
+    const [kept, gone] = [await createChannel(tenantId), await createChannel(tenantId)];
+    const routes = [routed('team', 'a', kept, gone), routed('team', 'b', gone), routed('team', 'c', kept)];
+    const { id } = await createRule(tenantId, { routes });
+    const other = await createRule(tenantId, { routes: [routed('team', 'b', gone)] });
+    await stack.deleteChannel(tenantId, gone.id);
+    await eventually(async () =>
+      expect(await expecting(200, 'get', tenantId, `/rules/${id}`)).toMatchObject({
+        routes: [routed('team', 'a', kept), routed('team', 'c', kept)],
+      }),
+    );
+    expect((await expecting(200, 'get', tenantId, `/rules/${other.id}`))['routes']).toBeUndefined();
+    await expecting(200, 'patch', tenantId, `/rules/${id}`, { body: { enabled: false } });
+  });
+
+  it('are 400 with a channel of nobody, without channels, and as the 21st', async () => {
+    const tenantId = newTenant();
+    const channel = await createChannel(tenantId);
+    const unknown = [routed('team', 'a', channel), routed('team', 'b', channel, { id: 'chan_unknown' })];
+    const cases: [Body[], string][] = [
+      [unknown, 'routes[1].channel_ids[1]'],
+      [[routed('team', 'a')], 'routes[0].channel_ids'],
+      [[routed('team', '', channel)], 'routes[0].value'],
+      [Array.from({ length: 21 }, () => routed('team', 'a', channel)), 'routes'],
+    ];
+    for (const [routes, path] of cases) {
+      const answer = await call('post', tenantId, '/rules', { body: ruleBody(tenantId, { routes }) });
+      expect([answer.status, pathsOf(answer.body)]).toEqual([400, [path]]);
+    }
   });
 });

@@ -3,7 +3,7 @@ import { eventually } from '@tollkeeper/testing';
 import { Webhook } from 'standardwebhooks';
 import { type ApiClient, logIn } from '../api.client.ts';
 import type { Stage } from '../deployment.ts';
-import { budgetBlocked, type CloudEvent, guardBlocked } from '../events.ts';
+import { budgetBlocked, cloudEvent, type CloudEvent, guardBlocked } from '../events.ts';
 import { type TestWorkspace, newWorkspace, postEvents } from '../workspace.ts';
 
 const SIGNING_SECRET = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
@@ -102,6 +102,34 @@ export function describeAlerts({ deployment, receiver }: Stage): void {
         { type: 'alert.resolved', data: { id, status: 'resolved', resolved_at } },
       ]);
       expect((await listAlerts()).total).toBe(2);
+    });
+
+    it('an alert that fires during a silence names who silenced it; after kill -9 and the end of the silence, one signed webhook arrives', async () => {
+      const filters = { event_types: ['tool.silenced'] };
+      const rule_config = { window_seconds: 3600, threshold: 1, filters };
+      await createRule({ name: 'Silenced', rule_kind: 'event_count_gte', rule_config });
+      const matchers = [{ field: 'rule_name', op: '=', value: 'Silenced' }];
+      const ends_at = new Date(Date.now() + 3_600_000).toISOString();
+      const path = workspace.path('/alerts/silences');
+      const body = { matchers, ends_at, reason: 'Load test' };
+      const { id } = await owner.expect<{ id: string }>({ method: 'POST', path, body, status: 201 });
+      await post(cloudEvent('tool.silenced', {}));
+      const held = { kind: 'silence', id, reason: 'Load test' };
+      await eventually(async () => {
+        const alert = (await listAlerts()).items.find(({ rule_name }) => rule_name === 'Silenced');
+        expect(alert).toMatchObject({ silenced_by: held, deliveries: [{ status: 'held', held }] });
+      });
+      // Everything that is not held back is delivered.
+      expect(await takeNotifications()).toEqual([]);
+      await deployment().end('SIGKILL');
+      await deployment().start();
+      await owner.expect({ method: 'POST', path: `${path}/${id}:end` });
+      await eventually(async () => {
+        const alert = (await listAlerts()).items.find(({ rule_name }) => rule_name === 'Silenced');
+        expect(alert).toMatchObject({ deliveries: [{ status: 'delivered', held }] });
+      });
+      const data = { rule_name: 'Silenced', status: 'firing' };
+      expect(await takeNotifications()).toMatchObject([{ type: 'alert.fired', data }]);
     });
 
     it('channels keep their secrets over a restart, and show them to nobody', async () => {

@@ -51,6 +51,7 @@ const CALLS: (ApiRequest & { role?: 'member' | 'admin' | 'owner' })[] = [
   { method: 'POST', path: `${KEYS_PATH}/key_1:revoke`, role: 'owner' },
   { path: '/api/v1/intake-reports', role: 'member' },
   { path: '/api/v1/alerts/rules', role: 'admin' },
+  { method: 'POST', path: '/api/v1/alerts/silences', body: {}, role: 'admin' },
   { method: 'POST', path: '/api/v1/alerts/channels', body: {}, role: 'admin' },
 ];
 

@@ -125,6 +125,8 @@ export function describeRubbish(target: TargetOf): void {
       ['PATCH', 'management/workspace-keys/key_1'],
       ['POST', 'alerts/rules'],
       ['POST', 'alerts/channels'],
+      ['POST', 'alerts/silences'],
+      ['POST', 'alerts/maintenance-windows'],
       ['POST', 'budgets'],
       ['PUT', 'prices'],
       ['POST', 'prices:reprice'],

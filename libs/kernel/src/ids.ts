@@ -24,7 +24,9 @@ export type IdPrefix =
   | 'aud'
   | 'rep'
   | 'pau'
-  | 'rai';
+  | 'rai'
+  | 'sil'
+  | 'mwin';
 
 /** Random bytes in stock, each used once: to ask for those of every id separately takes ten times as long. */
 const stock = new Uint8Array(4_096);

@@ -13,6 +13,8 @@ import type {
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Evidence } from './condition.ts';
 import type { Decision } from './evaluator.ts';
+import type { MutedBy } from './mute.ts';
+import { channelsOf } from './rule.ts';
 import type { RuleCondition } from './rule-kinds.ts';
 
 /** One firing of a rule, with the rule as it was then. */
@@ -45,6 +47,11 @@ export interface Alert extends Evidence {
   metUntil: number;
 }
 
+/** Waits for the end of a silence or maintenance window. */
+export const HELD = 'held';
+/** Never sent, because the alert was resolved while the message was held back. */
+export const DROPPED = 'dropped';
+
 /** The delivery state of one notification of an alert. Times are epoch milliseconds. */
 export interface Delivery {
   notificationId: string;
@@ -53,8 +60,10 @@ export interface Delivery {
   channelId: string;
   /** The type as the notifier names it. */
   channelType: string;
-  /** The status as the notifier reports it. */
+  /** {@link HELD}, {@link DROPPED}, or the status as the notifier reports it. */
   status: string;
+  /** The silence or window that held the message back, also after it was sent. */
+  held?: MutedBy;
   attempts: number;
   responseStatus: number | null;
   responseSnippet: string | null;
@@ -83,7 +92,7 @@ export function toAlert({ rule, event, evidence, metUntil }: Decision): Alert {
     labels: rule.labels,
     budget: event.budget ?? null,
     ...(event.raise && { raise: event.raise }),
-    channelIds: rule.channelIds,
+    channelIds: channelsOf(rule, event.labels),
     status: 'firing',
     triggeredAt: event.time,
     acknowledgedAt: null,

@@ -66,7 +66,7 @@ export function toCountableEvent({ tenantId, receivedAt, keyId, event }: Gateway
     tenantId,
     id: event.id,
     type: event.type,
-    agentId: threshold === undefined ? event.data.agent_id : budget && AGENT_OF[budget.scope](budget.scope_id),
+    agentId: threshold === undefined ? event.data.agent_id : budget && agentOfLimit(budget),
     time: Date.parse(event.time),
     receivedAt: Date.parse(receivedAt),
     count: countOf(event),
@@ -87,7 +87,11 @@ function toCall(settlement: SpendSettledEvent['data'], keyId: string | undefined
   return { agent, plan, model, provider, key: keyId ?? null, labels };
 }
 
-/** The agent whose daily budget has the scope id, if any. */
+/** The agent whose daily budget was reached, if any. */
+export function agentOfLimit({ scope, scope_id }: Pick<ReachedBudget, 'scope' | 'scope_id'>): string | undefined {
+  return AGENT_OF[scope](scope_id);
+}
+
 const AGENT_OF: Record<LimitScope, (scopeId: string) => string | undefined> = {
   workspace: () => undefined,
   agent: (scopeId) => scopeId,

@@ -4,6 +4,7 @@ import {
   type AuditedFields,
   type Cause,
   type ChannelSummary,
+  haveLabels,
   type Labels,
   type ScopeType,
   type Severity,
@@ -30,7 +31,10 @@ export interface Rule {
   /** The rule counts events of calls whose labels match these patterns: see `haveLabels`. Empty means any events. */
   labels: Labels;
   cooldownSeconds: number;
+  /** The channels of alerts that no route fits. */
   channelIds: string[];
+  /** In order: the first that fits decides. */
+  routes: Route[];
   createdAt: Date;
   updatedAt: Date;
   /** Event time at which the rule last fired. */
@@ -39,6 +43,29 @@ export interface Rule {
   revision: number;
   /** When this revision was made: it counts only events received from then on. */
   effectiveAt: Date;
+}
+
+/** Sends alerts to other channels if the event that they fired with has the label. */
+export interface Route {
+  label: string;
+  /** Exact, or a prefix followed by `*`. */
+  value: string;
+  channelIds: string[];
+}
+
+/** The channels of an alert that the rule fires with an event that has these labels. */
+export function channelsOf({ channelIds, routes }: Pick<Rule, 'channelIds' | 'routes'>, labels: Labels): string[] {
+  return routes.find(({ label, value }) => haveLabels(labels, { [label]: value }))?.channelIds ?? channelIds;
+}
+
+/** All channels that the rule names, each once. */
+export function namedChannels({ channelIds, routes }: Pick<Rule, 'channelIds' | 'routes'>): string[] {
+  return [...new Set([...channelIds, ...routes.flatMap((route) => route.channelIds)])];
+}
+
+/** The most channels that one alert of the rule can have. */
+export function mostChannels({ channelIds, routes }: Pick<Rule, 'channelIds' | 'routes'>): number {
+  return Math.max(channelIds.length, ...routes.map((route) => route.channelIds.length));
 }
 
 /** The part of a rule that people edit. */
@@ -57,6 +84,7 @@ export type RuleDraft = Pick<
   | 'labels'
   | 'cooldownSeconds'
   | 'channelIds'
+  | 'routes'
 >;
 
 /**
@@ -96,6 +124,7 @@ export const AUDITED_RULE: AuditedFields<RuleDraft> = {
   labels: (rule) => auditedLabels(rule.labels),
   cooldown_seconds: (rule) => rule.cooldownSeconds,
   channel_config_ids: (rule) => rule.channelIds,
+  routes: ({ routes }) => routes.map(({ label, value, channelIds }) => `${label}=${value}: ${channelIds.join(', ')}`),
 };
 
 /** Maximum number of rules in a workspace. */
@@ -104,6 +133,8 @@ export const MAX_RULES = 1000;
 export const MAX_WINDOW_BYTES = 80_000_000;
 /** Maximum number of channels of a rule. */
 export const MAX_RULE_CHANNELS = 20;
+/** Maximum number of routes of a rule. */
+export const MAX_ROUTES = 20;
 /**
  * Maximum number of channels of all enabled rules of a workspace, counted once per rule. One event may fire all of the
  * rules, and later events wait until their alerts and notifications are stored.
@@ -123,7 +154,7 @@ export interface RuleFacts {
 }
 
 /** The part of an enabled rule that counts towards its workspace's limits. */
-export type RuleInForce = Watch & Pick<Rule, 'channelIds'>;
+export type RuleInForce = Watch & Pick<Rule, 'channelIds' | 'routes'>;
 
 /**
  * The store of rules. No method finds a rule of another workspace. Changes are written to the audit trail in the same

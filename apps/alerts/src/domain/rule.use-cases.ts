@@ -6,6 +6,8 @@ import {
   MAX_NOTIFIED_CHANNELS,
   MAX_RULES,
   MAX_WINDOW_BYTES,
+  mostChannels,
+  namedChannels,
   type Rule,
   type RuleDraft,
   type RuleFacts,
@@ -84,13 +86,14 @@ export function createRuleUseCases(deps: RuleUseCaseDeps): RuleUseCases {
 
     async create(tenantId, draft, cause) {
       const problems = [...(await scopeProblems(tenantId, draft)), ...(await budgetProblems(tenantId, draft))];
-      const found = await channels.find(tenantId, draft.channelIds);
+      const named = namedChannels(draft);
+      const found = await channels.find(tenantId, named);
       const id = newId('rule');
       const decide = (facts: RuleFacts): Rule => {
         if (facts.ruleCount >= MAX_RULES) {
           throw new AppError('conflict', `The workspace has ${MAX_RULES} rules. Delete one that is not needed.`);
         }
-        requireNone([...problems, ...channelProblems(draft, draft.channelIds, facts)]);
+        requireNone([...problems, ...channelProblems(draft, named, facts)]);
         requireRoom(draft, facts);
         const now = new Date(clock());
         const made = { createdAt: now, updatedAt: now, lastFiredAt: null, revision: 1, effectiveAt: now };
@@ -146,15 +149,20 @@ function sameBudget(a: RuleDraft, b: RuleDraft): boolean {
 }
 
 function addedChannels(draft: RuleDraft, before: RuleDraft): string[] {
-  return draft.channelIds.filter((id) => !before.channelIds.includes(id));
+  const known = new Set(namedChannels(before));
+  return namedChannels(draft).filter((id) => !known.has(id));
 }
 
-function channelProblems({ channelIds }: RuleDraft, added: string[], facts: RuleFacts): ErrorDetail[] {
+function channelProblems({ channelIds, routes }: RuleDraft, added: string[], facts: RuleFacts): ErrorDetail[] {
   const unknown = added.filter((id) => !facts.channelIds.has(id));
-  return unknown.map((id) => ({
-    path: `channel_config_ids[${channelIds.indexOf(id)}]`,
-    message: 'must be a channel of this workspace',
-  }));
+  const lists = [
+    { field: 'channel_config_ids', ids: channelIds },
+    ...routes.map((route, index) => ({ field: `routes[${index}].channel_ids`, ids: route.channelIds })),
+  ];
+  return unknown.map((id) => {
+    const { field, ids } = lists.find((list) => list.ids.includes(id))!;
+    return { path: `${field}[${ids.indexOf(id)}]`, message: 'must be a channel of this workspace' };
+  });
 }
 
 function requireNone(details: ErrorDetail[]): void {
@@ -178,12 +186,12 @@ function requireRoom(draft: RuleDraft, { others }: RuleFacts, before?: Rule): vo
         `This rule takes ${costOf(draft)}. ${wayToLowerCost(draft)}, or disable a rule that is not needed.`,
     );
   }
-  const total = rules.reduce((sum, { channelIds }) => sum + channelIds.length, 0);
+  const total = rules.reduce((sum, rule) => sum + mostChannels(rule), 0);
   if (total > MAX_NOTIFIED_CHANNELS) {
     throw new AppError(
       'conflict',
       `The enabled rules would name ${total} channels in total, counted per rule; the maximum is ` +
-        `${MAX_NOTIFIED_CHANNELS}. Shorten channel_config_ids, or disable a rule that is not needed.`,
+        `${MAX_NOTIFIED_CHANNELS}. Shorten channel_config_ids and routes, or disable a rule that is not needed.`,
     );
   }
 }

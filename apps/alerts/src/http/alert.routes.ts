@@ -13,8 +13,9 @@ import {
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import { toAlertRecord, toTimestampOrNull } from '../domain/alert.record.ts';
-import type { Delivery } from '../domain/alert.ts';
+import { type Delivery, DROPPED, HELD } from '../domain/alert.ts';
 import type { AlertUseCases, AlertWithDeliveries } from '../domain/alert.use-cases.ts';
+import { mutedBy, toMutedBy } from './mute.schemas.ts';
 import { alertParams, ALERTS_PATH } from './schemas.ts';
 
 const TAG = 'Alerts';
@@ -24,7 +25,12 @@ const delivery = z
     type: z.enum(NOTIFICATION_TYPES),
     channel_id: z.string(),
     channel_type: z.enum(CHANNEL_TYPES),
-    status: z.string().meta({ description: 'Last status reported by the notifier', examples: [...DELIVERY_STATUSES] }),
+    status: z.string().meta({
+      description:
+        '`held`: waits for the end of a silence or maintenance window. `dropped`: never sent, because the alert was ' +
+        'resolved before that. Otherwise the last status reported by the notifier',
+      examples: [...DELIVERY_STATUSES, HELD, DROPPED],
+    }),
     attempts: z.int(),
     response_status: z
       .int()
@@ -34,9 +40,18 @@ const delivery = z
     error: z.string().nullable().meta({ description: 'Why the last attempt failed; null if it did not fail' }),
     last_attempt_at: moment.nullable(),
     next_attempt_at: moment.nullable(),
+    held: mutedBy.optional().meta({ description: 'What held the message back, also after it was sent; else absent' }),
   })
   .meta({ id: 'AlertDelivery' });
-const alertRecord = alertSchema.extend({ deliveries: z.array(delivery) }).meta({ id: 'Alert' });
+const alertRecord = alertSchema
+  .extend({
+    deliveries: z.array(delivery),
+    silenced_by: mutedBy.optional().meta({
+      description:
+        'The silence or maintenance window that fits the alert now; absent if there is none, and once it is resolved',
+    }),
+  })
+  .meta({ id: 'Alert' });
 const alertPage = z.object({
   items: z.array(alertRecord),
   total: z.int().meta({ description: 'Total number of matching alerts' }),
@@ -125,8 +140,12 @@ export function createAlertRoutes(alerts: AlertUseCases): Route[] {
   ];
 }
 
-function toBody({ alert, deliveries }: AlertWithDeliveries): z.output<typeof alertRecord> {
-  return { ...toAlertRecord(alert), deliveries: deliveries.map(toDeliveryBody) };
+function toBody({ alert, deliveries, silencedBy }: AlertWithDeliveries): z.output<typeof alertRecord> {
+  return {
+    ...toAlertRecord(alert),
+    ...(silencedBy !== null && { silenced_by: toMutedBy(silencedBy) }),
+    deliveries: deliveries.map(toDeliveryBody),
+  };
 }
 
 function toDeliveryBody(outcome: Delivery): z.output<typeof delivery> {
@@ -142,6 +161,7 @@ function toDeliveryBody(outcome: Delivery): z.output<typeof delivery> {
     error: outcome.error,
     last_attempt_at: toTimestampOrNull(outcome.lastAttemptAt),
     next_attempt_at: toTimestampOrNull(outcome.nextAttemptAt),
+    ...(outcome.held && { held: toMutedBy(outcome.held) }),
   };
 }
 

@@ -11,7 +11,7 @@ import {
 import { patchShape } from '@tollkeeper/http';
 import { z } from 'zod';
 import { conditionOf, thresholdsOf } from '../domain/rule-kinds.ts';
-import { MAX_RULE_CHANNELS, type Rule, type RuleDraft } from '../domain/rule.ts';
+import { MAX_ROUTES, MAX_RULE_CHANNELS, type Rule, type RuleDraft } from '../domain/rule.ts';
 import {
   checkBudget,
   checkLabels,
@@ -45,6 +45,24 @@ const channelIds = z
   .refine((ids) => new Set(ids).size === ids.length, 'must not repeat a channel')
   .meta({ description: 'Ids of the channels that are notified when the rule fires' });
 
+const route = z.strictObject({
+  label: labelName,
+  value: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(128, 'must be at most 128 characters')
+    .meta({ description: 'A value, or the beginning of values followed by `*`', example: 'growth' }),
+  channel_ids: channelIds.min(1, 'must have a channel'),
+});
+const routes = z
+  .array(route)
+  .max(MAX_ROUTES, `must have at most ${MAX_ROUTES} routes`)
+  .meta({
+    description:
+      'An alert goes to the channels of the first route whose label the event has that the rule fired with. If there is ' +
+      'none, it goes to `channel_config_ids`. A route whose channels are all deleted is removed',
+  });
+
 const required = {
   name: displayName.meta({ example: 'Many blocked calls' }),
   severity: z.enum(SEVERITIES),
@@ -57,6 +75,7 @@ const optional = {
   enabled: z.boolean(),
   cooldown_seconds: cooldownSeconds,
   channel_config_ids: channelIds,
+  routes,
 };
 
 /** A complete rule, as people send it. */
@@ -71,6 +90,7 @@ export const ruleBody = z
     }),
     cooldown_seconds: cooldownSeconds.default(0),
     channel_config_ids: channelIds.default([]),
+    routes: routes.default([]),
   })
   .superRefine(checkThresholds, { when: ({ value }) => kindAndThresholds.safeParse(value).success })
   .superRefine(checkWindow, { when: ({ value }) => kindAndWindow.safeParse(value).success })
@@ -145,6 +165,12 @@ export const ruleRecord = z
     }),
     cooldown_seconds: z.int(),
     channel_config_ids: z.array(z.string()),
+    routes: z
+      .array(z.object({ label: z.string(), value: z.string(), channel_ids: z.array(z.string()) }))
+      .optional()
+      .meta({
+        description: 'In order; absent without routes',
+      }),
     created_at: moment,
     updated_at: moment,
     last_fired_at: moment.nullable().meta({ description: 'Event time when the rule last fired, or null' }),
@@ -177,6 +203,7 @@ export function toDraft(body: z.output<typeof ruleBody>): RuleDraft {
     labels: body.rule_config.filters.labels,
     cooldownSeconds: body.cooldown_seconds,
     channelIds: body.channel_config_ids,
+    routes: body.routes.map(({ channel_ids, ...labelled }) => ({ ...labelled, channelIds: channel_ids })),
   };
 }
 
@@ -206,16 +233,18 @@ export function fromDraft(rule: RuleDraft): z.output<typeof ruleBody> {
     },
     cooldown_seconds: rule.cooldownSeconds,
     channel_config_ids: rule.channelIds,
+    routes: rule.routes.map(({ label, value, channelIds: channel_ids }) => ({ label, value, channel_ids })),
   };
 }
 
 export function toRuleRecord(rule: Rule): z.output<typeof ruleRecord> {
-  const { rule_config, ...draft } = fromDraft(rule);
+  const { rule_config, routes: made, ...draft } = fromDraft(rule);
   const { times, min_micros, budget_id, fraction, long_seconds, short_seconds, percent, ...config } = rule_config;
   return {
     id: rule.id,
     tenant_id: rule.tenantId,
     ...draft,
+    ...(made.length > 0 && { routes: made }),
     rule_config: {
       ...config,
       window_seconds: rule.windowSeconds,

@@ -89,6 +89,8 @@ function alertSchema(retentionSeconds: number): Schema<StoredAlert> {
  * Alerts in the database of `connection`, with the operations of the evaluation. Make it before the connection starts.
  */
 export interface MongoAlertStore extends AlertStore {
+  /** The alerts with these ids, by id. */
+  findAll(session: ClientSession, alertIds: readonly string[]): Promise<Map<string, Alert>>;
   /** Adds the alerts that are not stored yet, and returns them. */
   insertNew(session: ClientSession, partition: number, alerts: readonly Alert[]): Promise<Alert[]>;
   /** At most `limit` unresolved alerts of the partition whose condition is not known to be met at `now`. */
@@ -210,6 +212,11 @@ function evaluatedAlerts(
   resolveAll: (which: object, resolvedAt: number) => Promise<Alert[]>,
 ): Omit<MongoAlertStore, keyof AlertStore> {
   return {
+    async findAll(session, alertIds) {
+      const found = await alerts.find({ _id: trusted({ $in: [...alertIds] }) }, null, { session }).lean();
+      return new Map(found.map((stored) => [stored._id, toAlert(stored)]));
+    },
+
     async insertNew(session, partition, fired) {
       const ids = fired.map(({ id }) => id);
       const known = await alerts.find({ _id: trusted({ $in: ids }) }, { _id: 1 }, { session }).lean();

@@ -3,11 +3,13 @@ import type { Outbox } from '@tollkeeper/event-log';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
 import type { OffsetStore } from '@tollkeeper/mongo';
 import type { Connection } from 'mongoose';
-import { createAlertFanOut } from './alert.fan-out.ts';
+import { type AlertFanOut, createAlertFanOut } from './alert.fan-out.ts';
 import { createAlertStore, type MongoAlertStore } from './alert.store.ts';
 import { type ChannelCopies, createChannelCopies } from './channel.copies.ts';
 import { createEvaluationRecorder, type EvaluationRecorder } from './evaluation.recorder.ts';
 import { createEvaluationStore, type MongoEvaluationStore } from './evaluation.store.ts';
+import { createHeldAlerts, type HeldAlerts } from './held.alerts.ts';
+import { createMuteStore, type MongoMuteStore } from './mute.store.ts';
 import { createNotificationStore, type NotificationStore } from './notification.store.ts';
 import { createRuleChanges, type RuleChanges } from './rule.changes.ts';
 import { createRuleStore, type MongoRuleStore } from './rule.store.ts';
@@ -24,6 +26,9 @@ export interface AlertStores {
   evaluations: MongoEvaluationStore;
   notifications: NotificationStore;
   alerts: MongoAlertStore;
+  mutes: MongoMuteStore;
+  held: HeldAlerts;
+  fanOut: AlertFanOut;
   recorder: EvaluationRecorder;
 }
 
@@ -56,9 +61,12 @@ export function createAlertStores(deps: {
       await evaluations.delete(session, tenantId, ruleId);
     },
   });
-  const fanOut = createAlertFanOut({ channels, notifications });
+  const mutes = createMuteStore(connection, trail);
+  const held = createHeldAlerts(connection);
+  const fanOut = createAlertFanOut({ channels, mutes, held, notifications });
   const alerts = createAlertStore({ connection, retentionSeconds, trail, fanOut, notifications });
   const shared = { connection, offsets, windows, setAside, rules, alerts, fanOut, evaluations };
   const recorder = createEvaluationRecorder({ ...shared, clock });
-  return { changes, rules, channels, windows, setAside, evaluations, notifications, alerts, recorder };
+  const evaluated = { changes, rules, channels, windows, setAside, evaluations };
+  return { ...evaluated, notifications, alerts, mutes, held, fanOut, recorder };
 }

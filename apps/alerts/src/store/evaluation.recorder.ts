@@ -6,6 +6,7 @@ import { type Alert, toAlert } from '../domain/alert.ts';
 import type { Evaluation } from '../domain/evaluation.ts';
 import type { Decision } from '../domain/evaluator.ts';
 import type { SavedWindow } from '../domain/partition.evaluator.ts';
+import { channelsOf } from '../domain/rule.ts';
 import { savedBytesOf } from '../domain/rule-kinds.ts';
 import type { AlertFanOut } from './alert.fan-out.ts';
 import type { MongoAlertStore } from './alert.store.ts';
@@ -204,14 +205,14 @@ function inPieces(decisions: readonly Decision[]): Decision[][] {
 }
 
 /** Approximate size of a stored decision. */
-export function sizeOfDecision({ outcome, rule, evidence }: Decision): Size {
+export function sizeOfDecision({ outcome, rule, event, evidence }: Decision): Size {
   if (outcome === 'suppressed') return { documents: 1, bytes: EVALUATION_BYTES };
   const samples = evidence.sampleEventIds.reduce((sum, id) => sum + id.length, 0);
   const types = rule.eventTypes.reduce((sum, type) => sum + type.length, 0);
   const labels = Buffer.byteLength(JSON.stringify(rule.labels));
   const alert = ALERT_BYTES + samples + types + labels;
   // Each channel has a delivery, and a log record that contains the alert again.
-  const channels = rule.channelIds.length;
+  const channels = channelsOf(rule, event.labels).length;
   return { documents: 2 + 2 * channels, bytes: EVALUATION_BYTES + alert + channels * (DELIVERY_BYTES + alert) };
 }
 

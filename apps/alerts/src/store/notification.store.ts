@@ -10,13 +10,15 @@ import type { TenantId } from '@tollkeeper/kernel';
 import type { TraceHeaders } from '@tollkeeper/runtime';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
 import { toAlertRecord } from '../domain/alert.record.ts';
-import { type Alert, type Delivery, notificationIdOf } from '../domain/alert.ts';
+import { type Alert, type Delivery, DROPPED, HELD, notificationIdOf } from '../domain/alert.ts';
+import type { MutedBy } from '../domain/mute.ts';
 import type { NotifiedChannel } from './channel.copies.ts';
 
 /** `_id` is the notification id. */
 interface StoredDelivery extends Omit<Delivery, 'notificationId'> {
   _id: string;
   tenantId: string;
+  /** When it was held back or, later, queued. */
   queuedAt: Date;
   /** See `DeliveryRecord.sequence`; -1 until the notifier reports. */
   sequence: number;
@@ -46,6 +48,7 @@ function deliverySchema(retentionSeconds: number): Schema<StoredDelivery> {
       error: nullableText,
       lastAttemptAt: nullableNumber,
       nextAttemptAt: nullableNumber,
+      held: Schema.Types.Mixed,
       queuedAt: { type: Date, required: true },
       sequence: number,
     },
@@ -68,10 +71,22 @@ export interface NewNotification {
   trace: TraceHeaders | undefined;
 }
 
+export interface HeldNotification extends NewNotification {
+  held: MutedBy;
+}
+
 /** Notifications and their delivery results. */
 export interface NotificationStore {
   /** Queues the notifications in this order, each with its alert as given. Call it once per alert, type and channel. */
   queue(session: ClientSession, notifications: readonly NewNotification[], at: number): Promise<void>;
+  /** Stores notifications that are not queued yet. Call it once per alert, type and channel. */
+  hold(session: ClientSession, notifications: readonly HeldNotification[], at: number): Promise<void>;
+  /** Says what holds the notifications of the alert back now. */
+  holdLonger(session: ClientSession, alertId: string, held: MutedBy): Promise<void>;
+  /** Queues those of the alert that are held back. */
+  release(session: ClientSession, alert: Alert, trace: TraceHeaders | undefined, at: number): Promise<void>;
+  /** Gives up those of the alerts that are held back. */
+  drop(session: ClientSession, alertIds: readonly string[]): Promise<void>;
   /** Stores a report, unless it is older than the stored one or its notification is unknown. */
   report(session: ClientSession, delivery: ReadDelivery): Promise<void>;
   deliveries(tenantId: TenantId, alertIds: string[]): Promise<Map<string, Delivery[]>>;
@@ -109,6 +124,30 @@ export function createNotificationStore(deps: {
         session,
         fresh.map((notification) => toOutboxRecord(notification, queuedAt)),
       );
+    },
+
+    async hold(session, fresh, at) {
+      const heldAt = new Date(at);
+      const rows = fresh.map(({ held, ...each }) => ({ ...toDeliveryRow(each, heldAt), status: HELD, held }));
+      if (rows.length > 0) await deliveries.insertMany(rows, { session });
+    },
+
+    async holdLonger(session, alertId, held) {
+      await deliveries.updateMany({ alertId, status: HELD }, { $set: { held } }, { session });
+    },
+
+    async release(session, alert, trace, at) {
+      const filter = { alertId: alert.id, status: HELD };
+      const held = await deliveries.find(filter, null, { session }).sort({ channelId: 1 }).lean();
+      await deliveries.updateMany(filter, { $set: { status: 'queued', queuedAt: new Date(at) } }, { session });
+      const toRecord = ({ type, channelId: id, channelType, queuedAt }: StoredDelivery) =>
+        toOutboxRecord({ alert, type, channel: { id, type: channelType }, trace }, queuedAt);
+      await outbox.add(session, held.map(toRecord));
+    },
+
+    async drop(session, alertIds) {
+      const filter = { alertId: trusted({ $in: [...alertIds] }), status: HELD };
+      if (alertIds.length > 0) await deliveries.updateMany(filter, { $set: { status: DROPPED } }, { session });
     },
 
     async report(session, delivery) {

@@ -11,17 +11,19 @@ import {
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
-import { AUDITED_RULE, type Rule, type RuleInForce, type RuleStore } from '../domain/rule.ts';
+import { AUDITED_RULE, type Route, type Rule, type RuleInForce, type RuleStore } from '../domain/rule.ts';
 import type { ChannelCopies } from './channel.copies.ts';
 import type { RuleChanges } from './rule.changes.ts';
 
 /** Without the last fire, which is part of the window: the evaluation never writes a document that people edit. */
-interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt' | 'scopeType' | 'labels'> {
+interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt' | 'scopeType' | 'labels' | 'routes'> {
   _id: string;
   tenantId: string;
   scopeType: StoredScope;
   /** Absent without a filter of labels. */
   labels?: Labels;
+  /** Absent without routes. */
+  routes?: Route[];
 }
 
 /**
@@ -55,6 +57,7 @@ const ruleSchema = new Schema<StoredRule>(
     labels: Schema.Types.Mixed,
     cooldownSeconds: number,
     channelIds: { type: [String], required: true },
+    routes: { type: [{ _id: false, label: text, value: text, channelIds: [String] }], default: undefined },
     createdAt: date,
     updatedAt: date,
     revision: number,
@@ -98,7 +101,9 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
 
   async function enabledBeside(session: ClientSession, tenantId: TenantId, exceptId: string): Promise<RuleInForce[]> {
     const filter = { tenantId, enabled: true, ...OF_KNOWN_KINDS, _id: trusted({ $ne: exceptId }) };
-    return rules.find(filter, { _id: 0, condition: 1, windowSeconds: 1, channelIds: 1 }, { session }).lean();
+    const fields = { _id: 0, condition: 1, windowSeconds: 1, channelIds: 1, routes: 1 } as const;
+    const found = await rules.find(filter, fields, { session }).lean();
+    return found.map(({ routes = [], ...rule }) => ({ ...rule, routes }));
   }
 
   async function withLastFires(stored: readonly StoredRule[], session?: ClientSession): Promise<Rule[]> {
@@ -162,6 +167,12 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
       await changes.record(session, tenantId);
       await channels.forget(session, tenantId, channelId);
       await rules.updateMany({ tenantId, channelIds: channelId }, { $pull: { channelIds: channelId } }, { session });
+      // The alerts of a route without channels go where they would without it.
+      const routed = { tenantId, 'routes.channelIds': channelId };
+      const changed = await rules.find(routed, { _id: 1 }, { session }).lean();
+      await rules.updateMany(routed, { $pull: { 'routes.$[].channelIds': channelId } }, { session });
+      const ofChanged = { _id: trusted({ $in: changed.map(({ _id }) => _id) }) };
+      await rules.updateMany(ofChanged, { $pull: { routes: { channelIds: trusted({ $size: 0 }) } } }, { session });
     },
 
     async forgetMissing(session, references) {
@@ -182,11 +193,12 @@ const OF_KNOWN_KINDS = {
 };
 
 function toRule(stored: StoredRule): Rule {
-  const { _id, tenantId, scopeType: scope, labels = {}, ...fields } = stored;
+  const { _id, tenantId, scopeType: scope, labels = {}, routes = [], ...fields } = stored;
   const scopeType = SCOPE_TYPES.find((each) => scope === each || scope === withLabels(each))!;
-  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), scopeType, labels, lastFiredAt: null };
+  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), scopeType, labels, routes, lastFiredAt: null };
 }
 
-function toStored({ id: _id, lastFiredAt: _lastFiredAt, labels, ...fields }: Rule): Omit<StoredRule, '_id'> {
+function toStored({ id: _id, lastFiredAt: _lastFiredAt, labels, routes, ...rest }: Rule): Omit<StoredRule, '_id'> {
+  const fields = { ...rest, ...(routes.length > 0 && { routes }) };
   return isWithoutLabels(labels) ? fields : { ...fields, scopeType: withLabels(fields.scopeType), labels };
 }

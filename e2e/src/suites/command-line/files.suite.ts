@@ -44,6 +44,7 @@ rules:
     threshold: 3
     event_types: [budget.blocked]
     channels: [Chat, Ops]
+    routes: [{ label: team, value: gr*, channels: [Ops, Team] }]
   - { name: Night, severity: low, agent: night-shift, rule_kind: spend_gte, window_seconds: 3600, threshold_usd: 0.5 }
   - { name: Unusual, severity: high, rule_kind: deviation_gte, times: 3, min_usd: 0.25, labels: { team: growth } }
   - name: Burning
@@ -61,6 +62,14 @@ rules:
     long_seconds: 300
     short_seconds: 60
   - { name: Used up, severity: medium, rule_kind: forecast_gte, budget: Per user, percent: 80, channels: [Ops] }
+maintenance_windows:
+  - name: Batch
+    weekdays: [monday, sunday]
+    start: "22:00"
+    end: "06:00"
+    time_zone: Europe/Berlin
+    matchers: [rule_name=Night*, "label:team!=growth"]
+    reason: The nightly batch
 members:
   - { email: Ann@example.com, role: admin }
 `;
@@ -78,6 +87,8 @@ const CHANGES: [from: string, to: string][] = [
   ['times: 3, min_usd: 0.25', 'times: 4, min_usd: 0.25'],
   ['budget: Per user', 'budget: Apollo'],
   ['[Chat, Ops]', '[Ops]'],
+  ['[Ops, Team]', '[Team]'],
+  ['end: "06:00"', 'end: "07:00"'],
   [`  - { name: Chat, channel_type: chat, config: { webhook_url: "\${OPS_URL}" } }\n`, ''],
   ['  - { email: Ann@example.com, role: admin }\n', '  - { email: bob@example.com, role: member }\n'],
 ];
@@ -106,7 +117,7 @@ export function describeCommandLineFiles({ deployment, cli, owner, proxy, withFi
 
       expect(await withFile(['apply'], before)).toMatchObject({
         code: 0,
-        stdout: expect.stringContaining('Made 18 changes.'),
+        stdout: expect.stringContaining('Made 19 changes.'),
       });
       expect(await withFile(['diff'], before)).toMatchObject({ code: 0, stdout: 'No difference.\n' });
       const exported = await cli.outputOf(['export', '-w', slug]);
@@ -130,9 +141,10 @@ export function describeCommandLineFiles({ deployment, cli, owner, proxy, withFi
           'update budgets Apollo selector.model selector.provider',
           'update channels Ops config.url',
           'update channels Genie config.url',
-          'update rules Blocked often threshold channels',
+          'update rules Blocked often threshold channels routes',
           'update rules Unusual times',
           'update rules Burning budget',
+          'update maintenance_windows Batch end',
           'create members bob@example.com',
           'remove members ann@example.com',
           'remove channels Chat',

@@ -110,11 +110,23 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await drawer.getByText('returned 200').waitFor();
       await drawer.getByText('Fired: the condition became true.').first().waitFor();
       await expectFit();
+      await drawer.getByRole('button', { name: 'Silence', exact: true }).click();
+      const silence = page.getByRole('dialog', { name: 'Silence alerts' });
+      const matchers = `rule_name=${rule}\nlabel:team=gr*`;
+      expect(await silence.getByLabel('Alerts').inputValue()).toBe(matchers);
+      await silence.getByLabel('Reason').fill('Load test');
+      await expectFit();
+      await silence.getByRole('button', { name: 'Silence', exact: true }).click();
+      await drawer.getByText(/Silenced until .* by .*: Load test/).waitFor();
       await drawer.getByRole('button', { name: 'Acknowledge' }).click();
       await drawer.getByText('acknowledged', { exact: true }).waitFor();
       await drawer.getByRole('button', { name: 'Resolve' }).click();
       await drawer.getByText('resolved', { exact: true }).waitFor();
-      await page.keyboard.press('Escape');
+      await page.goto(`/w/${console.workspace().slug}/alerts`);
+      const silenced = rowOf(page, matchers.replace('\n', ', '));
+      await silenced.getByRole('button', { name: 'End' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
+      await silenced.waitFor({ state: 'detached' });
       await page.getByLabel('Status').selectOption('resolved');
       await page.waitForURL(/status=resolved/);
       await page.getByRole('button', { name: rule }).first().waitFor();
@@ -227,6 +239,35 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await page.getByText(`Channel ${name} deleted`).waitFor();
       await row.waitFor({ state: 'detached' });
       expect(await stored()).toEqual([]);
+    });
+  });
+
+  describe('a maintenance window', () => {
+    afterEach(() => console.closeAll());
+
+    it('is made for times of the week, changed and deleted', async () => {
+      const { page, expectFit } = await console.open(LOOKS[0]!, '/alerts');
+      await page.getByRole('button', { name: 'Add maintenance window' }).click();
+      const form = page.getByRole('dialog', { name: 'Add maintenance window' });
+      await form.getByLabel('Name').fill('Nightly');
+      await form.getByLabel('Reason').fill('Batch');
+      await form.getByLabel('Alerts').fill('severity=low\nnonsense');
+      await form.getByText('Line 2: write a field, = or !=, and a value').waitFor();
+      await form.getByLabel('Alerts').fill('severity=low');
+      await form.getByRole('button', { name: 'Save' }).click();
+      await form.getByText('Choose at least one day.').waitFor();
+      await form.getByLabel('Monday').check();
+      await expectFit();
+      await form.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Monday 22:00–06:00').waitFor();
+      await page.getByRole('button', { name: 'Nightly', exact: true }).click();
+      const edit = page.getByRole('dialog', { name: 'Edit Nightly' });
+      await edit.getByLabel('To', { exact: true }).fill('05:30');
+      await edit.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Monday 22:00–05:30').waitFor();
+      await rowOf(page, 'Nightly').getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+      await rowOf(page, 'Nightly').waitFor({ state: 'detached' });
     });
   });
 

@@ -47,6 +47,8 @@ const DIALOGS: Opened[] = [
   { below: '/budgets', opener: buttonIn('Per user', 'Edit Per user'), name: 'Edit Per user' },
   { below: '/limits', opener: buttonIn('agent-1', 'Release'), name: 'Release the reservation of agent-1' },
   { below: '/alerts', opener: button('Often'), name: 'Often' },
+  { below: '/alerts', opener: button('Silence alerts'), name: 'Silence alerts' },
+  { below: '/alerts', opener: button('Add maintenance window'), name: 'Add maintenance window' },
   { below: '/rules', opener: button('New rule'), name: 'New rule' },
   { below: '/rules', opener: button('Often'), name: 'Edit Often' },
   { below: '/rules', opener: button(/^Delete/), name: 'Delete rule Often' },

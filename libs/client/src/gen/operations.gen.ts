@@ -97,6 +97,14 @@ export interface Operations {
   'PATCH /api/v1/alerts/rules/{rule_id}': { data: Api.EditAlertRuleData; responses: Api.EditAlertRuleResponses };
   'DELETE /api/v1/alerts/rules/{rule_id}': { data: Api.DeleteAlertRuleData; responses: Api.DeleteAlertRuleResponses };
   'GET /api/v1/alerts/rules/{rule_id}/evaluations': { data: Api.ListAlertRuleEvaluationsData; responses: Api.ListAlertRuleEvaluationsResponses };
+  'GET /api/v1/alerts/silences': { data: Api.ListAlertSilencesData; responses: Api.ListAlertSilencesResponses };
+  'POST /api/v1/alerts/silences': { data: Api.CreateAlertSilenceData; responses: Api.CreateAlertSilenceResponses };
+  'PATCH /api/v1/alerts/silences/{silence_id}': { data: Api.EditAlertSilenceData; responses: Api.EditAlertSilenceResponses };
+  'POST /api/v1/alerts/silences/{silence_id}:end': { data: Api.EndAlertSilenceData; responses: Api.EndAlertSilenceResponses };
+  'GET /api/v1/alerts/maintenance-windows': { data: Api.ListMaintenanceWindowsData; responses: Api.ListMaintenanceWindowsResponses };
+  'POST /api/v1/alerts/maintenance-windows': { data: Api.CreateMaintenanceWindowData; responses: Api.CreateMaintenanceWindowResponses };
+  'PATCH /api/v1/alerts/maintenance-windows/{window_id}': { data: Api.EditMaintenanceWindowData; responses: Api.EditMaintenanceWindowResponses };
+  'DELETE /api/v1/alerts/maintenance-windows/{window_id}': { data: Api.DeleteMaintenanceWindowData; responses: Api.DeleteMaintenanceWindowResponses };
   'GET /api/v1/alerts': { data: Api.ListAlertsData; responses: Api.ListAlertsResponses };
   'GET /api/v1/alerts/{alert_id}': { data: Api.GetAlertData; responses: Api.GetAlertResponses };
   'POST /api/v1/alerts/{alert_id}:acknowledge': { data: Api.AcknowledgeAlertData; responses: Api.AcknowledgeAlertResponses };

@@ -2640,6 +2640,20 @@ export type AlertRuleInput = {
      * Ids of the channels that are notified when the rule fires
      */
     channel_config_ids?: Array<string>;
+    /**
+     * An alert goes to the channels of the first route whose label the event has that the rule fired with. If there is none, it goes to `channel_config_ids`. A route whose channels are all deleted is removed
+     */
+    routes?: Array<{
+        label: string;
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        value: string;
+        /**
+         * Ids of the channels that are notified when the rule fires
+         */
+        channel_ids: Array<string>;
+    }>;
 };
 
 /**
@@ -2655,6 +2669,17 @@ export type AlertRulePatch = {
     enabled?: boolean | null;
     cooldown_seconds?: number | null;
     channel_config_ids?: Array<string> | null;
+    routes?: Array<{
+        label: string;
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        value: string;
+        /**
+         * Ids of the channels that are notified when the rule fires
+         */
+        channel_ids: Array<string>;
+    }> | null;
     rule_config?: {
         window_seconds?: number | null;
         threshold?: number | null;
@@ -2674,6 +2699,106 @@ export type AlertRulePatch = {
             } | null;
         } | null;
     } | null;
+};
+
+export type AlertSilenceInput = {
+    /**
+     * An alert must fit all of them; an empty list fits every alert. An alert without a value for the field fits `!=` and does not fit `=`
+     */
+    matchers: Array<{
+        /**
+         * `rule_id`, `rule_name`, `severity`, `agent_id`, or `label:` and the name of a label. An alert has the agent and the labels that its rule is restricted to, or that it names itself
+         */
+        field: string;
+        op: '=' | '!=';
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        value: string;
+    }>;
+    /**
+     * Now if it is left out or over; at most 31 days from now
+     */
+    starts_at?: string;
+    /**
+     * At most 31 days after the start
+     */
+    ends_at: string;
+    /**
+     * Why. It is shown with each message that is held back
+     */
+    reason: string;
+};
+
+export type AlertSilencePatch = {
+    /**
+     * At most 31 days after the start
+     */
+    ends_at: string;
+};
+
+export type MaintenanceWindowInput = {
+    /**
+     * Unique in the workspace
+     */
+    name: string;
+    /**
+     * The days on which it begins
+     */
+    weekdays: Array<'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday'>;
+    /**
+     * When it begins, in `time_zone`
+     */
+    start: string;
+    /**
+     * When it ends. If this is not after `start`, it is the end on the next day
+     */
+    end: string;
+    /**
+     * IANA time zone name
+     */
+    time_zone: string;
+    /**
+     * An alert must fit all of them; an empty list fits every alert. An alert without a value for the field fits `!=` and does not fit `=`
+     */
+    matchers: Array<{
+        /**
+         * `rule_id`, `rule_name`, `severity`, `agent_id`, or `label:` and the name of a label. An alert has the agent and the labels that its rule is restricted to, or that it names itself
+         */
+        field: string;
+        op: '=' | '!=';
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        value: string;
+    }>;
+    /**
+     * Why. It is shown with each message that is held back
+     */
+    reason: string;
+};
+
+/**
+ * A JSON Merge Patch (RFC 7396) of a maintenance window
+ */
+export type MaintenanceWindowPatch = {
+    name?: string | null;
+    weekdays?: Array<'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday'> | null;
+    start?: string | null;
+    end?: string | null;
+    time_zone?: string | null;
+    matchers?: Array<{
+        /**
+         * `rule_id`, `rule_name`, `severity`, `agent_id`, or `label:` and the name of a label. An alert has the agent and the labels that its rule is restricted to, or that it names itself
+         */
+        field: string;
+        op: '=' | '!=';
+        /**
+         * A value, or the beginning of values followed by `*`
+         */
+        value: string;
+    }> | null;
+    reason?: string | null;
 };
 
 export type AlertSystemStatus = {
@@ -2760,6 +2885,14 @@ export type AlertRule = {
     };
     cooldown_seconds: number;
     channel_config_ids: Array<string>;
+    /**
+     * In order; absent without routes
+     */
+    routes?: Array<{
+        label: string;
+        value: string;
+        channel_ids: Array<string>;
+    }>;
     created_at: string;
     updated_at: string;
     /**
@@ -2951,6 +3084,56 @@ export type AlertRuleEvaluation = {
      */
     cooldown_until: string | null;
     evaluated_at: string;
+};
+
+export type AlertSilence = {
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    id: string;
+    state: 'pending' | 'active' | 'expired';
+    matchers: Array<{
+        field: string;
+        op: '=' | '!=';
+        value: string;
+    }>;
+    starts_at: string;
+    ends_at: string;
+    reason: string;
+    /**
+     * The user, with the name then
+     */
+    created_by: {
+        id: string;
+        name: string;
+    };
+    created_at: string;
+};
+
+export type MaintenanceWindow = {
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    id: string;
+    name: string;
+    weekdays: Array<'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday'>;
+    start: string;
+    end: string;
+    time_zone: string;
+    matchers: Array<{
+        field: string;
+        op: '=' | '!=';
+        value: string;
+    }>;
+    reason: string;
+    /**
+     * The user, with the name then
+     */
+    created_by: {
+        id: string;
+        name: string;
+    };
+    created_at: string;
 };
 
 export type Alert = {
@@ -3241,6 +3424,10 @@ export type Alert = {
     acknowledged_by: string | null;
     resolved_at: string | null;
     deliveries: Array<AlertDelivery>;
+    /**
+     * The silence or maintenance window that fits the alert now; absent if there is none, and once it is resolved
+     */
+    silenced_by?: AlertMutedBy;
 };
 
 export type AlertDelivery = {
@@ -3248,7 +3435,7 @@ export type AlertDelivery = {
     channel_id: string;
     channel_type: 'chat' | 'webhook' | 'pagerduty' | 'teams' | 'opsgenie' | 'email';
     /**
-     * Last status reported by the notifier
+     * `held`: waits for the end of a silence or maintenance window. `dropped`: never sent, because the alert was resolved before that. Otherwise the last status reported by the notifier
      */
     status: string;
     attempts: number;
@@ -3263,6 +3450,33 @@ export type AlertDelivery = {
     error: string | null;
     last_attempt_at: string | null;
     next_attempt_at: string | null;
+    /**
+     * What held the message back, also after it was sent; else absent
+     */
+    held?: AlertMutedBy;
+};
+
+export type AlertMutedBy = {
+    /**
+     * A silence, or a maintenance window
+     */
+    kind: 'silence' | 'maintenance';
+    /**
+     * Id of the silence or window
+     */
+    id: string;
+    reason: string;
+    /**
+     * The user, with the name then
+     */
+    created_by: {
+        id: string;
+        name: string;
+    };
+    /**
+     * When it ends unless somebody changes it; null if it never does
+     */
+    until: string | null;
 };
 
 export type AlertChannelInput = {
@@ -7487,6 +7701,230 @@ export type ListAlertRuleEvaluationsResponses = {
 };
 
 export type ListAlertRuleEvaluationsResponse = ListAlertRuleEvaluationsResponses[keyof ListAlertRuleEvaluationsResponses];
+
+export type ListAlertSilencesData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/alerts/silences';
+};
+
+export type ListAlertSilencesErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListAlertSilencesError = ListAlertSilencesErrors[keyof ListAlertSilencesErrors];
+
+export type ListAlertSilencesResponses = {
+    /**
+     * The silences
+     */
+    200: {
+        items: Array<AlertSilence>;
+    };
+};
+
+export type ListAlertSilencesResponse = ListAlertSilencesResponses[keyof ListAlertSilencesResponses];
+
+export type CreateAlertSilenceData = {
+    body: AlertSilenceInput;
+    path?: never;
+    query?: never;
+    url: '/api/v1/alerts/silences';
+};
+
+export type CreateAlertSilenceErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type CreateAlertSilenceError = CreateAlertSilenceErrors[keyof CreateAlertSilenceErrors];
+
+export type CreateAlertSilenceResponses = {
+    /**
+     * The silence
+     */
+    201: AlertSilence;
+};
+
+export type CreateAlertSilenceResponse = CreateAlertSilenceResponses[keyof CreateAlertSilenceResponses];
+
+export type EditAlertSilenceData = {
+    body: AlertSilencePatch;
+    path: {
+        /**
+         * Id of the silence
+         */
+        silence_id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/silences/{silence_id}';
+};
+
+export type EditAlertSilenceErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type EditAlertSilenceError = EditAlertSilenceErrors[keyof EditAlertSilenceErrors];
+
+export type EditAlertSilenceResponses = {
+    /**
+     * The silence as it is now
+     */
+    200: AlertSilence;
+};
+
+export type EditAlertSilenceResponse = EditAlertSilenceResponses[keyof EditAlertSilenceResponses];
+
+export type EndAlertSilenceData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the silence
+         */
+        silence_id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/silences/{silence_id}:end';
+};
+
+export type EndAlertSilenceErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type EndAlertSilenceError = EndAlertSilenceErrors[keyof EndAlertSilenceErrors];
+
+export type EndAlertSilenceResponses = {
+    /**
+     * The silence as it is now
+     */
+    200: AlertSilence;
+};
+
+export type EndAlertSilenceResponse = EndAlertSilenceResponses[keyof EndAlertSilenceResponses];
+
+export type ListMaintenanceWindowsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/alerts/maintenance-windows';
+};
+
+export type ListMaintenanceWindowsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListMaintenanceWindowsError = ListMaintenanceWindowsErrors[keyof ListMaintenanceWindowsErrors];
+
+export type ListMaintenanceWindowsResponses = {
+    /**
+     * The windows, oldest first
+     */
+    200: {
+        items: Array<MaintenanceWindow>;
+    };
+};
+
+export type ListMaintenanceWindowsResponse = ListMaintenanceWindowsResponses[keyof ListMaintenanceWindowsResponses];
+
+export type CreateMaintenanceWindowData = {
+    body: MaintenanceWindowInput;
+    path?: never;
+    query?: never;
+    url: '/api/v1/alerts/maintenance-windows';
+};
+
+export type CreateMaintenanceWindowErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type CreateMaintenanceWindowError = CreateMaintenanceWindowErrors[keyof CreateMaintenanceWindowErrors];
+
+export type CreateMaintenanceWindowResponses = {
+    /**
+     * The window
+     */
+    201: MaintenanceWindow;
+};
+
+export type CreateMaintenanceWindowResponse = CreateMaintenanceWindowResponses[keyof CreateMaintenanceWindowResponses];
+
+export type DeleteMaintenanceWindowData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the maintenance window
+         */
+        window_id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/maintenance-windows/{window_id}';
+};
+
+export type DeleteMaintenanceWindowErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type DeleteMaintenanceWindowError = DeleteMaintenanceWindowErrors[keyof DeleteMaintenanceWindowErrors];
+
+export type DeleteMaintenanceWindowResponses = {
+    /**
+     * The window is deleted
+     */
+    204: void;
+};
+
+export type DeleteMaintenanceWindowResponse = DeleteMaintenanceWindowResponses[keyof DeleteMaintenanceWindowResponses];
+
+export type EditMaintenanceWindowData = {
+    body: MaintenanceWindowPatch;
+    path: {
+        /**
+         * Id of the maintenance window
+         */
+        window_id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/maintenance-windows/{window_id}';
+};
+
+export type EditMaintenanceWindowErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type EditMaintenanceWindowError = EditMaintenanceWindowErrors[keyof EditMaintenanceWindowErrors];
+
+export type EditMaintenanceWindowResponses = {
+    /**
+     * The window as it is now
+     */
+    200: MaintenanceWindow;
+};
+
+export type EditMaintenanceWindowResponse = EditMaintenanceWindowResponses[keyof EditMaintenanceWindowResponses];
 
 export type ListAlertsData = {
     body?: never;

@@ -8,6 +8,7 @@ import { requireSession } from '../session.file.ts';
 import { action, amount, choice, done, listed, wholeNumber } from './command.ts';
 import { addPauseCommands } from './pause.commands.ts';
 import { addRaiseCommands } from './raise.commands.ts';
+import { addSilenceCommands } from './silence.commands.ts';
 
 const ROLES = ['member', 'admin', 'owner'] as const;
 const KEY_ROLES = ['read_only', 'developer', 'admin'] as const;
@@ -43,6 +44,7 @@ export function addWorkspaceCommands(program: Command): void {
     .description('resolve alerts')
     .action(action(changeAlerts('resolve')));
 
+  addSilenceCommands(program);
   const channels = program.command('channels').description('list and test notification channels');
   channels.command('list').description('list channels').action(action(listChannels));
   channels.command('test <channel>').description('send a test to a channel, by name or id').action(action(testChannel));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MATCHER, MATCHER_HELP } from '../matcher.ts';
 
 /** The version of the format of the files. */
 const VERSION = 1;
@@ -135,7 +136,9 @@ const RULE_KINDS = [
   'burn_rate_gte',
   'forecast_gte',
 ] as const;
+const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 const seconds = z.int().min(0).max(2_592_000);
+const channelNames = z.array(name).max(20);
 const rule = z.strictObject({
   name: name.meta({ description: 'Unique in the workspace: files know rules by their names' }),
   description: text(1_000).default(''),
@@ -168,7 +171,34 @@ const rule = z.strictObject({
   percents: z.array(z.int().min(1).max(200)).max(3).default([]),
   labels: z.record(z.string().max(32), pattern).default({}),
   cooldown_seconds: z.int().min(0).max(2_592_000).default(0),
-  channels: z.array(name).max(20).default([]).meta({ description: 'Names of the channels that are notified' }),
+  channels: channelNames.default([]).meta({ description: 'Names of the channels that are notified' }),
+  routes: z
+    .array(z.strictObject({ label: z.string().min(1).max(32), value: pattern, channels: channelNames.min(1) }))
+    .max(20)
+    .default([])
+    .meta({
+      description: 'The channels of alerts by a label of the event they fire with; the first that fits decides',
+    }),
+});
+
+const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'must be a time from 00:00 to 23:59' });
+const maintenanceWindow = z.strictObject({
+  name: name.meta({ description: 'Unique in the workspace' }),
+  weekdays: z.array(z.enum(WEEKDAYS)).min(1).max(7).meta({ description: 'The days on which it begins' }),
+  start: timeOfDay,
+  end: timeOfDay.meta({ description: 'On the next day if it is not after start' }),
+  time_zone: text(64).meta({ description: 'IANA time zone, such as Europe/Berlin' }),
+  matchers: z
+    .array(
+      z
+        .string()
+        .max(200)
+        .regex(MATCHER, { error: `must be ${MATCHER_HELP}` }),
+    )
+    .max(10)
+    .default([])
+    .meta({ description: `The alerts that fit all of them, ${MATCHER_HELP}; every alert if it is left out` }),
+  reason: text(200).min(1),
 });
 
 const member = z.strictObject({ email: text(254).min(3).toLowerCase(), role });
@@ -180,6 +210,7 @@ export const sections = {
   budgets: z.array(budget).max(200).optional(),
   channels: z.array(channel).max(100).optional(),
   rules: z.array(rule).max(1_000).optional(),
+  maintenance_windows: z.array(maintenanceWindow).max(20).optional(),
   members: z.array(member).max(1_000).optional(),
 };
 
@@ -193,6 +224,7 @@ export type PlanEntry = z.output<typeof plan>;
 export type BudgetEntry = z.output<typeof budget>;
 export type ChannelEntry = z.output<typeof channel>;
 export type RuleEntry = z.output<typeof rule>;
+export type MaintenanceEntry = z.output<typeof maintenanceWindow>;
 export type MemberEntry = z.output<typeof member>;
 export type WorkspaceDocument = z.output<typeof documentSchema>;
 

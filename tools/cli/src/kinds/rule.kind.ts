@@ -13,15 +13,17 @@ export const ruleKind: Kind<RuleEntry> = {
   keyField: 'name',
   async read(workspace) {
     const { items } = await workspace.api.call('GET /api/v1/alerts/rules');
-    if (items.some(({ channel_config_ids }) => channel_config_ids.length > 0)) await readChannelIds(workspace);
+    const channelIds = items.flatMap(({ channel_config_ids, routes = [] }) => [channel_config_ids, ...routes].flat());
+    if (channelIds.length > 0) await readChannelIds(workspace);
     if (items.some(({ rule_config }) => rule_config.budget_id !== undefined)) await readBudgetIds(workspace);
     const named = [...workspace.ids].filter(([key]) => /^(channels|budgets)\//.test(key));
     const names = new Map(named.map(([key, id]) => [id, key.slice(key.indexOf('/') + 1)]));
     return items.map((rule) => ({ key: rule.name, id: rule.id, value: entryOf(rule, names) }));
   },
   async desired(workspace, { name, ...rest }) {
-    if (rest.channels.length > 0) await readChannelIds(workspace);
-    for (const channel of rest.channels) requireKnown(workspace, 'channels', channel, `rules "${name}": channels`);
+    const channels = [...rest.channels, ...rest.routes.flatMap((route) => route.channels)];
+    if (channels.length > 0) await readChannelIds(workspace);
+    for (const channel of channels) requireKnown(workspace, 'channels', channel, `rules "${name}": channels`);
     if (rest.budget !== null && !DAILY_BUDGET.test(rest.budget)) {
       await readBudgetIds(workspace);
       requireKnown(workspace, 'budgets', rest.budget, `rules "${name}": budget`);
@@ -75,6 +77,7 @@ function entryOf(rule: Api.AlertRule, names: ReadonlyMap<string, string>): RuleV
   const { description, enabled, severity, scope_type, scope_id, rule_kind, rule_config, cooldown_seconds } = rule;
   const { window_seconds, threshold, threshold_micros, times = 0, min_micros = 0, filters } = rule_config;
   const { budget_id, fraction = 0, long_seconds = 0, short_seconds = 0, percent = 0 } = rule_config;
+  const channelNames = (ids: readonly string[]) => ids.map((id) => names.get(id) ?? id);
   return {
     ...{ description, enabled, severity, agent: AGENT_OF[scope_type](scope_id), rule_kind, threshold },
     ...(NAMES[rule_kind].window && { window_seconds }),
@@ -82,7 +85,10 @@ function entryOf(rule: Api.AlertRule, names: ReadonlyMap<string, string>): RuleV
     ...{ budget: budget_id === undefined ? null : (names.get(budget_id) ?? budget_id) },
     ...{ fraction, long_seconds, short_seconds, percent, ...filters, cooldown_seconds },
     event_types: typesOf(rule_kind, filters.event_types),
-    channels: rule.channel_config_ids.map((id) => names.get(id) ?? id),
+    channels: channelNames(rule.channel_config_ids),
+    routes: (rule.routes ?? []).map(({ label, value, channel_ids }) => ({
+      ...{ label, value, channels: channelNames(channel_ids) },
+    })),
   };
 }
 
@@ -96,7 +102,8 @@ const AGENT_OF: Record<Api.AlertRule['scope_type'], (scopeId: string) => string 
 function bodyOf(workspace: WorkspaceContext, entry: RuleEntry): Api.AlertRuleInput {
   const { name, description, enabled, severity, agent, rule_kind, cooldown_seconds } = entry;
   const { window_seconds, threshold, threshold_usd, event_types, percents, labels, channels } = entry;
-  const { times, min_usd, budget, fraction, long_seconds, short_seconds, percent } = entry;
+  const { times, min_usd, budget, fraction, long_seconds, short_seconds, percent, routes } = entry;
+  const channelIds = (named: readonly string[]) => named.map((channel) => idByKey(workspace, 'channels', channel));
   return {
     ...{ name, description, enabled, severity, rule_kind, cooldown_seconds },
     ...(agent === null
@@ -107,6 +114,7 @@ function bodyOf(workspace: WorkspaceContext, entry: RuleEntry): Api.AlertRuleInp
       ...{ budget_id: budget && idByKey(workspace, 'budgets', budget), fraction, long_seconds, short_seconds, percent },
       filters: { event_types, percents, labels },
     },
-    channel_config_ids: channels.map((channel) => idByKey(workspace, 'channels', channel)),
+    channel_config_ids: channelIds(channels),
+    routes: routes.map(({ label, value, channels: named }) => ({ label, value, channel_ids: channelIds(named) })),
   };
 }

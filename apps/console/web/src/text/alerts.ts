@@ -149,6 +149,8 @@ const DELIVERY_STATUS: Record<string, string> = {
   retrying: 'retrying',
   delivered: 'delivered',
   failed: 'failed',
+  held: 'held back',
+  dropped: 'not sent',
 };
 
 /** The notifier may have other statuses. */

@@ -4,6 +4,7 @@ import { type Api, useChange, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { deliveryStatus, evaluationLine } from '../../text/alerts.ts';
 import { text } from '../../text/index.ts';
+import { silences } from '../../text/silences.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/confirm.tsx';
@@ -15,6 +16,7 @@ import { AlertStatus, Severity } from '../../ui/severity.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { useAlertLine } from '../../ui/use-alert-line.ts';
+import { MutedBy, SilenceButton } from '../silences/silenced.tsx';
 import { useAlertsSearch } from './use-alerts-search.ts';
 
 const words = text.alerts;
@@ -34,6 +36,7 @@ export function AlertDrawer({ alertId }: { alertId: string }) {
               <Severity severity={data.severity} /> <AlertStatus status={data.status} />
             </div>
             <p>{alertLine(data)}</p>
+            <MutedBy label={silences.silenced} by={data.silenced_by} />
             <NextSteps alert={data} />
             <Actions alert={data} />
             <AlertFacts alert={data} />
@@ -90,6 +93,7 @@ function Actions({ alert }: { alert: Api.Alert }) {
   return (
     <div className={ui['row']}>
       <Problem error={acknowledge.error ?? resolve.error} />
+      <SilenceButton alert={alert} />
       {alert.status === 'firing' && (
         <Button
           busy={acknowledge.isPending && words.acknowledge}
@@ -185,6 +189,9 @@ function Deliveries({ deliveries }: { deliveries: Api.AlertDelivery[] }) {
                 · {words.delivery.next} <Ago at={each.next_attempt_at} />
               </>
             )}
+            <div className={ui['hint']}>
+              <MutedBy label={silences.heldBack} by={each.held} />
+            </div>
             {each.error !== null && <div className={ui['problem']}>{each.error}</div>}
             {each.response_snippet !== null && each.response_snippet !== '' && (
               <div className={ui['hint']}>{each.response_snippet}</div>

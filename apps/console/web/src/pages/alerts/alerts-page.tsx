@@ -5,6 +5,7 @@ import { exactCount } from '../../format/numbers.ts';
 import { startOfDay } from '../../format/zoned.ts';
 import { deliveryStatus } from '../../text/alerts.ts';
 import { text } from '../../text/index.ts';
+import { silences } from '../../text/silences.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
@@ -14,6 +15,7 @@ import { AlertStatus, Severity } from '../../ui/severity.tsx';
 import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { useAlertLine } from '../../ui/use-alert-line.ts';
+import { SilenceList } from '../silences/silence-list.tsx';
 import { AlertDrawer } from './alert-drawer.tsx';
 import { SEVERITIES, STATUSES } from './alerts-search.ts';
 import { useAlertsSearch } from './use-alerts-search.ts';
@@ -27,6 +29,7 @@ export function AlertsPage() {
   return (
     <>
       <PageHead title={words.title} line={words.line} />
+      {mayRead && <SilenceList />}
       <Card>{mayRead ? <History /> : <NotAllowed needed="admin" />}</Card>
       {mayRead && alert !== undefined && <AlertDrawer alertId={alert} />}
     </>
@@ -61,7 +64,11 @@ function History() {
         </>
       ),
     },
-    { key: 'status', head: words.column.status, cell: (row) => <AlertStatus status={row.status} /> },
+    {
+      key: 'status',
+      head: words.column.status,
+      cell: (row) => <Status alert={row} />,
+    },
     {
       key: 'delivery',
       head: words.column.delivery,
@@ -106,6 +113,15 @@ function History() {
           )
         }
       </Loaded>
+    </>
+  );
+}
+
+function Status({ alert: { status, silenced_by } }: { alert: Api.Alert }) {
+  return (
+    <>
+      <AlertStatus status={status} />
+      {silenced_by !== undefined && <div className={ui['hint']}>{silences.silenced}</div>}
     </>
   );
 }

@@ -14,6 +14,7 @@ import ui from '../../ui/ui.module.css';
 import { SEVERITIES } from '../alerts/alerts-search.ts';
 import { EMPTY, ofAgent, patchOf, PERCENTS, problemsOf, toForm, toRule } from './rule-form.ts';
 import { KINDS, RULE_KINDS, type RuleForm } from './rule-kinds.ts';
+import { RoutesField } from './rule-routes.tsx';
 
 const words = rules.form;
 const READS = ['GET /api/v1/alerts/rules'] as const;
@@ -73,7 +74,7 @@ export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onCl
         problem={shown.pauseMinutes}
         onChange={({ target }) => set({ pauseMinutes: target.value })}
       />
-      <ChannelField value={form.channelIds} onChange={(channelIds) => set({ channelIds })} />
+      <ChannelFields {...{ form, set, shown }} />
       <TextField
         label={words.description}
         maxLength={1000}
@@ -203,9 +204,24 @@ function AgentField({ value, onChange }: { value: string; onChange: (agentId: st
   );
 }
 
-function ChannelField({ value, onChange }: { value: readonly string[]; onChange: (ids: readonly string[]) => void }) {
+function ChannelFields({ form, set, shown }: CheckedFieldProps) {
   const { data } = useRead('GET /api/v1/alerts/channels', {});
   if (data === undefined || data.items.length === 0) return <p className={ui['hint']}>{words.noChannels}</p>;
   const options = data.items.map((channel) => [channel.id, channel.name ?? channels.unnamed] as const);
-  return <Checks label={words.channels} options={options} chosen={value} onChange={onChange} />;
+  return (
+    <>
+      <Checks
+        label={words.channels}
+        options={options}
+        chosen={form.channelIds}
+        onChange={(channelIds) => set({ channelIds })}
+      />
+      <RoutesField
+        routes={form.routes}
+        channels={options}
+        problem={shown.routes}
+        onChange={(routes) => set({ routes })}
+      />
+    </>
+  );
 }

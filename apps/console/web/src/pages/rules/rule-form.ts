@@ -28,6 +28,7 @@ export const EMPTY: RuleForm = {
   severity: 'medium',
   pauseMinutes: '60',
   channelIds: [],
+  routes: [],
 };
 
 /** Maps the scope of a rule to the form, and back. */
@@ -69,6 +70,7 @@ export function toForm(rule: Api.AlertRule): RuleForm {
     severity: rule.severity,
     pauseMinutes: String(rule.cooldown_seconds / 60),
     channelIds: rule.channel_config_ids,
+    routes: (rule.routes ?? []).map(({ channel_ids: channelIds, ...route }) => ({ ...route, channelIds })),
   };
 }
 
@@ -99,6 +101,7 @@ export function problemsOf(form: RuleForm): Partial<Record<keyof RuleForm, strin
     ...kind.problems(form),
     ...(labels !== undefined ? { labels } : {}),
     ...('label' in kind.window && secondsOf(form.windowMinutes) < 1 ? { windowMinutes: words.minutesBad } : {}),
+    ...(form.routes.some(({ channelIds }) => channelIds.length === 0) ? { routes: words.routes.bad } : {}),
     ...(secondsOf(form.pauseMinutes) < 0 ? { pauseMinutes: words.pauseBad } : {}),
   };
 }
@@ -141,5 +144,6 @@ export function toRule(form: RuleForm, workspaceId: string): Omit<Required<Api.A
     },
     cooldown_seconds: secondsOf(form.pauseMinutes),
     channel_config_ids: [...form.channelIds],
+    routes: form.routes.map(({ label, value, channelIds }) => ({ label, value, channel_ids: [...channelIds] })),
   };
 }

@@ -33,6 +33,13 @@ export interface RuleForm {
   severity: Api.AlertRule['severity'];
   pauseMinutes: string;
   channelIds: readonly string[];
+  routes: readonly RouteForm[];
+}
+
+export interface RouteForm {
+  label: string;
+  value: string;
+  channelIds: readonly string[];
 }
 
 type Problems = Partial<Record<keyof RuleForm, string>>;
