@@ -10,6 +10,7 @@ import { describeConsoleDialogs } from '../src/suites/console/dialogs.suite.ts';
 import { describeConsoleLongList } from '../src/suites/console/long-list.suite.ts';
 import { describeConsolePeople } from '../src/suites/console/people.suite.ts';
 import { describeConsolePrices } from '../src/suites/console/prices.suite.ts';
+import { describeConsoleRaises } from '../src/suites/console/raises.suite.ts';
 
 // Beside console.tools.spec.ts, so that two halves of the console's suites run at the same time.
 describe('what people do in the console, in a browser', () => {
@@ -20,6 +21,7 @@ describe('what people do in the console, in a browser', () => {
   describeConsoleAlerting(stage, console);
   describeConsolePeople(stage, console);
   describeConsolePrices(stage, console);
+  describeConsoleRaises(stage, console);
   describeConsoleBills(stage, console);
   describeConsoleConnect(stage, console);
   describeConsoleAudit(console);

@@ -27,6 +27,7 @@ import { parseBudgetsSearch } from './pages/budgets/budgets-search.ts';
 import { parseConnectSearch } from './pages/connect/connect-search.ts';
 import { parseLimitsSearch } from './pages/limits/limits-search.ts';
 import { parsePricesSearch } from './pages/prices/prices-search.ts';
+import { parseRaiseSearch } from './pages/raises/raise-search.ts';
 import { parseSpendSearch } from './pages/spend/spend-search.ts';
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({
@@ -196,6 +197,19 @@ const pages = [
     path: 'limits',
     validateSearch: parseLimitsSearch,
     component: lazyRouteComponent(() => import('./pages/limits/limits-page.tsx'), 'LimitsPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'raises',
+    component: lazyRouteComponent(() => import('./pages/raises/raises-page.tsx'), 'RaisesPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'raises/$raiseId',
+    validateSearch: parseRaiseSearch,
+    // Nobody decides about another request than the one on the page.
+    remountDeps: ({ params }) => params,
+    component: lazyRouteComponent(() => import('./pages/raises/raise-page.tsx'), 'RaisePage'),
   }),
   createRoute({
     getParentRoute: inWorkspace,

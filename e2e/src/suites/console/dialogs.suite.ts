@@ -46,6 +46,7 @@ const DIALOGS: Opened[] = [
   { below: '/budgets', opener: buttonIn('Research', 'Edit Research'), name: 'Edit Research' },
   { below: '/budgets', opener: buttonIn('Per user', 'Edit Per user'), name: 'Edit Per user' },
   { below: '/limits', opener: buttonIn('agent-1', 'Release'), name: 'Release the reservation of agent-1' },
+  { below: '/limits', opener: button(/^Raise: /), name: /^Raise / },
   { below: '/alerts', opener: button('Often'), name: 'Often' },
   { below: '/alerts', opener: button('Silence alerts'), name: 'Silence alerts' },
   { below: '/alerts', opener: button('Add maintenance window'), name: 'Add maintenance window' },

@@ -22,6 +22,7 @@ const PAGES = [
   ['/blocked?kind=guard', 'Blocked'],
   ['/budgets', 'Budgets'],
   ['/limits', 'Limits'],
+  ['/raises', 'Raises'],
   ['/alerts', 'Alerts'],
   ['/rules', 'Rules'],
   ['/channels', 'Channels'],

@@ -19,6 +19,7 @@ const MENU = [
   { to: '/w/$slug/blocked', name: nav.blocked, group: null, needs: 'member' },
   { to: '/w/$slug/budgets', name: nav.budgets, group: nav.control, needs: 'member' },
   { to: '/w/$slug/limits', name: nav.limits, group: nav.control, needs: 'member' },
+  { to: '/w/$slug/raises', name: nav.raises, group: nav.control, needs: 'member' },
   { to: '/w/$slug/alerts', name: nav.alerts, group: nav.alerting, needs: 'admin' },
   { to: '/w/$slug/rules', name: nav.rules, group: nav.alerting, needs: 'admin' },
   { to: '/w/$slug/channels', name: nav.channels, group: nav.alerting, needs: 'admin' },

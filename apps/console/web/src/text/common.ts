@@ -12,6 +12,7 @@ export const common = {
     control: 'Control',
     budgets: 'Budgets',
     limits: 'Limits',
+    raises: 'Raises',
     alerting: 'Alerting',
     alerts: 'Alerts',
     rules: 'Rules',

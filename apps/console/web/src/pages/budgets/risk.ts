@@ -1,9 +1,16 @@
 import type { Api } from '@tollkeeper/client';
 
-type Spent = Pick<Api.Limit, 'spent_micros' | 'limit_micros' | 'pace_end_micros'>;
+type Limit = Pick<Api.Limit, 'limit_micros' | 'raised_micros'>;
+type Spent = Limit & Pick<Api.Limit, 'spent_micros' | 'pace_end_micros'>;
+
+/** The limit with what raises add to it now. */
+export function raisedLimit({ limit_micros: limit, raised_micros: raised = 0 }: Limit): number {
+  return limit + raised;
+}
 
 /** The spent part of the limit. A limit of 0 is used up. */
-export function usedOf({ spent_micros: spent, limit_micros: limit }: Omit<Spent, 'pace_end_micros'>): number {
+export function usedOf({ spent_micros: spent, ...rest }: Omit<Spent, 'pace_end_micros'>): number {
+  const limit = raisedLimit(rest);
   return limit === 0 ? 1 : spent / limit;
 }
 

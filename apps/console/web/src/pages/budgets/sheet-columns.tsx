@@ -2,15 +2,19 @@ import type { ReactNode } from 'react';
 import { money } from '../../format/money.ts';
 import { shortPercent } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
+import { raises } from '../../text/raises.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { Ago, Money } from '../../ui/figures.tsx';
 import { Meter, Tag } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
+import { RaiseButton } from '../raises/raise-dialog.tsx';
+import { Raised } from '../raises/raised.tsx';
 import { BudgetCell, type BudgetCellProps } from './budget-cell.tsx';
 import { type Origin, originOf } from './budget-reads.ts';
 import type { Median } from './medians.ts';
+import { raisedLimit } from './risk.ts';
 import type { SheetRow } from './sheet-rows.ts';
 import type { LimitChange } from './use-limit-changes.ts';
 
@@ -57,12 +61,16 @@ export function sheetColumns({ rows, medianOf, actions, opened, open }: SheetCol
       key: 'limit',
       head: words.column.limit,
       align: 'right',
-      cell: (row) =>
-        actions === undefined || row.value !== undefined ? (
-          <Money micros={row.budget.limit_micros} />
-        ) : (
-          <LimitCell row={row} actions={actions} />
-        ),
+      cell: (row) => (
+        <>
+          {actions === undefined || row.value !== undefined ? (
+            <Money micros={row.budget.limit_micros} />
+          ) : (
+            <LimitCell row={row} actions={actions} />
+          )}
+          <Raised limit={row.limit} />
+        </>
+      ),
     },
     {
       key: 'forecast',
@@ -114,11 +122,23 @@ interface NameCellProps extends Pick<SheetColumnsProps, 'actions' | 'open'> {
 
 function NameCell({ row, actions, isOpen, open }: NameCellProps) {
   const { key, budget, value, limit, says } = row;
-  if (value !== undefined) return <span className={ui['inner']}>{value}</span>;
+  const raise = budget.is_active && (
+    <RaiseButton
+      limit={{ budgetId: budget.id, name: raises.nameOf({ budget_name: budget.name, value }), value: asked(row) }}
+    />
+  );
+  if (value !== undefined) {
+    return (
+      <span className={ui['inner']}>
+        {value} {raise}
+      </span>
+    );
+  }
   return (
     <>
       {NAMES[originOf(budget)](row, actions)} {!budget.is_active && <Tag>{words.inactive}</Tag>}
       <div className={ui['hint']}>{says}</div>
+      {raise !== false && <div className={ui['hint']}>{raise}</div>}
       {limit?.value !== undefined && (
         <div className={ui['hint']}>
           <Button
@@ -134,6 +154,11 @@ function NameCell({ row, actions, isOpen, open }: NameCellProps) {
       )}
     </>
   );
+}
+
+/** The value to raise: that of the row; null to ask for it, if the budget has a limit for each value. */
+function asked({ value, budget }: SheetRow): string | null | undefined {
+  return value ?? (budget.each === null ? undefined : null);
 }
 
 /** Owners open the form of a budget by its name; the budget of an agent is on the page of the agent. */
@@ -161,7 +186,8 @@ function editable(row: SheetRow, actions: SheetActions | undefined): ReactNode {
 
 function UsedCell({ row: { limit, used } }: { row: SheetRow }) {
   if (limit === undefined) return <span className={ui['hint']}>{words.unused}</span>;
-  const { spent_micros: spent, held_micros: held, limit_micros: budget } = limit;
+  const { spent_micros: spent, held_micros: held } = limit;
+  const budget = raisedLimit(limit);
   return (
     <>
       <div className={ui['used']}>
@@ -195,7 +221,7 @@ function LimitCell({ row: { key, budget, limit }, actions }: { row: SheetRow; ac
 function ForecastCell({ row: { limit, forecast } }: { row: SheetRow }) {
   if (limit === undefined || forecast === null) return text.common.none;
   const amount = <Money micros={forecast} />;
-  if (forecast <= limit.limit_micros) return amount;
+  if (forecast <= raisedLimit(limit)) return amount;
   return <Tag tone="bad">{amount}</Tag>;
 }
 

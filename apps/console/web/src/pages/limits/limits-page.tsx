@@ -7,6 +7,7 @@ import { clock, duration } from '../../format/time.ts';
 import { budgetName, limitNoun } from '../../text/budget-words.ts';
 import { text } from '../../text/index.ts';
 import { leases } from '../../text/leases.ts';
+import { raises } from '../../text/raises.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { Count, Money } from '../../ui/figures.tsx';
@@ -14,7 +15,10 @@ import { useNow } from '../../ui/now.ts';
 import { Card, Loaded, Meter, Note, PageHead, Unknown } from '../../ui/parts.tsx';
 import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
+import { raisedLimit } from '../budgets/risk.ts';
 import { PauseList } from '../pauses/pause-list.tsx';
+import { RaiseButton } from '../raises/raise-dialog.tsx';
+import { Raised } from '../raises/raised.tsx';
 import { Leases } from './leases.tsx';
 import { Reservations } from './reservations.tsx';
 
@@ -77,19 +81,23 @@ function LimitTable({ items }: { items: Api.Limit[] }) {
     {
       key: 'scope',
       head: words.column.scope,
-      cell: (row) => <LimitName limit={row} />,
+      cell: (row) => (
+        <>
+          <LimitName limit={row} />
+          <Raised limit={row} />
+          <div className={ui['hint']}>
+            <RaiseButton limit={{ budgetId: row.budget_id, name: raises.nameOf(row), value: row.value }} />
+          </div>
+        </>
+      ),
     },
     {
       key: 'used',
       head: words.column.used,
-      cell: ({ spent_micros, held_micros, daily_budget_usd_micros }) => (
-        <Meter
-          spent={spent_micros}
-          held={held_micros}
-          budget={daily_budget_usd_micros}
-          label={words.meter(money(spent_micros), money(held_micros), money(daily_budget_usd_micros))}
-        />
-      ),
+      cell: ({ spent_micros: spent, held_micros: held, ...limit }) => {
+        const budget = raisedLimit(limit);
+        return <Meter {...{ spent, held, budget }} label={words.meter(money(spent), money(held), money(budget))} />;
+      },
     },
     { key: 'spent', head: words.column.spent, align: 'right', cell: (row) => <Money micros={row.spent_micros} /> },
     {

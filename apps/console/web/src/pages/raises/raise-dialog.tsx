@@ -1,0 +1,86 @@
+import { useState } from 'react';
+import { useChange } from '../../api/api.ts';
+import { useMay } from '../../app/account.tsx';
+import { money } from '../../format/money.ts';
+import { raises as words } from '../../text/raises.ts';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import ui from '../../ui/ui.module.css';
+import { RAISE_READS, useTerms } from './raise-form.tsx';
+import { useUntil } from './raised.tsx';
+
+export interface RaisedLimit {
+  budgetId: string;
+  name: string;
+  /** The value whose limit is raised; null to ask for it, undefined for a budget with one limit. */
+  value?: string | null | undefined;
+}
+
+/** Raises a limit, for owners, or asks the owners for it. */
+export function RaiseButton({ limit }: { limit: RaisedLimit }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const mayRaise = useMay('owner');
+  const action = mayRaise ? words.raise : words.ask;
+  return (
+    <>
+      <Button look="quiet" aria-label={`${action}: ${limit.name}`} onClick={() => setIsOpen(true)}>
+        {action}
+      </Button>
+      {isOpen && <RaiseDialog limit={limit} mayRaise={mayRaise} onClose={() => setIsOpen(false)} />}
+    </>
+  );
+}
+
+interface RaiseDialogProps {
+  limit: RaisedLimit;
+  mayRaise: boolean;
+  onClose: () => void;
+}
+
+function RaiseDialog({ limit: { budgetId, name, value: given }, mayRaise, onClose }: RaiseDialogProps) {
+  const inWords = useUntil();
+  const terms = useTerms();
+  const [value, setValue] = useState(given ?? '');
+  const [reason, setReason] = useState('');
+  const create = useChange('POST /api/v1/raises', RAISE_READS);
+
+  async function send(): Promise<void> {
+    const checked = terms.check();
+    if (checked === undefined) return;
+    const body = { budget_id: budgetId, ...(given !== undefined && { value }), ...checked, reason };
+    const { state, extra_micros, until } = await create.mutateAsync({ body });
+    toast(state === 'active' ? words.granted(name, money(extra_micros), inWords(until)) : words.asked);
+    onClose();
+  }
+
+  return (
+    <FormDialog
+      title={mayRaise ? words.raiseTitle(name) : words.askTitle(name)}
+      action={mayRaise ? words.raise : words.ask}
+      send={send}
+      onClose={onClose}
+    >
+      <p className={ui['hint']}>{mayRaise ? words.form.hint : words.form.askHint}</p>
+      {given === null && (
+        <TextField
+          label={words.form.value}
+          hint={words.form.valueHint}
+          required
+          maxLength={256}
+          value={value}
+          onChange={({ target }) => setValue(target.value)}
+        />
+      )}
+      {terms.fields}
+      <TextField
+        label={words.form.reason}
+        required
+        maxLength={200}
+        value={reason}
+        onChange={({ target }) => setReason(target.value)}
+      />
+    </FormDialog>
+  );
+}
