@@ -10,7 +10,7 @@ export type MatchedField = (typeof MATCHED_FIELDS)[number] | `label:${string}`;
 export const MATCH_OPERATORS = ['=', '!='] as const;
 
 /** A value that alerts must have or must not have: exact, or a prefix followed by `*`. */
-export interface Matcher {
+interface Matcher {
   field: MatchedField;
   op: (typeof MATCH_OPERATORS)[number];
   value: string;

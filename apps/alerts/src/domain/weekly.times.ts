@@ -2,7 +2,7 @@ import { toLocal } from '@tollkeeper/kernel';
 
 /** In the order of ISO 8601, which numbers them from 1. */
 export const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
-export type Weekday = (typeof WEEKDAYS)[number];
+type Weekday = (typeof WEEKDAYS)[number];
 
 /**
  * Times of the week as a wall clock of the zone shows them: from `start` until before `end`, on each of the weekdays.
