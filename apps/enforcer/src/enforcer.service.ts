@@ -52,6 +52,7 @@ import { createLeaseHandlers } from './grpc/lease.handlers.ts';
 import { createLimitsHandlers } from './grpc/limits.handlers.ts';
 import { createLeaseRoutes } from './http/lease.routes.ts';
 import { createLimitRoutes } from './http/limit.routes.ts';
+import { createRaiseAllowance } from './http/raise.allowance.ts';
 import { createRaiseRoutes, type RaiseRouteDeps } from './http/raise.routes.ts';
 import { createReservationRoutes } from './http/reservation.routes.ts';
 import { createKeyAccess, type KeyAccess } from './key.access.ts';
@@ -138,11 +139,12 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   });
 
   const access = createKeyAccess({ config, keys, refused: overQuota.labels({ quota: 'calls' }), logger, now });
+  const allow = createRaiseAllowance({ refused: overQuota.labels({ quota: 'raises' }), now });
   const unreserved = createUnreservedSpend(granting);
   const show = createReportKeeper({ keys, clock, now, logger });
   const ofLogs = createAccessLogTelemetry({ metrics, logger, now });
   const adapters = createAdapters({ ...common, ...ofLogs, reservations, unreserved, prices, access, show });
-  const { http, grpc } = createServers(base, { reservations, leases, limits, access, adapters, budgets });
+  const { http, grpc } = createServers(base, { reservations, leases, limits, access, adapters, budgets, allow });
   // Not required to be ready: reservations are decided without the log, and without the peers on cached data.
   const reporters = [toComponent(denials, logger), { name: 'threshold-reporter', ...thresholds }];
   const filling = { name: 'budget-filler', start: async () => undefined, stop: filler.stop };
@@ -160,11 +162,12 @@ interface Served {
   adapters: ReturnType<typeof createAdapters>;
   access: KeyAccess;
   budgets: RaiseRouteDeps['budgets'];
+  allow: RaiseRouteDeps['allow'];
 }
 
 function createServers(
   base: ReturnType<typeof createServiceBase<EnforcerConfig>>,
-  { reservations, leases, limits, adapters, access, budgets }: Served,
+  { reservations, leases, limits, adapters, access, budgets, allow }: Served,
 ) {
   const authenticator = access.grpc;
   const http = createHttpServer({
@@ -173,7 +176,7 @@ function createServers(
       ...createReservationRoutes({ reservations, access: access.http }),
       ...createLeaseRoutes({ leases, limits, access: access.http, chargeSettlements: access.chargeSettlements }),
       ...createLimitRoutes({ limits, reservations }),
-      ...createRaiseRoutes({ budgets, access: access.http }),
+      ...createRaiseRoutes({ budgets, access: access.http, allow }),
       ...adapters.routes,
     ],
   });

@@ -7,7 +7,7 @@ import type { BudgetFillerDeps } from './domain/budget.filler.ts';
 import type { ThresholdReporterDeps } from './domain/threshold.reporter.ts';
 
 /** What a workspace may not exceed: the quota of `calls`, or a maximum named by the domain. */
-type Quota = 'calls' | UsedUp;
+type Quota = 'calls' | 'raises' | UsedUp;
 
 export function createOverQuota(metrics: Metrics) {
   const counter = metrics.counter({
@@ -15,7 +15,8 @@ export function createOverQuota(metrics: Metrics) {
     help: 'Gateway requests refused because the workspace exceeded a quota, by quota',
     labelNames: ['quota'],
   });
-  for (const quota of ['calls', 'open_reservations', 'accounts', 'held'] satisfies Quota[]) counter.inc({ quota }, 0);
+  for (const quota of ['calls', 'raises', 'open_reservations', 'accounts', 'held'] satisfies Quota[])
+    counter.inc({ quota }, 0);
   return counter;
 }
 

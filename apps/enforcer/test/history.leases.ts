@@ -5,7 +5,7 @@ import { grantLease } from '../src/domain/lease.grant.ts';
 import { readLease, renewLease, returnLease } from '../src/domain/lease.hold.ts';
 import { settleLease } from '../src/domain/lease.settle.ts';
 import type { LeaseRequest } from '../src/domain/lease.ts';
-import { withRaises } from '../src/domain/raise.ts';
+import { withRaises } from '../src/domain/limit.rows.ts';
 import { picking } from './history.answers.ts';
 import { ACCOUNTS, AGENTS, callOf, LABELS, PLANS, TENANT } from './history.limits.ts';
 import type { HistoryDeps, Step } from './history.step.ts';

@@ -7,7 +7,7 @@ import type { Ask } from '../src/domain/decision.ts';
 import { extend, read, release } from '../src/domain/hold.ts';
 import { reservationIdOf } from '../src/domain/journal.ts';
 import type { Ledger } from '../src/domain/ledger.ts';
-import { withRaises } from '../src/domain/raise.ts';
+import { withRaises } from '../src/domain/limit.rows.ts';
 import type { ReservationRequest } from '../src/domain/reservation.ts';
 import { reserve } from '../src/domain/reserve.ts';
 import { post, settle } from '../src/domain/settle.ts';

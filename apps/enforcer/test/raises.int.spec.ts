@@ -190,4 +190,15 @@ describe('a denied caller', () => {
       expect((await workspace.call('post', ASKED, { body: { ...body, ...wrong } })).status).toBe(400);
     }
   });
+
+  it('in a loop is stopped before budgets is asked, and keeps no other key from asking', async () => {
+    const [workspace, other] = [stack.newWorkspace(), stack.newWorkspace()];
+    const until = new Date(clock.now + HOUR_MS).toISOString();
+    const body = { request_id: 'r-1', budget_id: 'bud_workspace', extra_micros: 10, until, reason: 'Launch' };
+    const loop = await Promise.all(Array.from({ length: 40 }, () => workspace.call('post', ASKED, { body })));
+    const asked = budgets.raisesAsked.filter(({ keyId }) => keyId === workspace.keyId);
+    expect(loop.filter(({ status }) => status === 429).length).toBeGreaterThan(20);
+    expect(asked.length).toBeLessThan(20);
+    expect((await other.call('post', ASKED, { body })).status).toBe(201);
+  });
 });

@@ -131,10 +131,13 @@ export function describeEnforcement({ deployment: target, receiver }: Stage): vo
           denial: { budget_id: string; message: string };
         };
       const decides = (decision: string, amount: number, requestId: string) =>
-        eventually(async () => expect(await reserve(amount, requestId)).toMatchObject({ decision }));
+        eventually(async () => {
+          const answer = await reserve(amount, requestId);
+          expect(answer).toMatchObject({ decision });
+          return answer;
+        });
       await decides('allowed', 15, 'first');
-      await decides('denied', 5, 'more');
-      const { denial } = await reserve(5, 'more');
+      const { denial } = await decides('denied', 5, 'more');
       expect(denial.message).toContain('POST /api/v1/raise-requests');
 
       const until = new Date(Date.now() + 3_600_000).toISOString();
@@ -151,7 +154,7 @@ export function describeEnforcement({ deployment: target, receiver }: Stage): vo
         client.call({ method: 'POST', path: other.path(`/raises/${id}:${verb}`), body });
       expect((await act(admin, 'approve', {})).status).toBe(403);
       expect((await withKey(other.apiKey, 'POST', other.path(`/raises/${id}:approve`), {})).status).toBe(401);
-      expect(await reserve(5, 'more')).toMatchObject({ decision: 'denied' });
+      await decides('denied', 5, 'more');
       const link = await eventually(() => {
         const { body } = receiver().received.find((each) => each.path.endsWith(other.slug)) ?? {};
         return new URL((JSON.parse(String(body)) as { data: { url: string } }).data.url);

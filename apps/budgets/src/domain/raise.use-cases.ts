@@ -17,7 +17,7 @@ const MAX_RAISE_MS = MAX_RAISE_DAYS * 86_400_000;
 export const MAX_REQUESTS_OF_ASKER = 5;
 
 /** How a request is approved: what is not given stays as it was asked for. */
-export interface Approval {
+interface Approval {
   extraMicros?: number | undefined;
   until?: Date | undefined;
   /** The token of its link. */

@@ -8,7 +8,7 @@ import { type Applying, labelsOf, type UsedUp, UsedUpError } from './grant.ts';
 import type { Denial } from './limit.ts';
 import { withNewestBudgets } from './newest.budgets.ts';
 import type { AgentLabelSource, AgentRegistrar, ApplyingLimits, BudgetSource, LimitSource } from './peers.ts';
-import { withRaises } from './raise.ts';
+import { withRaises } from './limit.rows.ts';
 import type { ReservationRequest, ReservingKey } from './reservation.ts';
 
 export interface GrantingDeps {

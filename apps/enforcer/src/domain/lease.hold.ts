@@ -12,7 +12,7 @@ import type { Lease, RenewalRequest } from './lease.ts';
 import { lastEnd, type LeasePlace, shareOf } from './lease.size.ts';
 import { applyOp, hasRoomFor, type Ledger } from './ledger.ts';
 import type { DailyLimit } from './limit.ts';
-import { withRaises } from './raise.ts';
+import { withRaises } from './limit.rows.ts';
 
 /** Finds the newest state of a lease. */
 export function readLease(id: string): Ask<Lease> {

@@ -3,8 +3,17 @@ import { type BudgetPeriod, MAX_MICROS, type TimeSpan } from '@tollkeeper/kernel
 import { countedIn, findPeriod, wholePeriod } from './budget.period.ts';
 import type { Day } from './journal.ts';
 import { type Account, dailyAccount, EMPTY_ACCOUNT, type Ledger } from './ledger.ts';
-import type { CountState, Denial, Limit, LimitRow } from './limit.ts';
-import { raisedAt } from './raise.ts';
+import type { CountState, DailyLimit, Denial, Limit, LimitRow } from './limit.ts';
+import { raisedAt, type Raises } from './raise.ts';
+
+/** The daily limits with their raises. */
+export function withRaises(limits: readonly DailyLimit[], raises: Raises): readonly DailyLimit[] {
+  if (raises.count === 0) return limits;
+  return limits.map((limit) => {
+    const found = raises.of(dailyBudgetId(limit.scope, limit.scopeId), '');
+    return found === undefined ? limit : { ...limit, raises: found };
+  });
+}
 
 /** The state of the limits at a time of the day, without those of budgets that are for no time then. */
 export function rowsOf(ledger: Ledger, day: Day, now: number, limits: readonly Limit[]): LimitRow[] {

@@ -9,7 +9,7 @@ import { mostAtRisk } from './limit.risk.ts';
 import { viewBudget, viewLimits } from './limit.view.ts';
 import { withNewestBudgets } from './newest.budgets.ts';
 import type { BudgetSource, LimitSource } from './peers.ts';
-import { withRaises } from './raise.ts';
+import { withRaises } from './limit.rows.ts';
 import { type ListDeps, listLeases, listReservations } from './reservation.list.ts';
 
 /** The budgets of a workspace, and those whose limits are shown: of one with `each`, at most `maxValues`. */

@@ -1,6 +1,4 @@
-import { dailyBudgetId } from '@tollkeeper/contracts';
 import { MAX_MICROS } from '@tollkeeper/kernel';
-import type { DailyLimit } from './limit.ts';
 
 /** Until its end, a limit is larger. Times are epoch milliseconds. */
 export interface Raise {
@@ -35,15 +33,6 @@ export function createRaises(found: readonly Raise[]): Raises {
     byBudget.set(raise.budgetId, ofBudget.set(raise.value, [...(ofBudget.get(raise.value) ?? []), raise]));
   }
   return { count: found.length, of: (budgetId, value) => byBudget.get(budgetId)?.get(value) };
-}
-
-/** The daily limits with their raises. */
-export function withRaises(limits: readonly DailyLimit[], raises: Raises): readonly DailyLimit[] {
-  if (raises.count === 0) return limits;
-  return limits.map((limit) => {
-    const found = raises.of(dailyBudgetId(limit.scope, limit.scopeId), '');
-    return found === undefined ? limit : { ...limit, raises: found };
-  });
 }
 
 /** What the raises add at the time; undefined if all have ended. */

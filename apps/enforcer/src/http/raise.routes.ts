@@ -33,10 +33,12 @@ const requested = z
 export interface RaiseRouteDeps {
   budgets: Pick<GrpcClient<BudgetsServiceDefinition>, 'requestRaise'>;
   access: ReservationRouteDeps['access'];
+  /** Throws `rate_limited` if the key sends too many requests. */
+  allow: (keyId: string) => void;
 }
 
 /** The one route by which the holder of a workspace key asks for more. It opens nothing else of budgets. */
-export function createRaiseRoutes({ budgets, access }: RaiseRouteDeps): Route[] {
+export function createRaiseRoutes({ budgets, access, allow }: RaiseRouteDeps): Route[] {
   return [
     defineRoute({
       method: 'post',
@@ -51,6 +53,7 @@ export function createRaiseRoutes({ budgets, access }: RaiseRouteDeps): Route[] 
       body: requestBody,
       responses: { 201: { description: 'The request', schema: requested } },
       handler: async ({ caller: { tenantId, keyId }, body, requestId }) => {
+        allow(keyId);
         const { request_id, budget_id: budgetId, value, extra_micros, until, reason } = body;
         const asked = { tenantId, keyId, requestId: request_id, budgetId, extraMicros: extra_micros, reason };
         const answer = await budgets.requestRaise(

@@ -13,7 +13,7 @@ import { countDay } from '../../test/reference.counts.ts';
 import { Reference } from '../../test/reference.ts';
 import type { ActiveBudgets } from '../domain/active.budgets.ts';
 import { withNewestBudgets } from '../domain/newest.budgets.ts';
-import { withRaises } from '../domain/raise.ts';
+import { withRaises } from '../domain/limit.rows.ts';
 import { createLedgerMetrics } from './ledger.metrics.ts';
 import { createWorkspaceLedger } from './workspace.ledger.ts';
 
