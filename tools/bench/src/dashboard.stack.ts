@@ -31,6 +31,8 @@ export interface DashboardStack {
   setPrice(model: string, micros: number): Promise<void>;
   /** Sends a request of the owner of the workspace to a dashboard. Throws for an answer of 4xx or 5xx. */
   send<Answer>(dashboard: DashboardService, path: string, body?: object): Promise<Answer>;
+  /** The number of bytes of a GET, which are not kept. */
+  download(dashboard: DashboardService, path: string): Promise<number>;
   /** Milliseconds of a GET to the dashboard until the answer is read. */
   timeGet(dashboard: DashboardService, path: string): Promise<number>;
   stop(): Promise<void>;
@@ -121,7 +123,7 @@ export async function startDashboardStack(): Promise<DashboardStack> {
 function requestsOf(
   owner: { userId: string; tenantId: TenantId },
   budgetsUrl: string,
-): Pick<DashboardStack, 'setPrice' | 'send' | 'timeGet'> {
+): Pick<DashboardStack, 'setPrice' | 'send' | 'download' | 'timeGet'> {
   return {
     async setPrice(model, micros) {
       const amounts = { input_micros_per_million: micros, output_micros_per_million: micros };
@@ -132,6 +134,12 @@ function requestsOf(
       const method = body === undefined ? 'GET' : 'POST';
       return JSON.parse(await request(dashboard.httpUrl, 'dashboard', owner, { method, path, body })) as Answer;
     },
+    async download(dashboard, path) {
+      const { body } = await answerTo(dashboard.httpUrl, 'dashboard', owner, { method: 'GET', path });
+      let bytes = 0;
+      if (body !== null) for await (const chunk of body) bytes += chunk.length;
+      return bytes;
+    },
     async timeGet(dashboard, path) {
       const startedAt = performance.now();
       await request(dashboard.httpUrl, 'dashboard', owner, { method: 'GET', path });
@@ -140,22 +148,31 @@ function requestsOf(
   };
 }
 
-/** A request of an owner to a service. */
-async function request(
+interface OwnerRequest {
+  method: string;
+  path: string;
+  body?: object | undefined;
+}
+
+/** The answer to a request of an owner. Throws for one of 4xx or 5xx. */
+async function answerTo(
   url: string,
   audience: 'budgets' | 'dashboard',
   owner: { userId: string; tenantId: TenantId },
-  { method, path, body }: { method: string; path: string; body?: object | undefined },
-): Promise<string> {
+  { method, path, body }: OwnerRequest,
+): Promise<Response> {
   const token = await signCallerToken(SECRET, audience, { ...owner, role: 'owner' });
   const response = await fetch(`${url}${path}`, {
     method,
     headers: { [CALLER_HEADER]: token, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
   });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
-  return text;
+  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
+  return response;
+}
+
+async function request(...asked: Parameters<typeof answerTo>): Promise<string> {
+  return (await answerTo(...asked)).text();
 }
 
 async function storedBytes(uri: string, database: string): Promise<number> {

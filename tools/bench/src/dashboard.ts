@@ -5,6 +5,7 @@ import { loadInBulk } from './bulk.loader.ts';
 import { measureConsumer } from './consumer.rate.ts';
 import { startDashboardStack, type DashboardStack } from './dashboard.stack.ts';
 import { LABELS } from './event.generator.ts';
+import { type ExportRun, measureExports } from './export.rate.ts';
 import { describeMachine } from './machine.ts';
 import { percentile, whole } from './statistics.ts';
 import { measureVisible } from './visible.latency.ts';
@@ -69,8 +70,11 @@ async function reportQueries(stack: DashboardStack): Promise<void> {
   const sized: Sized[] = [];
   for (const count of sizes) sized.push(await openSized(stack, count, now));
   for (const { dashboard } of sized) await dashboard.start();
+  let exported: ExportRun[] = [];
   try {
     for (const path of PATHS) await timeQueries(stack, sized, path);
+    const { count, dashboard } = sized.at(-1)!;
+    exported = await measureExports(stack, dashboard, { database: databaseOf(count), calls: count });
   } finally {
     for (const { dashboard } of sized) await dashboard.stop();
   }
@@ -90,10 +94,34 @@ async function reportQueries(stack: DashboardStack): Promise<void> {
       `- ${whole(count)} events take ${(bytes / count).toFixed(0)} bytes each, roll-ups and indexes included`,
     );
   }
+  reportExports(exported);
+}
+
+function reportExports(runs: readonly ExportRun[]): void {
+  const [baseline] = runs;
+  console.log(`\nExports of ${whole(sizes.at(-1)!)} events over HTTP, client and service in one process:\n`);
+  console.log(
+    markdownTable(
+      ['', 'events/s', 'CPU µs/event', 'of the baseline', 'MB', 'memory grew by, MB'],
+      runs.map(({ what, eventsPerSecond, cpuMicros, bytes, peakBytes }) => [
+        what,
+        whole(eventsPerSecond),
+        cpuMicros.toFixed(1),
+        (cpuMicros / baseline!.cpuMicros).toFixed(2),
+        whole(bytes / 1e6),
+        whole(peakBytes / 1e6),
+      ]),
+    ),
+  );
+  console.log('\nGoal: 100,000 calls/s a core, so at most 10 µs.');
+}
+
+function databaseOf(count: number): string {
+  return `dashboard_${count}`;
 }
 
 async function openSized(stack: DashboardStack, count: number, now: number): Promise<Sized> {
-  const database = `dashboard_${count}`;
+  const database = databaseOf(count);
   const startedAt = performance.now();
   let shown = 0;
   // A day more than the longest three months, so that the window's far end is full too.
