@@ -13,7 +13,7 @@ import type {
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Evidence } from './condition.ts';
 import type { Decision } from './evaluator.ts';
-import type { MutedBy } from './mute.ts';
+import type { MutedBy } from './muted-by.ts';
 import { channelsOf } from './rule.ts';
 import type { RuleCondition } from './rule-kinds.ts';
 

@@ -1,7 +1,8 @@
 import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import type { Alert, AlertQuery, AlertStore, Delivery } from './alert.ts';
-import { activeMutes, type MutedBy, muteOf, type MuteStore } from './mute.ts';
+import { activeMutes, muteOf, type MuteStore } from './mute.ts';
+import type { MutedBy } from './muted-by.ts';
 
 export interface AlertWithDeliveries {
   alert: Alert;

@@ -2,6 +2,7 @@ import { type AuditedFields, type Cause, haveLabels, type Labels, type ScopeType
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Alert } from './alert.ts';
 import { agentOfLimit } from './event.ts';
+import type { MutedBy } from './muted-by.ts';
 import { endOf, isWithin, type WeeklyTimes } from './weekly.times.ts';
 
 /** What a matcher can look at: see {@link subjectOf}. */
@@ -56,18 +57,6 @@ export const MAX_SILENCES = 50;
 export const MAX_WINDOWS = 20;
 /** How many silences that have ended are kept. */
 export const MAX_ENDED_SILENCES = 50;
-
-export const MUTE_KINDS = ['silence', 'maintenance'] as const;
-
-/** What holds the messages of an alert back. */
-export interface MutedBy {
-  kind: (typeof MUTE_KINDS)[number];
-  id: string;
-  reason: string;
-  createdBy: { id: string; name: string };
-  /** When it ends unless somebody changes it, epoch milliseconds; null if it never does. */
-  until: number | null;
-}
 
 /** A silence or window that is active. */
 export interface ActiveMute {

@@ -8,12 +8,11 @@ import {
   MATCH_OPERATORS,
   MATCHED_FIELDS,
   type MatchedField,
-  MUTE_KINDS,
-  type MutedBy,
   type Silence,
   SILENCE_STATES,
   stateOf,
 } from '../domain/mute.ts';
+import { MUTE_KINDS, type MutedBy } from '../domain/muted-by.ts';
 import { WEEKDAYS } from '../domain/weekly.times.ts';
 
 const MAX_MATCHERS = 10;

@@ -11,7 +11,7 @@ import type { TraceHeaders } from '@tollkeeper/runtime';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
 import { toAlertRecord } from '../domain/alert.record.ts';
 import { type Alert, type Delivery, DROPPED, HELD, notificationIdOf } from '../domain/alert.ts';
-import type { MutedBy } from '../domain/mute.ts';
+import type { MutedBy } from '../domain/muted-by.ts';
 import type { NotifiedChannel } from './channel.copies.ts';
 
 /** `_id` is the notification id. */

@@ -2,7 +2,7 @@ import { moment } from '@tollkeeper/contracts';
 import { z } from 'zod';
 import { type Confirmation, CONFIRMATION_STATES } from './reader.ts';
 
-export const confirmationState = z.enum(CONFIRMATION_STATES).meta({
+const confirmationState = z.enum(CONFIRMATION_STATES).meta({
   description:
     '`queued`: the mail with the link waits to be sent; `asked`: it was sent; `expired`: nobody confirmed in time; ' +
     '`unsent`: the limit of such mails is reached, or the mail server rejects the address; `confirmed`: the address ' +

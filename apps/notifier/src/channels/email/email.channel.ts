@@ -3,7 +3,7 @@ import { channelKind, LONG_PAUSES_MS } from '../channel.kind.ts';
 import { confirmationSchema, toConfirmationBody } from './confirmation.schema.ts';
 
 /** Maximum number of addresses of a channel. */
-export const MAX_ADDRESSES = 20;
+const MAX_ADDRESSES = 20;
 const MAX_ADDRESS_LENGTH = 254;
 
 export const emailAddress = z

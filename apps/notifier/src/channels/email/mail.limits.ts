@@ -8,7 +8,7 @@ const DAY_SECONDS = 86_400;
 export const MAX_TO_ADDRESS = 5;
 const ADDRESS_SECONDS = 7 * DAY_SECONDS;
 /** Per day: such mails from one workspace. */
-export const MAX_OF_WORKSPACE = 100;
+const MAX_OF_WORKSPACE = 100;
 
 /** Protects people who have confirmed nothing from floods of mail. */
 export interface MailLimits extends Component {

@@ -94,4 +94,4 @@ export function mintToken(): { token: string; sha256: string } {
   return { token, sha256: digestOf(token) };
 }
 
-export const CONFIRM_PREFIX = 'tk_mailconfirm_';
+const CONFIRM_PREFIX = 'tk_mailconfirm_';

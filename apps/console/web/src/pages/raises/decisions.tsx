@@ -12,7 +12,7 @@ import { RAISE_READS, useTerms } from './raise-form.tsx';
 import { useUntil } from './raised.tsx';
 
 /** What an owner decides through the link of a request. */
-export interface Link {
+interface Link {
   token: string | undefined;
   /** The link is not good: the owner decides without it. */
   onBad: () => void;
