@@ -37,7 +37,7 @@ async function largestWorkspace(): Promise<TenantId> {
 function alertIdOf({ _id: id, ...rule }: StoredRule, tenantId: TenantId, gatewayEvent: GatewayEvent): string {
   const receivedAt = gatewayEvent.time;
   const alert = toAlert({
-    rule: { ...rule, id, condition: { kind: 'event_count_gte', threshold: 1 } },
+    rule: { ...rule, id, routes: [], condition: { kind: 'event_count_gte', threshold: 1 } },
     event: toCountableEvent({ tenantId, event: gatewayEvent, receivedAt }),
     evidence: {
       windowStart: 0,

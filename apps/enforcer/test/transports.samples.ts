@@ -46,6 +46,7 @@ export const row: LimitRow = {
   state: 'exact',
 };
 const month = { start: Date.parse('2026-11-01T00:00:00.000Z'), end: Date.parse('2026-12-01T00:00:00.000Z') };
+const RAISED_UNTIL = Date.parse('2026-11-21T20:00:00.000Z');
 export const denial: Denial = {
   scope: 'budget',
   scopeId: 'bud_1',
@@ -60,6 +61,7 @@ export const denial: Denial = {
   remainingMicros: 1,
   requestedMicros: 2,
   resetsAt: RESETS_AT,
+  raised: { micros: 3, until: RAISED_UNTIL },
   state: 'filling',
   message: 'The plan pro has 1 micro left today.',
 };
@@ -111,6 +113,7 @@ export const denialBody = {
   requested_micros: 2,
   resets_at: '2026-11-22T00:00:00.000Z',
   ...{ budget_id: 'bud_1', budget_name: 'Growth', value: 'Zoë', limit_micros: 10 },
+  ...{ raised_micros: 3, raised_until: '2026-11-21T20:00:00.000Z' },
   period: { kind: 'month', start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' },
   message: 'The plan pro has 1 micro left today.',
   code: 'budget_exceeded',
@@ -149,6 +152,7 @@ export const rowMessage = {
   isFilling: false,
   resetsAt,
   ...{ budgetId: 'bud_agent.agent-1', budgetName: 'Agent agent-1', limitMicros: MAX },
+  raisedUntil: null,
   period: { kind: 'day', start: { seconds: seconds(row.period.start), nanos: 0 }, end: resetsAt },
 };
 export const denialMessage = {
@@ -160,6 +164,8 @@ export const denialMessage = {
   requestedMicros: 2,
   resetsAt,
   ...{ budgetId: 'bud_1', budgetName: 'Growth', value: 'Zoë', _value: 'value', limitMicros: 10 },
+  ...{ raisedMicros: 3, _raisedMicros: 'raisedMicros' },
+  raisedUntil: { seconds: seconds(RAISED_UNTIL), nanos: 0 },
   period: {
     kind: 'month',
     start: { seconds: seconds(month.start), nanos: 0 },

@@ -12,8 +12,17 @@ import type { Subject } from '../domain/tallies.ts';
 import { labelIn } from '../domain/tracked-labels.ts';
 import { toTimestamp } from './bodies.ts';
 import { createExportObserver } from './export.metrics.ts';
-import { callRowSchema, CSV_OF_CALLS, csvOfDays, type Day, dayRowSchema } from './export.lines.ts';
-import { JSON_OF_CALLS, type Lines, toDay, toJsonLine } from './export.lines.ts';
+import {
+  callRowSchema,
+  CSV_OF_CALLS,
+  csvOfDays,
+  type Day,
+  dayRowSchema,
+  JSON_OF_CALLS,
+  type Lines,
+  toDay,
+  toJsonLine,
+} from './export.lines.ts';
 import { createFocusLines, toCharges } from './focus.ts';
 import { rangeQuery } from './schemas.ts';
 import { invalid, type Selection } from './selection.ts';
