@@ -83,7 +83,7 @@ describe('an address of a channel', () => {
       responseStatus: 250,
     });
     expect(server.to(address)).toHaveLength(2);
-    expect(ofAlerts(address)[0]!.text).toContain(`${PUBLIC_URL}/w/demo/api/v1/alerts/${sent.alert.id}`);
+    expect(ofAlerts(address)[0]!.text).toContain(`${PUBLIC_URL}/w/demo/alerts?alert=${sent.alert.id}`);
   });
 
   it('is not confirmed by a scanner that only opens the link, and the link works once', async () => {
