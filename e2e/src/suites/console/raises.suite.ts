@@ -61,7 +61,7 @@ export function describeConsoleRaises(stage: Stage, console: ReturnType<typeof u
         const link = links.find((each) => each.includes(id));
         if (link === undefined) throw new Error('the message has not arrived yet');
         const { pathname, search } = new URL(link);
-        expect(search).toMatch(/^\?token=rt_/);
+        expect(search).toMatch(/^\?token=tk_raise_/);
         return pathname + search;
       });
 

@@ -135,7 +135,19 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       }
       const menu = page.getByRole('navigation', { name: 'Pages' });
       expect(await menu.getByRole('link').allTextContents()).toEqual([
-        ...['Overview', 'Spend', 'Agents', 'Blocked', 'Budgets', 'Limits', 'Prices', 'Bills', 'Connect', 'Settings'],
+        ...[
+          'Overview',
+          'Spend',
+          'Agents',
+          'Blocked',
+          'Budgets',
+          'Limits',
+          'Raises',
+          'Prices',
+          'Bills',
+          'Connect',
+          'Settings',
+        ],
       ]);
       const actions = page.getByRole('button', { name: /^(New|Add|Rename|Edit|Set|Release)/ });
       expect(await actions.count()).toBe(0);

@@ -287,7 +287,7 @@ export function describeConsoleWorksheet(stage: Stage, console: ReturnType<typeo
       expect(takeProblems().filter((problem) => !/\b409\b/.test(problem))).toEqual([]);
     });
 
-    it('is read by members, who are offered nothing to change', async () => {
+    it('is read by members, who can change nothing, and ask for more', async () => {
       const member = await newMember(stage.deployment(), console.owner(), workspace, 'member');
       for (const look of LOOKS) {
         const { page, expectFit, close } = await console.browser.visit(look, member);
@@ -296,7 +296,11 @@ export function describeConsoleWorksheet(stage: Stage, console: ReturnType<typeo
         await sheet.getByRole('row', { name: 'Each agent' }).getByText('90%').waitFor();
         await expectFit();
         const buttons = await page.getByRole('main').getByRole('button').evaluateAll(NAMES);
-        expect(buttons.filter((name) => name !== 'Download CSV')).toEqual(['Show values: Each agent']);
+        const [asks, others] = [true, false].map((isAsk) =>
+          buttons.filter((name) => name?.startsWith('Ask for more: ') === isAsk),
+        );
+        expect(asks).toEqual(['Each agent', 'Calm', 'One', 'Three', 'Two'].map((name) => `Ask for more: ${name}`));
+        expect(others!.filter((name) => name !== 'Download CSV')).toEqual(['Show values: Each agent']);
         expect(await page.getByRole('main').getByRole('checkbox').count()).toBe(0);
         await close();
       }

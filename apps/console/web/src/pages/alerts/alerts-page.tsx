@@ -29,10 +29,33 @@ export function AlertsPage() {
   return (
     <>
       <PageHead title={words.title} line={words.line} />
-      {mayRead && <SilenceList />}
-      <Card>{mayRead ? <History /> : <NotAllowed needed="admin" />}</Card>
+      {mayRead ? (
+        <Alerts />
+      ) : (
+        <Card>
+          <NotAllowed needed="admin" />
+        </Card>
+      )}
       {mayRead && alert !== undefined && <AlertDrawer alertId={alert} />}
     </>
+  );
+}
+
+/** The alerts wait for what is above them, so that they do not move. */
+function Alerts() {
+  const silences = useRead('GET /api/v1/alerts/silences', {}, { live: true });
+  const windows = useRead('GET /api/v1/alerts/maintenance-windows', {});
+  return (
+    <Loaded query={silences} with={[windows]} height={600}>
+      {({ items }) => (
+        <>
+          <SilenceList silences={items} windows={windows.data?.items ?? []} />
+          <Card>
+            <History />
+          </Card>
+        </>
+      )}
+    </Loaded>
   );
 }
 

@@ -129,9 +129,9 @@ function NameCell({ row, actions, isOpen, open }: NameCellProps) {
   );
   if (value !== undefined) {
     return (
-      <span className={ui['inner']}>
-        {value} {raise}
-      </span>
+      <>
+        <span className={ui['inner']}>{value}</span> {raise}
+      </>
     );
   }
   return (

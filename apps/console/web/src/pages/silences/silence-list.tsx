@@ -1,11 +1,11 @@
 import { type ReactNode, useState } from 'react';
-import { type Api, useChange, useRead } from '../../api/api.ts';
+import { type Api, useChange } from '../../api/api.ts';
 import { matcherLine, silences as words, timesLine } from '../../text/silences.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { At } from '../../ui/figures.tsx';
-import { Card, Loaded } from '../../ui/parts.tsx';
+import { Card } from '../../ui/parts.tsx';
 import { Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
@@ -13,9 +13,7 @@ import { SILENCE_READS, SilenceDialog } from './silence-dialog.tsx';
 import { WindowDialog } from './window-dialog.tsx';
 
 /** What holds messages back: silences that have not ended, and maintenance windows. */
-export function SilenceList() {
-  const silences = useRead('GET /api/v1/alerts/silences', {}, { live: true });
-  const windows = useRead('GET /api/v1/alerts/maintenance-windows', {});
+export function SilenceList({ silences, windows }: Omit<RowsProps, 'edit'>) {
   const [isSilencing, setIsSilencing] = useState(false);
   const [edited, setEdited] = useState<Api.MaintenanceWindow | null | undefined>();
   const buttons = (
@@ -26,15 +24,7 @@ export function SilenceList() {
   );
   return (
     <Card title={words.title} link={buttons}>
-      <Loaded query={silences} height={60}>
-        {({ items }) => (
-          <Loaded query={windows} height={60}>
-            {({ items: weekly }) => (
-              <Rows silences={items.filter(({ state }) => state !== 'expired')} windows={weekly} edit={setEdited} />
-            )}
-          </Loaded>
-        )}
-      </Loaded>
+      <Rows silences={silences.filter(({ state }) => state !== 'expired')} windows={windows} edit={setEdited} />
       {isSilencing && <SilenceDialog onClose={() => setIsSilencing(false)} />}
       {edited !== undefined && <WindowDialog window={edited} onClose={() => setEdited(undefined)} />}
     </Card>
