@@ -163,17 +163,17 @@ describe('what was understood of a report', () => {
     }
   });
 
-  it('is shown of 10 reports at once and then of 2 a second, of each workspace', async () => {
+  it('is shown of 20 reports at once and then of 2 a second, of each workspace', async () => {
     const [busy, quiet] = [watchedKey(), watchedKey()];
     const reports = async (count: number, key: Issued) => {
       for (let index = 0; index < count; index += 1) await post('/v1/traces', '{}', key);
     };
-    await reports(15, busy);
+    await reports(25, busy);
     await reports(1, quiet);
     await eventually(() => expect(shown(quiet)).toHaveLength(1));
-    expect(shown(busy)).toHaveLength(10);
+    expect(shown(busy)).toHaveLength(20);
     ingest.clock.now += 1_000;
     await reports(5, busy);
-    await eventually(() => expect(shown(busy)).toHaveLength(12));
+    await eventually(() => expect(shown(busy)).toHaveLength(22));
   });
 });

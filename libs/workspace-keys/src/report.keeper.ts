@@ -5,7 +5,7 @@ import type { Logger } from '@tollkeeper/runtime';
 import type { VerifiedKey } from './verified-key.ts';
 
 /** Of each workspace, so many reports at once after a pause, and then so many a second: more than people read. */
-const BURST = 10;
+const BURST = 20;
 const PER_SECOND = 2;
 const MAX_WORKSPACES = 1_000;
 /** Most reports on their way to keys. Those that come meanwhile are not shown. */

@@ -6,7 +6,7 @@ import { MAX_REPORTS, type Report, type ReportedCall, type ReportUseCases } from
 const DESCRIPTION = `The last ${MAX_REPORTS} reports by OTLP, LiteLLM's callback or Envoy's access log over gRPC as Tollkeeper understood
 them, newest first, for people who connect a gateway. Events, and what gateways ask before a call, are not among them.
 Reports are kept only while somebody asks: from at most 5 seconds after the first request on until a minute after the
-last one. Each replica of ingest and of the enforcer sends at most 10 at once and then two a second, so in a busy
+last one. Each replica of ingest and of the enforcer sends at most 20 at once and then two a second, so in a busy
 workspace they are a sample. They never have prompts or answers.`;
 
 const outcome = z.enum(REPORT_OUTCOMES).meta({
