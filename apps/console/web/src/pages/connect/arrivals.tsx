@@ -5,7 +5,7 @@ import type { Sender } from '../../text/sender.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { Ago } from '../../ui/figures.tsx';
-import { Card, Loaded, Note, Tag, type Tone } from '../../ui/parts.tsx';
+import { Card, CardTools, Loaded, Note, Tag, type Tone } from '../../ui/parts.tsx';
 import { Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
@@ -38,11 +38,14 @@ export function Arrivals({ sender, created }: ArrivalsProps) {
               <Note title={words.arrivals.none.title}>{words.arrivals.none.text}</Note>
             ) : (
               <>
-                <ol className={css['reports']} aria-label={words.arrivals.list}>
-                  {shown.map((report, index) => (
-                    <Report key={report.id} report={report} sender={sender} isFirst={index === shown.length - 1} />
-                  ))}
-                </ol>
+                {/* Each call has a table of its facts, which nobody wants as files. */}
+                <CardTools value={null}>
+                  <ol className={css['reports']} aria-label={words.arrivals.list}>
+                    {shown.map((report, index) => (
+                      <Report key={report.id} report={report} sender={sender} isFirst={index === shown.length - 1} />
+                    ))}
+                  </ol>
+                </CardTools>
                 <p className={css['busy']}>{words.arrivals.busy}</p>
               </>
             )
