@@ -1,20 +1,16 @@
 import { once } from 'node:events';
-import { request as httpRequest } from 'node:http';
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { signCallerToken } from '@tollkeeper/http';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { eventually } from '@tollkeeper/testing';
 import request from 'supertest';
 import { AREAS, actsInWorkspace } from '../src/domain/area.ts';
-import type { Seen, Stack } from './stack.fixture.ts';
-import { cookieOf, secret, sessionIdOf, startStack } from './stack.fixture.ts';
+import { cookieOf, secret, type Seen, sessionIdOf, type Stack, startStack } from './stack.fixture.ts';
 
 const SPEND = '/w/acme/api/v1/dashboard/spend';
 let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack();
-});
+beforeAll(async () => void (stack = await startStack()));
 beforeEach(() => {
   for (const service of Object.values(stack.services)) service.answer = undefined;
 });

@@ -21,7 +21,7 @@ const TAG = 'Raises';
 const RAISE_ID = /^rai_[0-9A-Za-z]{1,64}$/;
 
 const CREATE = `Adds \`extra_micros\` to the limit of a budget until a time, at most 31 days from now. For a budget with \`each\`,
-\`value\` names the limit. Several raises of a limit add up. It counts within two seconds, and ends by itself.
+\`value\` names the limit. Several raises of a limit add up. It counts within two seconds, and ends on its own.
 
 By an owner, the raise is granted at once: 409 if ${MAX_RAISES} are in force. By anybody else it is a request, which owners
 approve or decline: 429 if the asker has ${MAX_REQUESTS_OF_ASKER} requests that are open or of the last hour. The same
