@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -33,8 +43,9 @@ describe('nx release', () => {
   }
   const read = (path: string) => readFileSync(join(copy, path), 'utf8');
   const versionOf = (app: string) => (JSON.parse(read(`apps/${app}/package.json`)) as { version: string }).version;
+  let next: string;
 
-  /** A clone of this workspace with one plan: a minor release of keys. */
+  /** A clone of this workspace with its version plans and one more: a minor release of keys. */
   beforeAll(async () => {
     copy = mkdtempSync(join(tmpdir(), 'tollkeeper-release-'));
     cpSync(root, copy, { recursive: true, filter: (path) => !LEFT_OUT.includes(basename(path)) });
@@ -43,21 +54,25 @@ describe('nx release', () => {
     const nx = JSON.parse(read('nx.json')) as { release: { version: object } };
     Object.assign(nx.release.version, { versionActionsOptions: { skipLockFileUpdate: true } });
     writeFileSync(join(copy, 'nx.json'), JSON.stringify(nx));
+    const plans = join(root, '.nx/version-plans');
     mkdirSync(join(copy, '.nx/version-plans'), { recursive: true });
+    if (existsSync(plans)) cpSync(plans, join(copy, '.nx/version-plans'), { recursive: true });
     writeFileSync(join(copy, '.nx/version-plans/keys.md'), PLAN);
     await command('git', 'init', '--quiet', '--initial-branch=main');
     await command('git', 'config', 'user.email', 'release@example.com');
     await command('git', 'config', 'user.name', 'Release');
     await command('git', 'add', '--all');
     await command('git', 'commit', '--quiet', '--message', 'Start');
+    const [major, minor] = versionOf('keys').split('.');
+    next = `${major}.${Number(minor) + 1}.0`;
   });
   afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
-  it('shows in a dry run what it would release, and changes nothing', async () => {
+  it('accepts all plans, shows in a dry run what it would release, and changes nothing', async () => {
     const output = await command('nx', 'release', '--dry-run');
 
-    expect(output).toContain('+   "version": "0.2.0"');
-    expect(output).toContain('Previewing an entry in apps/keys/CHANGELOG.md for @tollkeeper/keys@0.2.0');
+    expect(output).toContain(`+   "version": "${next}"`);
+    expect(output).toContain(`Previewing an entry in apps/keys/CHANGELOG.md for @tollkeeper/keys@${next}`);
     expect(output).toContain('Keys can be renamed.');
     expect(await command('git', 'status', '--porcelain')).toBe('');
     expect(await command('git', 'tag')).toBe('');
@@ -76,14 +91,16 @@ describe('nx release', () => {
 
     await command('nx', 'release', '--skip-publish', '--projects=@tollkeeper/keys');
 
-    expect((await command('git', 'tag')).trim()).toBe('@tollkeeper/keys@0.2.0');
-    expect((await command('git', 'log', '-1', '--format=%s')).trim()).toBe('Release @tollkeeper/keys 0.2.0');
-    expect(versionOf('keys')).toBe('0.2.0');
+    expect((await command('git', 'tag')).trim()).toBe(`@tollkeeper/keys@${next}`);
+    expect((await command('git', 'log', '-1', '--format=%s')).trim()).toBe(`Release @tollkeeper/keys ${next}`);
+    expect(versionOf('keys')).toBe(next);
     expect(others.map(versionOf)).toEqual(before);
-    expect(read('apps/keys/CHANGELOG.md')).toMatch(/## 0\.2\.0 .*Keys can be renamed\./s);
+    expect(read('apps/keys/CHANGELOG.md')).toMatch(
+      new RegExp(`## ${next.replaceAll('.', '\\.')} .*Keys can be renamed\\.`, 's'),
+    );
     expect(readdirSync(join(copy, '.nx/version-plans'))).not.toContain('keys.md');
     expect(read(released('openapi.json'))).toBe(read('docs/openapi.json'));
-    for (const file of ['proto.json', 'requests.json', 'records/keys@0.2.0.json'])
+    for (const file of ['proto.json', 'requests.json', `records/keys@${next}.json`])
       expect(read(released(file))).not.toBe('');
     expect(read(ofAlerts)).toBe('{"reads":{},"writes":{}}\n');
     expect(await command('git', 'status', '--porcelain')).toBe('');
