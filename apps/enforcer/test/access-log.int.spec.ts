@@ -5,7 +5,6 @@ import { useEnforcer } from './enforcer.stack.ts';
 import type { AccessLogEntry } from './grpc.caller.ts';
 
 const stack = useEnforcer(useMongo());
-const { budgets } = stack;
 type Workspace = ReturnType<typeof stack.newWorkspace>;
 
 /** Asks again while nothing can be decided, as proxies' callers do, but without the wait. */
@@ -18,9 +17,8 @@ const decided = (workspace: Workspace, rpc: 'Check' | 'ShouldRateLimit', request
   });
 
 /** A workspace with this daily budget, whose prices are known. */
-async function limitedTo(micros: number): Promise<Workspace> {
-  const workspace = stack.newWorkspace();
-  budgets.setWorkspace(workspace.tenantId, micros);
+async function pricedAndLimitedTo(micros: number): Promise<Workspace> {
+  const workspace = stack.limitedTo(micros);
   const said = { tollkeeper: 'check', agent: 'planner', model: 'gpt-4o', max_tokens: '1' };
   const entries = Object.entries(said).map(([key, value]) => ({ key, value }));
   await decided(workspace, 'ShouldRateLimit', { domain: 'x', descriptors: [{ entries }] });
@@ -94,7 +92,7 @@ const counts = () =>
 
 describe('a call that external authorization reserved', () => {
   it('is settled at the price of its tokens, once, however often it is reported', async () => {
-    const workspace = await limitedTo(100_000);
+    const workspace = await pricedAndLimitedTo(100_000);
     const call = await ask(workspace, 50_000);
     const entry = entryOf(call, { read: ANSWER });
     await report(workspace, entry, entry);
@@ -110,7 +108,7 @@ describe('a call that external authorization reserved', () => {
   });
 
   it('is settled at what it held, if it was answered and its usage is not known, and released otherwise', async () => {
-    const workspace = await limitedTo(100_000);
+    const workspace = await pricedAndLimitedTo(100_000);
     const answered: Logged[] = [
       { read: { model: 'gpt-4o' } },
       { read: { model: 'gpt-4o', response_model: 'gpt-4o' }, code: 0 },
@@ -127,7 +125,7 @@ describe('a call that external authorization reserved', () => {
   });
 
   it('stays held while its request goes on: only the entry of its end counts', async () => {
-    const workspace = await limitedTo(100_000);
+    const workspace = await pricedAndLimitedTo(100_000);
     const call = await ask(workspace, 700);
     const types = { start: 4, periodic: 5, attempt: 9 };
     await report(workspace, ...Object.values(types).map((type) => entryOf(call, { code: 0, type })));
@@ -146,7 +144,7 @@ describe('a call of the rate limit service', () => {
     });
 
   it('that reports it too counts once, whoever reports first, also without a reservation', async () => {
-    const workspace = await limitedTo(100_000);
+    const workspace = await pricedAndLimitedTo(100_000);
     for (const isReserved of [true, false]) {
       for (const isLogFirst of [true, false]) {
         const call = isReserved ? await ask(workspace, 50_000) : newId('req');
@@ -170,7 +168,7 @@ describe('an entry that cannot be applied', () => {
     ['with a plan that is none', { headers: { 'x-tollkeeper-agent': 'a', 'x-tollkeeper-plan': 'No' } }, '-plan '],
     ['without the id of its request', { call: '' }, 'request_id is missing: set generate_request_id'],
   ])('%s is set aside with its reason, and all others go on, on the same stream', async (_what, wrong, reason) => {
-    const workspace = await limitedTo(100_000);
+    const workspace = await pricedAndLimitedTo(100_000);
     const [first, second] = [await ask(workspace, 700), await ask(workspace, 700)];
     const before = await counts();
     const { call = newId('req'), ...logged } = wrong as Logged & { call?: string };
@@ -201,7 +199,7 @@ describe('an entry that cannot be applied', () => {
 
   it('is in the log of the service, at least once a minute', async () => {
     stack.passRetryAfter(61);
-    const workspace = await limitedTo(100);
+    const workspace = await pricedAndLimitedTo(100);
     await report(workspace, entryOf('', { read: ANSWER }));
     const line = stack.logs.lines().findLast(({ tenant_id: tenantId }) => tenantId === workspace.tenantId);
     expect(JSON.stringify(line)).toContain('request_id is missing: set generate_request_id');
@@ -209,7 +207,7 @@ describe('an entry that cannot be applied', () => {
   });
 
   it('now is tried again while its sender waits', async () => {
-    const workspace = await limitedTo(100_000);
+    const workspace = await pricedAndLimitedTo(100_000);
     const call = await ask(workspace, 700);
     stack.log.down = true;
     const [before, refused] = [await counts(), stack.log.refused];
@@ -226,7 +224,7 @@ describe('an entry that cannot be applied', () => {
 
 describe('the key of a stream', () => {
   it('may be the log_name of its first message, where the metadata have none', async () => {
-    const [workspace, other] = [await limitedTo(100_000), await limitedTo(100_000)];
+    const [workspace, other] = [await pricedAndLimitedTo(100_000), await pricedAndLimitedTo(100_000)];
     const [first, second] = [await ask(workspace, 700), await ask(workspace, 700)];
     const { send, stream, ended } = stack.grpc.openLog();
     send([entryOf(first, { read: newAnswer() })], workspace.apiKey);
@@ -237,7 +235,7 @@ describe('the key of a stream', () => {
   });
 
   it('ends only calls of its own workspace', async () => {
-    const [victim, other] = [await limitedTo(100_000), await limitedTo(100_000)];
+    const [victim, other] = [await pricedAndLimitedTo(100_000), await pricedAndLimitedTo(100_000)];
     const [first, second] = [await ask(victim, 700), await ask(victim, 700)];
     await report(other, entryOf(first, { code: 500 }), entryOf(second, { read: newAnswer() }));
     expect([await counted(victim), await counted(other)]).toEqual([
@@ -253,7 +251,7 @@ describe('the key of a stream', () => {
   });
 
   it('that is revoked ends the stream with its next message', async () => {
-    const workspace = await limitedTo(100_000);
+    const workspace = await pricedAndLimitedTo(100_000);
     const { send, ended } = workspace.openLog();
     const call = await ask(workspace, 700);
     send([entryOf(call, { read: newAnswer() })]);

@@ -12,14 +12,8 @@ const PORTKEY = '/api/v1/adapters/portkey';
 const LITELLM = '/api/v1/adapters/litellm/beta/litellm_basic_guardrail_api';
 
 const stack = useEnforcer(useMongo());
-const { budgets } = stack;
+const { limitedTo } = stack;
 type Workspace = ReturnType<typeof stack.newWorkspace>;
-
-function limitedTo(micros: number) {
-  const workspace = stack.newWorkspace();
-  budgets.setWorkspace(workspace.tenantId, micros);
-  return workspace;
-}
 
 /** Asks again while nothing can be decided, but without the wait. */
 const decided = (workspace: Workspace, rpc: 'ShouldRateLimit' | 'Check', request: object) =>

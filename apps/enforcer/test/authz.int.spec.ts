@@ -9,7 +9,7 @@ import { type Body, useEnforcer } from './enforcer.stack.ts';
 const AUTHZ = '/api/v1/adapters/authz';
 
 const stack = useEnforcer(useMongo());
-const { budgets } = stack;
+const { budgets, limitedTo } = stack;
 let document: OpenApiDocument;
 beforeAll(async () => {
   document = (await supertest(stack.httpUrl()).get('/openapi.json')).body as OpenApiDocument;
@@ -17,13 +17,6 @@ beforeAll(async () => {
 
 type Workspace = ReturnType<typeof stack.newWorkspace>;
 type Headers = Record<string, string>;
-
-/** A workspace with this daily budget. */
-function limitedTo(micros: number) {
-  const workspace = stack.newWorkspace();
-  budgets.setWorkspace(workspace.tenantId, micros);
-  return workspace;
-}
 
 const [recorded] = JSON.parse(
   readFileSync(join(import.meta.dirname, 'fixtures/envoy-1.40-authz-requests.json'), 'utf8'),

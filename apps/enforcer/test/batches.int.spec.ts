@@ -3,14 +3,8 @@ import { eventually, useMongo } from '@tollkeeper/testing';
 import { type Body, useEnforcer } from './enforcer.stack.ts';
 
 const stack = useEnforcer(useMongo(), { replicas: 2 });
-const { budgets, clock, log } = stack;
+const { budgets, clock, log, limitedTo } = stack;
 
-/** A workspace with this daily budget. */
-function limitedTo(micros: number) {
-  const workspace = stack.newWorkspace();
-  budgets.setWorkspace(workspace.tenantId, micros);
-  return workspace;
-}
 type Batch = 'ReserveMany' | 'SettleMany' | 'ReleaseMany';
 type Workspace = ReturnType<typeof limitedTo>;
 

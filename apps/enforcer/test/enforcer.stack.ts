@@ -295,6 +295,13 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     };
   }
 
+  /** A workspace with this daily budget. */
+  function limitedTo(micros: number, ...given: Parameters<typeof newWorkspace>) {
+    const workspace = newWorkspace(...given);
+    budgets.setWorkspace(workspace.tenantId, micros);
+    return workspace;
+  }
+
   return {
     budgets,
     identity,
@@ -303,6 +310,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     clock,
     log,
     newWorkspace,
+    limitedTo,
     passRetryAfter,
     posted,
     /** Where our services and gateways call over gRPC. */

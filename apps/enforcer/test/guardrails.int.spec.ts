@@ -15,18 +15,13 @@ const PROMPT = 'PROMPTTEXT';
 
 const mongo = useMongo();
 const stack = useEnforcer(mongo);
-const { budgets } = stack;
+const { budgets, limitedTo } = stack;
 let document: OpenApiDocument;
 beforeAll(async () => {
   document = (await supertest(stack.httpUrl()).get('/openapi.json')).body as OpenApiDocument;
 });
 
 type Workspace = ReturnType<typeof stack.newWorkspace>;
-
-function limitedTo(micros: number, workspace = stack.newWorkspace()) {
-  budgets.setWorkspace(workspace.tenantId, micros);
-  return workspace;
-}
 
 const recorded = (file: string) =>
   JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures', `${file}.json`), 'utf8')) as Body;

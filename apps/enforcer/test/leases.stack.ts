@@ -4,6 +4,11 @@ import { type Body, type CallOptions, LIMITS, useEnforcer } from './enforcer.sta
 
 export const LEASES = '/api/v1/leases';
 export const LEASES_OF_PEOPLE = `${LIMITS}/leases`;
+export const HOUR_MS = 3_600_000;
+/** A changed budget, a pause and a raise count after this time. */
+export const COUNTS_MS = 2_000;
+
+export const denialOf = ({ body }: { body: Body }) => body['denial'] as Body;
 
 /** The cost of a call; the settlement id is a new one unless it is given. */
 export function cost(amountMicros: number, settlementId: string = newId('stl')): Body {
@@ -16,8 +21,7 @@ export function useLeases(mongo: TestMongo, options?: Parameters<typeof useEnfor
 
   /** A workspace with a daily budget, if one is given. */
   function newWorkspace(limitMicros?: number, pinned = {}) {
-    const workspace = stack.newWorkspace(pinned);
-    if (limitMicros !== undefined) stack.budgets.setWorkspace(workspace.tenantId, limitMicros);
+    const workspace = limitMicros === undefined ? stack.newWorkspace(pinned) : stack.limitedTo(limitMicros, pinned);
     const { call } = workspace;
     const requestOf = (asked: Body): Body => ({
       ...{ request_id: newId('req'), agent_id: 'planner', min_micros: 1, ...asked },
@@ -29,6 +33,9 @@ export function useLeases(mongo: TestMongo, options?: Parameters<typeof useEnfor
 
     return {
       ...workspace,
+      /** The decision on a call of a micro, or of what is given. */
+      decision: async (asked: Body = {}, replica = 0) =>
+        (await workspace.reserve({ amount_micros: 1, ...asked }, { replica })).body['decision'],
       lease,
       /** A lease that must be granted. */
       async leased(amountMicros: number, asked: Body = {}, options: CallOptions = {}): Promise<Body & { id: string }> {

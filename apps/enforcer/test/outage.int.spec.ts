@@ -7,15 +7,9 @@ const DAY = 86_400 * SECOND;
 
 const mongo = useBreakableMongo();
 const stack = useEnforcer(mongo, { logMongo: useMongo() });
-const { budgets, clock, identity, keys } = stack;
+const { budgets, clock, identity, keys, limitedTo } = stack;
 type Workspace = ReturnType<typeof stack.newWorkspace>;
 afterAll(mongo.stop);
-
-function limitedTo(micros: number): Workspace {
-  const workspace = stack.newWorkspace();
-  budgets.setWorkspace(workspace.tenantId, micros);
-  return workspace;
-}
 
 function expectUnavailable({ status, body, retryAfter }: Answer): void {
   expect([status, body.code]).toEqual([503, 'service_unavailable']);

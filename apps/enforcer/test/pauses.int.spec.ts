@@ -6,14 +6,11 @@ import { newId } from '@tollkeeper/kernel';
 import { eventually, useMongo } from '@tollkeeper/testing';
 import supertest from 'supertest';
 import type { Body } from './enforcer.stack.ts';
-import { cost, LEASES, useLeases } from './leases.stack.ts';
+import { cost, COUNTS_MS, denialOf, HOUR_MS, LEASES, useLeases } from './leases.stack.ts';
 import { createStreamGateway } from './stream.gateway.ts';
 
 const stack = useLeases(useMongo(), { replicas: 2 });
 const { budgets, clock } = stack;
-const HOUR_MS = 3_600_000;
-/** A changed budget, and a pause, count after this time. */
-const COUNTS_MS = 2_000;
 
 type Workspace = ReturnType<typeof stack.newWorkspace>;
 
@@ -35,9 +32,6 @@ function newWorkspace(...all: Partial<PauseMessage>[]): Workspace {
   return workspace;
 }
 
-const decisionOf = async (workspace: Workspace, asked: Body = {}, replica = 0) =>
-  (await workspace.reserve({ amount_micros: 1, ...asked }, { replica })).body['decision'];
-const denialOf = ({ body }: { body: Body }) => body['denial'] as Body;
 const denials = (workspace: Workspace) => workspace.events('budget.blocked').map(({ data }) => data as Body);
 
 const UNTIL = new Date(clock.now + HOUR_MS).toISOString();
@@ -66,14 +60,14 @@ describe('a pause', () => {
     ['a label with an odd name', { scope: 'label:constructor', value: '✂' }, { labels: { constructor: '✂' } }],
   ])('of %s denies its calls, and no others', async (_what, what, asked) => {
     const [workspace, other] = [newWorkspace(what), stack.newWorkspace()];
-    expect(await decisionOf(workspace, asked)).toBe('denied');
+    expect(await workspace.decision(asked)).toBe('denied');
     const others = [
       {},
       { agent_id: 'growth', labels: { team: 'coder', user: 'growth' } },
       { labels: { team: 'grow' } },
     ];
-    for (const allowed of others) expect(await decisionOf(workspace, allowed)).toBe('allowed');
-    expect(await decisionOf(other, asked)).toBe('allowed');
+    for (const allowed of others) expect(await workspace.decision(allowed)).toBe('allowed');
+    expect(await other.decision(asked)).toBe('allowed');
   });
 
   it('of a label counts whoever gives the label: the key, the agent or the call', async () => {
@@ -87,26 +81,26 @@ describe('a pause', () => {
         message: expect.stringContaining('Label team growth is paused'),
       });
     }
-    expect(await decisionOf(ofAgent, { agent_id: 'coder' })).toBe('allowed');
+    expect(await ofAgent.decision({ agent_id: 'coder' })).toBe('allowed');
   });
 
   it('counts at every replica within two seconds, and its end as well', async () => {
     const workspace = stack.newWorkspace();
-    for (const replica of [0, 1]) expect(await decisionOf(workspace, {}, replica)).toBe('allowed');
+    for (const replica of [0, 1]) expect(await workspace.decision({}, replica)).toBe('allowed');
     pause(workspace, {});
-    for (const replica of [0, 1]) expect(await decisionOf(workspace, {}, replica)).toBe('denied');
+    for (const replica of [0, 1]) expect(await workspace.decision({}, replica)).toBe('denied');
     pause(workspace);
-    for (const replica of [0, 1]) expect(await decisionOf(workspace, {}, replica)).toBe('allowed');
+    for (const replica of [0, 1]) expect(await workspace.decision({}, replica)).toBe('allowed');
   });
 
   it('ends at its time, to the millisecond, and until then it outlasts a failure of budgets', async () => {
     const workspace = newWorkspace({});
-    expect(await decisionOf(workspace)).toBe('denied');
+    expect(await workspace.decision()).toBe('denied');
     budgets.state.down = true;
     clock.now += HOUR_MS - COUNTS_MS - 1;
-    expect(await decisionOf(workspace)).toBe('denied');
+    expect(await workspace.decision()).toBe('denied');
     clock.now += 1;
-    expect(await decisionOf(workspace)).toBe('allowed');
+    expect(await workspace.decision()).toBe('allowed');
   });
 
   it('of several is the one that ends last, and it denies before any limit does', async () => {
@@ -209,7 +203,7 @@ describe('a paused key is denied', () => {
     );
     expect(streamed).toMatchObject({ response: { denied: inGrpc } });
     pause(workspace, { scope: 'key', value: stack.keys.issue().keyId });
-    expect(await decisionOf(workspace)).toBe('allowed');
+    expect(await workspace.decision()).toBe('allowed');
   });
 
   it('through proxies: by the rate limit service and both external authorizations', async () => {

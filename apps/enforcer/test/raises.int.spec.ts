@@ -2,13 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { eventually, useMongo } from '@tollkeeper/testing';
 import type { Body } from './enforcer.stack.ts';
-import { cost, useLeases } from './leases.stack.ts';
+import { cost, COUNTS_MS, denialOf, HOUR_MS, useLeases } from './leases.stack.ts';
 
 const stack = useLeases(useMongo(), { replicas: 2 });
 const { budgets, clock } = stack;
-const HOUR_MS = 3_600_000;
-/** A raise counts after this time. */
-const COUNTS_MS = 2_000;
 const EACH = {
   id: 'bud_users',
   name: 'Per user',
@@ -33,17 +30,14 @@ function raise({ tenantId }: Workspace, ...all: Given[]): void {
   clock.now += COUNTS_MS;
 }
 
-const decisionOf = async (workspace: Workspace, asked: Body = {}, replica = 0) =>
-  (await workspace.reserve({ amount_micros: 1, ...asked }, { replica })).body['decision'];
 /** Both replicas decide so. A question to budgets that takes too long is asked again. */
 async function decides(workspace: Workspace, decision: string, asked: Body): Promise<void> {
   for (const replica of [0, 1]) {
     await eventually(async () => {
-      expect(await decisionOf(workspace, { ...asked, dry_run: true }, replica)).toBe(decision);
+      expect(await workspace.decision({ ...asked, dry_run: true }, replica)).toBe(decision);
     });
   }
 }
-const denialOf = ({ body }: { body: Body }) => body['denial'] as Body;
 /** A workspace that has spent all of its 15. */
 async function spentWorkspace(): Promise<Workspace> {
   const workspace = stack.newWorkspace(15);
@@ -65,7 +59,7 @@ describe('a raise', () => {
       expect(body).toMatchObject({ decision: 'denied', denial: raised, limits: [{ ...raised, remaining_micros: 15 }] });
     }
     await workspace.granted(15);
-    expect(await decisionOf(workspace)).toBe('denied');
+    expect(await workspace.decision()).toBe('denied');
     expect(await workspace.limit()).toMatchObject({
       ...raised,
       spent_micros: 15,
@@ -86,7 +80,7 @@ describe('a raise', () => {
     budgets.state.down = true;
     try {
       clock.now = until - 1;
-      expect(await decisionOf(workspace, { dry_run: true })).toBe('allowed');
+      expect(await workspace.decision({ dry_run: true })).toBe('allowed');
       clock.now = until;
       const denied = denialOf(await workspace.reserve(1));
       expect(denied).toMatchObject({ code: 'budget_exceeded', limit_micros: 15, spent_micros: 15, held_micros: 1 });

@@ -23,13 +23,6 @@ export function useRateLimits(mongo: TestMongo) {
   return {
     ...stack,
 
-    /** A workspace with this daily budget. */
-    limitedTo(micros: number): Workspace {
-      const workspace = stack.newWorkspace();
-      stack.budgets.setWorkspace(workspace.tenantId, micros);
-      return workspace;
-    },
-
     /** What Envoy would ask about a call of the workspace, again while the answer is UNAVAILABLE. */
     proxyOf(workspace: Workspace, call: Entries = { agent: 'planner', call: newId('req'), run: 'run-1' }) {
       const send = (descriptors: Entries[], replica = 0) =>

@@ -8,15 +8,8 @@ const HOUR = 3_600 * SECOND;
 const DAY = 24 * HOUR;
 
 const stack = useEnforcer(useMongo());
-const { budgets, clock, identity } = stack;
+const { budgets, clock, identity, limitedTo } = stack;
 const at = (time: number) => new Date(time).toISOString();
-
-/** A workspace with this daily budget. */
-function limitedTo(micros: number) {
-  const workspace = stack.newWorkspace();
-  budgets.setWorkspace(workspace.tenantId, micros);
-  return workspace;
-}
 
 describe('a call that asks', () => {
   it('is granted what is left, to the last micro, and denied one more', async () => {

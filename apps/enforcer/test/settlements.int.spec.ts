@@ -6,14 +6,8 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 const stack = useEnforcer(useMongo());
-const { budgets, clock, log } = stack;
+const { budgets, clock, log, limitedTo } = stack;
 const NOTHING = { above_hold: 0, late: 0, unreserved: 0 };
-
-function limitedTo(micros: number) {
-  const workspace = stack.newWorkspace();
-  budgets.setWorkspace(workspace.tenantId, micros);
-  return workspace;
-}
 
 describe('spend that comes as an event', () => {
   it('without a reservation is posted to its workspace, agent and plan, and takes from what is left', async () => {

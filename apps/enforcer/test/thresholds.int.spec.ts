@@ -5,7 +5,7 @@ import { useEnforcer } from './enforcer.stack.ts';
 const DAY = 86_400_000;
 
 const stack = useEnforcer(useMongo(), { replicas: 2 });
-const { budgets, clock } = stack;
+const { budgets, clock, limitedTo } = stack;
 type Workspace = ReturnType<typeof stack.newWorkspace>;
 
 /** What was reported, once per event: `scope percent at-what-spend`, in the order of the log. */
@@ -23,12 +23,6 @@ const expectReported = (workspace: Workspace, expected: string[]) =>
     if (texts.length < expected.length) clock.now += 2000;
     expect(texts).toEqual(expected);
   });
-
-function limitedTo(micros: number): Workspace {
-  const workspace = stack.newWorkspace();
-  budgets.setWorkspace(workspace.tenantId, micros);
-  return workspace;
-}
 
 it('50%, 80% and 100% of a limit are reported once per limit and day, however the spend comes', async () => {
   const workspace = limitedTo(100);
