@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { digestOf } from '@tollkeeper/kernel';
 import { useMongo } from '@tollkeeper/testing';
 import type { Response } from 'supertest';
-import { digestOf } from '../src/domain/digest.ts';
 import { cookieOf, PASSWORD, type TestOwner } from './identity.stack.ts';
 import { type Entered, useIssuer } from './machine.stack.ts';
 import { PUBLIC_URL, useSingleSignOn } from './sso.stack.ts';

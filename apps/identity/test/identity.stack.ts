@@ -4,7 +4,7 @@ import { GATEWAY_EVENTS_TOPIC_OPTIONS, identityService, type IdentityServiceDefi
 import { createMongoEventLog, type EventLog } from '@tollkeeper/event-log';
 import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
 import { CALLER_HEADER, CLIENT_HEADER, signCallerToken, signClientAddress } from '@tollkeeper/http';
-import { type Caller, newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
+import { type Caller, digestOf, newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
 import { connectMongo, type MongoConnection } from '@tollkeeper/mongo';
 import { createMetrics, loadConfig } from '@tollkeeper/runtime';
 import {
@@ -17,7 +17,6 @@ import {
 import type { mongo as driver } from 'mongoose';
 import supertest, { type Response } from 'supertest';
 import { createIdentity, identityConfig, type IdentityService } from '../src/index.ts';
-import { digestOf } from '../src/domain/digest.ts';
 
 /** A document of any collection. Some have an object id, which no test needs. */
 type Stored = driver.Document & { _id?: string };

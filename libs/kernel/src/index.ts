@@ -13,6 +13,7 @@ export * from './clock.ts';
 export * from './errors.ts';
 export * from './ids.ts';
 export * from './money.ts';
+export * from './one-time-token.ts';
 export * from './periods.ts';
 export * from './room.ts';
 export * from './tenant.ts';

@@ -1,6 +1,5 @@
-import type { Clock } from '@tollkeeper/kernel';
+import { type Clock, digestOf } from '@tollkeeper/kernel';
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
-import { digestOf } from '../domain/digest.ts';
 import type { TokenVerifier, VerifiedToken } from '../domain/oidc/machine.ts';
 import type { MachineProvider } from '../domain/oidc/machine.provider.ts';
 import { OidcFailure } from '../domain/oidc/failure.ts';

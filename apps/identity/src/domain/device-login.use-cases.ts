@@ -1,5 +1,5 @@
 import type { Cause } from '@tollkeeper/contracts';
-import { AppError, type Clock } from '@tollkeeper/kernel';
+import { AppError, type Clock, digestOf, mintToken } from '@tollkeeper/kernel';
 import type { Account } from './account.ts';
 import type { AttemptLimiter } from './attempt.limiter.ts';
 import type { AuthUseCases, RequestCause } from './auth.use-cases.ts';
@@ -11,8 +11,6 @@ import {
   POLL_SECONDS,
   shownUserCode,
 } from './device-login.ts';
-import { digestOf } from './digest.ts';
-import { mintToken } from './one-time-token.ts';
 import { mintSession, type SessionOrigin } from './session.ts';
 
 /** A network may have this many log-ins that have not ended, so that it cannot fill the database. */

@@ -1,12 +1,10 @@
 import type { Cause } from '@tollkeeper/contracts';
-import { AppError, type Clock, newId, type Role, type TenantId } from '@tollkeeper/kernel';
+import { AppError, type Clock, digestOf, mintToken, newId, type Role, type TenantId } from '@tollkeeper/kernel';
 import type { Account } from './account.ts';
 import type { AttemptLimiter } from './attempt.limiter.ts';
 import type { RequestCause } from './auth.use-cases.ts';
-import { digestOf } from './digest.ts';
 import { INVITATION_MS, type Invitation, type InvitationStore, type Offer } from './invitation.ts';
 import type { Mailing } from './mail.ts';
-import { mintToken } from './one-time-token.ts';
 import type { PasswordHasher } from './password.hasher.ts';
 import { mayUsePassword, type PasswordPolicy, passwordsAreOff } from './password.policy.ts';
 import { mintSession, type SessionOrigin, type SessionStore } from './session.ts';

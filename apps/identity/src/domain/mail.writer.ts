@@ -1,9 +1,8 @@
 import { systemCause } from '@tollkeeper/contracts';
-import type { Clock } from '@tollkeeper/kernel';
+import { type Clock, mintToken } from '@tollkeeper/kernel';
 import type { RequestCause } from './auth.use-cases.ts';
 import { type InvitationStore, toInvitationUrl } from './invitation.ts';
 import { invitationMail, type Mail, type MailOrder, resetMail } from './mail.ts';
-import { mintToken } from './one-time-token.ts';
 import { mayUsePassword, type PasswordPolicy, passwordUserOf } from './password.policy.ts';
 import type { PasswordResetStore } from './password-reset.ts';
 import { issueReset, toResetUrl } from './password-reset.use-cases.ts';

@@ -1,10 +1,8 @@
 import type { Cause } from '@tollkeeper/contracts';
-import { AppError, type Clock } from '@tollkeeper/kernel';
+import { AppError, type Clock, digestOf, mintToken } from '@tollkeeper/kernel';
 import type { AttemptLimiter } from './attempt.limiter.ts';
 import type { RequestCause } from './auth.use-cases.ts';
-import { digestOf } from './digest.ts';
 import type { Mailing } from './mail.ts';
-import { mintToken } from './one-time-token.ts';
 import type { PasswordHasher } from './password.hasher.ts';
 import { RESET_MS, type PasswordResetStore } from './password-reset.ts';
 import type { User, UserStore } from './user.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Cause } from '@tollkeeper/contracts';
-import { digestOf } from './digest.ts';
+import { digestOf } from '@tollkeeper/kernel';
 
 /** A session ends 12 h after its last use or 7 d after login, whichever comes first. */
 export const SESSION_IDLE_MS = 12 * 3_600_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { digestOf } from '../domain/digest.ts';
+import { digestOf } from '@tollkeeper/kernel';
 import { createSessionCookies, sessionOf } from './session.cookies.ts';
 
 describe('session cookies', () => {

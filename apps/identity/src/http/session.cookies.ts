@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { digestOf } from '@tollkeeper/kernel';
 import { parseCookie, stringifySetCookie } from 'cookie';
-import { digestOf } from '../domain/digest.ts';
 import { isPlainLoopback } from '../domain/loopback.ts';
 import type { SessionOrigin } from '../domain/session.ts';
 

@@ -1,8 +1,8 @@
+import { digestOf } from '@tollkeeper/kernel';
 import { changeInTurn, isDuplicateKey } from '@tollkeeper/mongo';
 import { toClientNetwork } from '@tollkeeper/net';
 import { trusted } from 'mongoose';
 import type { DeviceLogin, DeviceLoginStore } from '../domain/device-login.ts';
-import { digestOf } from '../domain/digest.ts';
 import type { AccountTrail } from './account.trail.ts';
 import type { StoredDeviceLogin } from './device-login.model.ts';
 import type { IdentityModels } from './models.ts';

@@ -1,8 +1,7 @@
 import type { AuditAction } from '@tollkeeper/contracts';
-import { AppError } from '@tollkeeper/kernel';
+import { AppError, digestOf } from '@tollkeeper/kernel';
 import { changeInTurn, isDuplicateKey } from '@tollkeeper/mongo';
 import { type ClientSession, trusted } from 'mongoose';
-import { digestOf } from '../domain/digest.ts';
 import type { LinkStore, LogInRequest } from '../domain/oidc/log-in.store.ts';
 import type { Person } from '../domain/oidc/person.ts';
 import type { AccountTrail } from './account.trail.ts';

@@ -1,9 +1,8 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
 import { type AuditAction } from '@tollkeeper/contracts';
-import { newId, type TenantId } from '@tollkeeper/kernel';
+import { digestOf, newId, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn, isDuplicateKey } from '@tollkeeper/mongo';
 import type { ClientSession } from 'mongoose';
-import { digestOf } from '../domain/digest.ts';
 import type { LogInRequest } from '../domain/oidc/log-in.store.ts';
 import type { MachineArrival, MachineStore } from '../domain/oidc/machine.ts';
 import { TokenRefusal } from '../domain/oidc/token.refusal.ts';

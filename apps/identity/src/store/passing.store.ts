@@ -1,5 +1,5 @@
+import { digestOf } from '@tollkeeper/kernel';
 import { trusted } from 'mongoose';
-import { digestOf } from '../domain/digest.ts';
 import type { PassingStore, PendingLink } from '../domain/oidc/log-in.store.ts';
 import type { OidcModels, StoredLink } from './oidc.models.ts';
 

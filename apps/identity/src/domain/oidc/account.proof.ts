@@ -1,6 +1,5 @@
-import { AppError, type Clock } from '@tollkeeper/kernel';
+import { AppError, type Clock, digestOf } from '@tollkeeper/kernel';
 import type { AuthUseCases } from '../auth.use-cases.ts';
-import { digestOf } from '../digest.ts';
 import type { Admission } from './admission.ts';
 import type { Entry } from './entry.ts';
 import type { LinkStore, PassingStore, PendingLink } from './log-in.store.ts';

@@ -1,5 +1,4 @@
-import type { Clock } from '@tollkeeper/kernel';
-import { digestOf } from '../digest.ts';
+import { type Clock, digestOf } from '@tollkeeper/kernel';
 import type { UserStore } from '../user.ts';
 import { notMapped } from './arrival.ts';
 import type { Claims } from './claims.ts';

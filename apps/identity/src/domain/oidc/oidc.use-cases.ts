@@ -1,6 +1,5 @@
-import { AppError, type Clock } from '@tollkeeper/kernel';
+import { AppError, type Clock, digestOf } from '@tollkeeper/kernel';
 import type { AuthUseCases } from '../auth.use-cases.ts';
-import { digestOf } from '../digest.ts';
 import type { UserStore } from '../user.ts';
 import { type AccountProof, createAccountProof } from './account.proof.ts';
 import { createAdmission } from './admission.ts';

@@ -1,6 +1,6 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
 import type { AuditTarget } from '@tollkeeper/contracts';
-import { type Clock, provenTenantId, randomBase62, type TenantId } from '@tollkeeper/kernel';
+import { type Clock, mintToken, provenTenantId, randomBase62, type TenantId } from '@tollkeeper/kernel';
 import type { WaitingMails } from '@tollkeeper/mail';
 import { changeInTurn } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
@@ -10,7 +10,6 @@ import {
   GIVE_UP_MS,
   keyOf,
   LINK_MS,
-  mintToken,
   type NamedChannel,
   type Reader,
   type ReaderStore,
@@ -155,7 +154,7 @@ export function createReaderStore(deps: ReaderStoreDeps): MongoReaderStore {
     },
 
     async issueLink(readerId) {
-      const { token, sha256 } = mintToken();
+      const { token, sha256 } = mintToken('mailconfirm');
       const expiresAt = new Date(clock() + LINK_MS);
       await readers.updateOne({ _id: readerId, answer: 'none' }, { $set: { sha256, expiresAt } });
       return { token, expiresAt };

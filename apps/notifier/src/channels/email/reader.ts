@@ -1,6 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
 import type { Cause } from '@tollkeeper/contracts';
-import type { TenantId } from '@tollkeeper/kernel';
+import { digestOf, type TenantId } from '@tollkeeper/kernel';
 
 /** An address is asked by mail; it gets alerts once it is `confirmed`, and none any more once it is `stopped`. */
 export const CONFIRMATION_STATES = ['queued', 'asked', 'expired', 'unsent', 'confirmed', 'stopped'] as const;
@@ -82,16 +81,3 @@ export interface ConfirmedReader {
 export function keyOf(address: string): string {
   return digestOf(address);
 }
-
-/** The link of a mail is stored as a digest, so a copy of the database confirms no address. */
-export function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
-
-/** A new link with 256 random bits. Logs redact texts of this form. */
-export function mintToken(): { token: string; sha256: string } {
-  const token = `${CONFIRM_PREFIX}${randomBytes(32).toString('base64url')}`;
-  return { token, sha256: digestOf(token) };
-}
-
-const CONFIRM_PREFIX = 'tk_mailconfirm_';

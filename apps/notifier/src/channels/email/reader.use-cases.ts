@@ -1,8 +1,8 @@
 import { type Cause, systemCause } from '@tollkeeper/contracts';
-import { AppError, type TenantId } from '@tollkeeper/kernel';
+import { AppError, digestOf, type TenantId } from '@tollkeeper/kernel';
 import type { Channel, ChannelStore } from '../channel.ts';
 import { readersOf } from '../channel.kinds.ts';
-import { digestOf, keyOf, type Reader, type ReaderAnswer, type ReaderStore } from './reader.ts';
+import { keyOf, type Reader, type ReaderAnswer, type ReaderStore } from './reader.ts';
 import type { StopTokens } from './stop.tokens.ts';
 
 /** What the link of a mail is for. */
