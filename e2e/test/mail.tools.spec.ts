@@ -3,6 +3,7 @@ import { type MailServer, startMailServer } from '@tollkeeper/testing/mail-serve
 import { useWorkspaceInBrowser } from '../src/console/workspace.stage.ts';
 import { useStandalone } from '../src/standalone.stage.ts';
 import { describeConsoleMail } from '../src/suites/console/mail.suite.ts';
+import { describeRunaway } from '../src/suites/console/runaway.suite.ts';
 
 describe('the console of a Tollkeeper that sends mail, in a browser', () => {
   let server: MailServer;
@@ -14,5 +15,7 @@ describe('the console of a Tollkeeper that sends mail, in a browser', () => {
     SMTP_URL: `smtp://127.0.0.1:${server.port}?tls=none`,
     MAIL_FROM: 'tollkeeper@example.com',
   }));
-  describeConsoleMail(stage, useWorkspaceInBrowser(stage), () => server);
+  const console = useWorkspaceInBrowser(stage);
+  describeConsoleMail(stage, console, () => server);
+  describeRunaway(stage, console, () => server);
 });

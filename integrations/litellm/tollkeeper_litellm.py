@@ -285,7 +285,8 @@ class Tollkeeper(CustomLogger):
             denial = await asyncio.wait_for(self.decide(call), self.timeout_seconds)
             if denial is not None:
                 headers = {**NO_RETRY, "Retry-After": str(seconds_until(denial["resets_at"]))}
-                raise refusal(429, denial["message"], "budget_exceeded", headers)
+                # Tollkeeper 0.1.0 names no code.
+                raise refusal(429, denial["message"], denial.get("code", "budget_exceeded"), headers)
         except (httpx.HTTPError, asyncio.TimeoutError, ValueError, KeyError, TypeError) as error:
             raise Unavailable(type(error).__name__) from None
 

@@ -4,7 +4,7 @@ import { createOutbox, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { readBundledTable } from '@tollkeeper/prices';
-import { assembleService, type Component, type ServesGrpc, type ServesHttp } from '@tollkeeper/runtime';
+import { assembleService, type Component, createLoop, type ServesGrpc, type ServesHttp } from '@tollkeeper/runtime';
 import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
 import { createAgentDirectory } from './clients/identity.client.ts';
 import type { BudgetsConfig } from './config.ts';
@@ -37,6 +37,9 @@ export type BudgetsDeps = DataServiceDeps<BudgetsConfig>;
 
 /** Manages budgets over HTTP and serves them over gRPC. Addresses are valid once started. */
 export type BudgetsService = Component & ServesHttp & ServesGrpc;
+
+/** How soon the audit log has the end of a raise. */
+const ENDS_INTERVAL_MS = 1_000;
 
 export function createBudgets(deps: BudgetsDeps): BudgetsService {
   const base = createServiceBase('budgets', deps);
@@ -71,6 +74,7 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
       checkRaiseLink(config.CALLER_TOKEN_SECRET, { tenantId, raiseId }, token, now),
     clock,
   });
+  const ends = createLoop({ ...base, name: 'ends of raises', work: raises.recordEnds, intervalMs: ENDS_INTERVAL_MS });
   const http = createHttpServer({
     ...base,
     routes: [
@@ -89,5 +93,5 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
   });
   const grpc = createGrpcServer({ ...base, services: [createBudgetsHandlers({ ...stores, pauses, raises, clock })] });
   // Identity is not required to be ready: without it, only the calls about agents fail.
-  return assembleService({ ...base, parts: [mongo, identity, trail.outbox, requests], grpc, http });
+  return assembleService({ ...base, parts: [mongo, identity, trail.outbox, requests, ends], grpc, http });
 }

@@ -220,6 +220,29 @@ it('records who asked for a raise, who decided, and both amounts, in order', asy
   ]);
 });
 
+it('records once that a raise has ended by time, after what led to it', async () => {
+  const tenantId = newTenant();
+  await budgets.setDaily(tenantId, '/workspace', 25);
+  const until = new Date(budgets.clock.now + 3_600_000).toISOString();
+  const asked = { budget_id: 'bud_workspace', extra_micros: 10, until, reason: 'Night run' };
+  const { body } = await budgets.callRaises('post', tenantId, '', { role: 'member', userId: 'user_mia', body: asked });
+  await budgets.callRaises('post', tenantId, `/${body.id}:approve`, { userId: 'user_olga', body: {} });
+  budgets.clock.now = Date.parse(until);
+  await budgets.audit.records(tenantId, 4);
+  // Records of a workspace keep their order, so nothing comes before the last one.
+  await budgets.setDaily(tenantId, '/workspace', 30);
+  const records = await budgets.audit.records(tenantId, 5);
+  expect(records.map(({ action, actor }) => [action, actor.id])).toEqual([
+    ['budget.workspace.set', 'user_1'],
+    ['raise.request', 'user_mia'],
+    ['raise.grant', 'user_olga'],
+    ['raise.end', 'budgets'],
+    ['budget.workspace.set', 'user_1'],
+  ]);
+  const read = await budgets.callRaises('get', tenantId, `/${body.id}`);
+  expect(read.body).toMatchObject({ state: 'ended', ended_at: until, ended_by: null });
+});
+
 it('tells alert rules of each request for a raise once, and of no raise that an owner makes', async () => {
   const tenantId = newTenant();
   await budgets.setDaily(tenantId, '/workspace', 25);

@@ -197,13 +197,18 @@ describe('a request', () => {
     expect(await budgets.listRaises(tenantId)).toEqual([]);
   });
 
-  it('is decided once, by whoever is first at any replica; the others learn who that was', async () => {
+  it.each([
+    ['', () => ({})],
+    [' by its link', (tenantId: TenantId, id: string) => ({ token: linkOf(tenantId, id) })],
+  ])('is decided once%s, by whoever is first at any replica; the others learn who that was', async (_how, linkIn) => {
     const tenantId = await newWorkspace();
     const { id } = (await ask(tenantId)).body;
+    const link = linkIn(tenantId, id);
     const owners = ['ann', 'bob', 'eve', 'zoe'];
     const decideAt = (replica: typeof budgets, index: number) => {
       const [verb, body] = index % 2 === 0 ? (['approve', {}] as const) : (['decline', { reason: 'No' }] as const);
-      return replica.callRaises('post', tenantId, `/${id}:${verb}`, { body, userId: `user_${owners[index]}` });
+      const options = { body: { ...body, ...link }, userId: `user_${owners[index]}` };
+      return replica.callRaises('post', tenantId, `/${id}:${verb}`, options);
     };
     const answers = await Promise.all(
       owners.map((_owner, index) =>

@@ -179,6 +179,7 @@ describe('external authorization for nginx and Traefik', () => {
     expect([status, answered['x-tollkeeper-denial']]).toEqual([403, expect.stringMatching(/^[ -~]+$/)]);
     const { message } = (body as { error: Body }).error;
     expect(message).toContain(`Budget "${named.name}" has spent`);
+    expect(message).toContain(`(POST /api/v1/raise-requests with budget_id ${named.id}`);
     expect(JSON.parse(`"${answered['x-tollkeeper-denial']}"`)).toBe(message);
   });
 

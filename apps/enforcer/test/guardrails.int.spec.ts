@@ -13,6 +13,10 @@ const AFTER = '/api/v1/adapters/portkey/after';
 /** In every prompt of the recorded bodies. */
 const PROMPT = 'PROMPTTEXT';
 
+/** Names the limit, and how to ask for more. */
+const DENIED =
+  /^The workspace has spent .* of its daily budget .*\(POST \/api\/v1\/raise-requests with budget_id bud_workspace\)/;
+
 const mongo = useMongo();
 const stack = useEnforcer(mongo);
 const { budgets, limitedTo } = stack;
@@ -93,7 +97,7 @@ describe('the guardrail of LiteLLM', () => {
       3,
       new Set([200]),
     ]);
-    expect(blocked[0]!.body['blocked_reason']).toMatch(/^The workspace has spent .* of its daily budget/);
+    expect(blocked[0]!.body['blocked_reason']).toMatch(DENIED);
     expect(await workspace.limit()).toMatchObject({ held_micros: 3 * 40_995, remaining_micros: 0 });
     expect(workspace.events('budget.blocked')[0]).toMatchObject({ data: { agent_id: 'research-agent' } });
   });
@@ -222,7 +226,7 @@ describe('the webhooks of Portkey', () => {
     expect(answers.filter(({ body }) => body['verdict'] === true)).toHaveLength(2);
     expect(answers.find(({ body }) => body['verdict'] === false)?.body).toEqual({
       verdict: false,
-      data: { reason: expect.stringMatching(/^The workspace has spent .* of its daily budget/) },
+      data: { reason: expect.stringMatching(DENIED) },
     });
     const unnamed = { ...before, metadata: { agent: 'research-agent' } };
     expect(await send(workspace, BEFORE, unnamed)).toMatchObject({

@@ -160,19 +160,19 @@ describe('the body for a chat', () => {
     ],
     [
       'Budget "Growth team" for zoe has burned $12.00 of $40.00 within 1 hour, since 17:50 UTC ($2.00 of that within ' +
-        '5 minutes; threshold 25% within 1 hour). Raise the budget, or find its calls and stop their source',
+        '5 minutes; threshold 25% within 1 hour). Raise the budget until midnight, pause its calls, or look at them',
       { rule_kind: 'burn_rate_gte', burn: { ...burn, value: 'zoe' } },
     ],
     [
       'Budget "Growth team" for zoe has spent $12.00 of $40.00 since Nov 20, 23:00 UTC, and will reach $48.00 by Nov 21, ' +
         '23:00 UTC at the pace since Nov 21, 15:00 UTC (threshold 80%). Used up at about Nov 21, 22:15 UTC. Raise the ' +
-        'budget, or find its calls and stop their source',
+        'budget until midnight, pause its calls, or look at them',
       { rule_kind: 'forecast_gte', forecast: { ...forecast, value: 'zoe' } },
     ],
     [
       'Budget "Growth team" for further values has spent $12.00 of $40.00 since Nov 20, 23:00 UTC, and will reach $48.00 ' +
-        'at the pace since Nov 21, 15:00 UTC (threshold 80%). It is used up. Raise the budget, or find its calls and ' +
-        'stop their source',
+        'at the pace since Nov 21, 15:00 UTC (threshold 80%). It is used up. Raise the budget until ' +
+        'midnight, pause its calls, or look at them',
       {
         rule_kind: 'forecast_gte',
         forecast: {
@@ -183,13 +183,12 @@ describe('the body for a chat', () => {
     ],
     [
       'Agent research has spent $12.00 since 09:00 UTC (usual in this hour: $2.50, median of 4 weeks; threshold 3 ' +
-        'times that, and $1.00). See its calls; lower its budget or revoke its key if they should stop',
+        'times that, and $1.00). Pause it, or look at its calls',
       { rule_kind: 'deviation_gte', deviation },
     ],
     [
       'Further agents have spent $12.00 since 09:00 UTC, with `team=red` (usual in this hour: $2.50, median of 1 ' +
-        'week; threshold 3 times that, and $1.00). See their calls; lower their budgets or revoke their keys if they should ' +
-        'stop',
+        'week; threshold 3 times that, and $1.00). Pause them, or look at their calls',
       { rule_kind: 'deviation_gte', labels: { team: 'red' }, deviation: { ...deviation, agent_id: null, weeks: 1 } },
     ],
     ['3 calls blocked by a budget, team red', { rule_kind: 'newer', scope_type: 'team', scope_id: 'red' }],

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { chatBody } from '../src/channels/chat/chat.body.ts';
+import { alertMail } from '../src/channels/email/alert.mail.ts';
+import { stepsOf } from '../src/channels/message.text.ts';
 import { opsgenieRequest } from '../src/channels/opsgenie/opsgenie.request.ts';
 import { pagerdutyBody } from '../src/channels/pagerduty/pagerduty.body.ts';
 import { teamsBody } from '../src/channels/teams/teams.body.ts';
@@ -17,6 +19,11 @@ import {
 } from './published.schemas.ts';
 
 const PAGE = 'https://tollkeeper.example.com/w/demo/alerts?alert=alrt_1';
+const STEPS = [
+  { text: 'Raise until midnight', url: `${PAGE}&step=raise` },
+  { text: 'Pause', url: `${PAGE}&step=pause` },
+  { text: 'See the calls', url: `${PAGE}&step=calls` },
+];
 const links = { url: 'https://tollkeeper.example.com/w/demo/api/v1/alerts/alrt_1', page: PAGE };
 
 function message(alert: Partial<Message['alert']> = {}, type = 'alert.fired'): Message {
@@ -42,7 +49,7 @@ describe('an event for PagerDuty', () => {
         ...{ timestamp: '2026-11-21T18:00:00.000Z', component: 'workspace ws_1', class: 'event_count_gte' },
         custom_details: { alert_id: 'alrt_1', rule_id: 'rule_1', workspace_id: 'ws_1' },
       },
-      links: [{ href: PAGE }],
+      links: [...STEPS.map(({ text, url }) => ({ text, href: url })), { href: PAGE }],
     });
   });
 
@@ -68,7 +75,8 @@ describe('a request to Opsgenie', () => {
     expect(url).toBe('https://api.eu.opsgenie.com/v2/alerts');
     expect(opsgenieAlert.parse(JSON.parse(body))).toMatchObject({
       ...{ message: `Budget blocks: ${SENTENCE}`, description: SENTENCE, alias: 'alrt_1', entity: 'workspace ws_1' },
-      ...{ priority: 'P2', source: 'Tollkeeper', details: { url: PAGE } },
+      ...{ priority: 'P2', source: 'Tollkeeper' },
+      details: { url: PAGE, ...Object.fromEntries(STEPS.map(({ text, url }) => [text, url])) },
     });
   });
 
@@ -109,6 +117,44 @@ it.each(['', 'x', 'xy'])('text of a message is never cut within a character, wit
     expect(each).not.toMatch(/\\ud[89a-f]/);
     expect(each).toContain('🤖');
   }
+});
+
+describe('the ways out of an alert', () => {
+  it('are links in every message to people', () => {
+    const sent = message();
+    const options = { to: 'ada@example.com', readerId: 'r1', domain: 'example.com' };
+    const { text, html } = alertMail(sent, {
+      ...options,
+      stopUrl: 'https://t.test/s',
+      oneClickUrl: 'https://t.test/o',
+    });
+    const { body } = opsgenieRequest('https://api.opsgenie.com/v2/alerts', sent);
+    for (const each of [pagerdutyBody(ROUTING_KEY, sent), body, teamsBody(sent), chatBody(sent), text, html!]) {
+      const shown = each.replaceAll(/&amp;|&#38;/g, '&');
+      for (const { text: name, url } of STEPS)
+        expect([shown.includes(name), shown.includes(url)]).toEqual([true, true]);
+    }
+  });
+
+  const of = (fields: Partial<Message['alert']>, page = PAGE) => {
+    const steps = stepsOf({ ...message({ event_types: ['spend.settled'], ...fields }), links: { ...links, page } });
+    return steps.map(({ text }) => text);
+  };
+  const reached = { scope: 'agent', scope_id: 'a', percent: 80, spent_micros: 8, daily_budget_usd_micros: 10 };
+
+  it('are to raise the budget if it is about one, to pause the calls, and to see them', () => {
+    const all = STEPS.map(({ text }) => text);
+    expect([of({}), of({ budget: reached }), of({ event_types: ['budget.blocked'] })]).toEqual([
+      all.slice(1),
+      all,
+      all,
+    ]);
+  });
+
+  it('are none once it is resolved, of a request for more, and while the name of the workspace is unknown', () => {
+    const request = 'https://tollkeeper.example.com/w/demo/raises/rai_1?token=tk_raise_x';
+    expect([of({ status: 'resolved' }), of({}, request), of({}, 'https://t.test/')]).toEqual([[], [], []]);
+  });
 });
 
 describe('a card for Teams', () => {

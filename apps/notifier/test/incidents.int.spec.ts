@@ -181,7 +181,9 @@ it('a Teams channel gets an Adaptive Card with a link for the alert, its resolut
     'Resolved (high): Budget blocks',
     'Test (info): Test of this channel',
   ]);
-  expect(cards[0]!.actions).toMatchObject([{ url: `${PUBLIC_URL}/w/demo/alerts?alert=${fired!.alert.id}` }]);
+  expect(cards[0]!.actions).toContainEqual(
+    expect.objectContaining({ url: `${PUBLIC_URL}/w/demo/alerts?alert=${fired!.alert.id}` }),
+  );
 });
 
 describe('creating a channel', () => {

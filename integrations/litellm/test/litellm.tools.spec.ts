@@ -188,6 +188,7 @@ describe('a call that its budgets deny', () => {
     const { error } = (await denied.json()) as OpenAiError;
     expect(error).toMatchObject({ type: 'budget_exceeded', code: '429' });
     expect(error.message).toContain(agent);
+    expect(error.message).toContain(`POST /api/v1/raise-requests with budget_id bud_agent.${agent}`);
     // Without it, the clients of OpenAI try again by themselves.
     expect(denied.headers.get('x-should-retry')).toBe('false');
     expect(Number(denied.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -215,6 +216,19 @@ describe('a call that its budgets deny', () => {
     await eventually(async () =>
       expect(await tollkeeper.limitOf(agent)).toMatchObject({ held_micros: 0, spent_micros: 3 * COST }),
     );
+  });
+
+  it('is denied with an error of its own while its agent is paused, which says why', async () => {
+    const agent = newAgent();
+    await tollkeeper.pause(agent, 'Runaway loop');
+    const denied = await eventually(async () => {
+      const answer = await call(agent);
+      expect(answer.status).toBe(429);
+      return answer;
+    });
+    const { error } = (await denied.json()) as OpenAiError;
+    expect(error).toMatchObject({ type: 'paused', message: expect.stringMatching(/is paused until .*"Runaway loop"/) });
+    expect(Number(denied.headers.get('retry-after'))).toBeGreaterThan(3_000);
   });
 
   it('is refused as a bad request when its plan is unknown', async () => {

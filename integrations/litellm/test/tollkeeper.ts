@@ -56,6 +56,8 @@ export interface Tollkeeper {
   goOn(): void;
   /** Sets a daily budget, and resolves when it counts. */
   setBudget(agentId: string, dailyBudgetMicros: number): Promise<void>;
+  /** Pauses the calls of an agent for an hour. */
+  pause(agentId: string, reason: string): Promise<void>;
   limitOf(agentId: string): Promise<Limit>;
   /** Of an agent, newest first. */
   reservationsOf(agentId: string): Promise<Reservation[]>;
@@ -120,6 +122,10 @@ export async function startTollkeeper(): Promise<Tollkeeper> {
         const [limit] = await limitsOf(agentId);
         if (limit?.daily_budget_usd_micros !== dailyBudgetMicros) throw new Error('The budget does not count yet.');
       });
+    },
+    async pause(agentId, reason) {
+      const until = new Date(Date.now() + 3_600_000).toISOString();
+      await call('/pauses', post({ scope: 'agent', value: agentId, until, reason }));
     },
     async limitOf(agentId) {
       const [limit] = await limitsOf(agentId);

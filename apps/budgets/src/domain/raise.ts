@@ -48,7 +48,7 @@ export interface Raise extends RaiseDraft {
   endedAt: Date | null;
 }
 
-/** A request that nobody has decided in its time expires, and an active raise ends. */
+/** An open request expires at its end, and an active raise ends, whether that is stored yet or not. */
 export function stateOf({ state, until }: Pick<Raise, 'state' | 'until'>, now: Date): RaiseState {
   return until > now ? state : OVER[state];
 }
@@ -108,9 +108,11 @@ export interface RaiseStore {
   find(tenantId: TenantId, id: string): Promise<Raise | null>;
   /** Those that add to a limit at the time. */
   inForce(tenantId: TenantId, now: Date): Promise<Raise[]>;
+  /** Active raises of all workspaces whose time is over, the first to end first. */
+  lapsed(now: Date, limit: number): Promise<{ tenantId: TenantId; id: string }[]>;
   /** Stores the raise, unless `decide` answers another one, which is the same. */
   add(tenantId: TenantId, raise: Raise, decide: (known: KnownRaises) => Raise, cause: Cause): Promise<Raise>;
-  /** Null without such a raise. */
+  /** Null without such a raise. If `decide` answers the same raise, nothing is stored. */
   change(
     tenantId: TenantId,
     id: string,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Cause, invalidRequest, MAX_RAISE_DAYS, MAX_RAISES } from '@tollkeeper/contracts';
+import { type Cause, invalidRequest, MAX_RAISE_DAYS, MAX_RAISES, systemCause } from '@tollkeeper/contracts';
 import { AppError, type Clock, newId, type TenantId } from '@tollkeeper/kernel';
 import type { BudgetUseCases } from './budget.use-cases.ts';
 import {
@@ -13,6 +13,8 @@ import {
 } from './raise.ts';
 
 const MAX_RAISE_MS = MAX_RAISE_DAYS * 86_400_000;
+/** Ends that are stored in one pass. */
+const MAX_ENDS = 100;
 /** Requests of an asker that are open or of the last hour, so that no caller fills the list of all. */
 export const MAX_REQUESTS_OF_ASKER = 5;
 
@@ -50,6 +52,8 @@ export interface RaiseUseCases {
   ): Promise<Raise>;
   /** Ends an active raise before its time. Rejects with `conflict` if it is none. */
   end(tenantId: TenantId, id: string, cause: Cause): Promise<Raise>;
+  /** Stores that raises have ended whose time is over, for the audit log. They count no more before that. */
+  recordEnds(): Promise<void>;
 }
 
 export interface RaiseDeps {
@@ -138,7 +142,22 @@ export function createRaiseUseCases({ store, budgets, checkLink, clock }: RaiseD
       ),
 
     end: (tenantId, id, cause) => change(tenantId, id, (current) => ended(current, nowDate(), cause), cause),
+
+    async recordEnds() {
+      const lapsed = await store.lapsed(nowDate(), MAX_ENDS);
+      const cause = systemCause('raise.end', 'budgets');
+      const failures: unknown[] = [];
+      for (const { tenantId, id } of lapsed) {
+        await change(tenantId, id, endedInTime, cause).catch((error: unknown) => failures.push(error));
+      }
+      if (failures.length > 0) throw failures[0];
+    },
   };
+}
+
+/** Another replica may have stored it, or an owner ended it. */
+function endedInTime(raise: Raise): Raise {
+  return raise.state === 'active' ? { ...raise, state: 'ended', endedAt: raise.until } : raise;
 }
 
 function ended(raise: Raise, now: Date, { actor: { id, name } }: Cause): Raise {

@@ -1,7 +1,7 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
 import { encodeGatewayEvent } from '@tollkeeper/contracts';
 import type { Outbox, OutboxRecord } from '@tollkeeper/event-log';
-import type { TenantId } from '@tollkeeper/kernel';
+import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn } from '@tollkeeper/mongo';
 import { activeTrace } from '@tollkeeper/runtime';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
@@ -52,6 +52,7 @@ const raiseSchema = new Schema<StoredRaise>(
 );
 raiseSchema.index({ tenantId: 1, createdAt: -1, _id: -1 });
 raiseSchema.index({ tenantId: 1, state: 1, until: 1 });
+raiseSchema.index({ state: 1, until: 1 });
 raiseSchema.index({ tenantId: 1, 'askedBy.id': 1, createdAt: -1 });
 raiseSchema.index({ until: 1 }, { expireAfterSeconds: KEPT_SECONDS });
 
@@ -132,6 +133,15 @@ export function createRaiseStore(connection: Connection, trail: AuditTrail, requ
       return found.map(toRaise);
     },
 
+    async lapsed(now, limit) {
+      const found = await raises
+        .find({ state: 'active', ...isOver(now) }, { tenantId: 1 })
+        .sort({ until: 1 })
+        .limit(limit)
+        .lean();
+      return found.map(({ _id, tenantId }) => ({ tenantId: provenTenantId(tenantId), id: _id }));
+    },
+
     async add(tenantId, raise, decide, cause) {
       // A flood of requests is refused before it takes turns, and each asker has turns of its own.
       decide(await knownFor(tenantId, raise));
@@ -153,6 +163,7 @@ export function createRaiseStore(connection: Connection, trail: AuditTrail, requ
         if (stored === null) return null;
         const before = toRaise(stored);
         const after = decide(before, await countOf(tenantId, 'active', now, session));
+        if (after === before) return before;
         await takeTurn(tenantId, session);
         await raises.replaceOne({ _id: id, tenantId }, toStored(tenantId, after), { session });
         // All that was asked for and granted is in one record.

@@ -119,7 +119,7 @@ function raiseSentence({ budget_name, value, extra_micros, until, reason, asked_
   return `${shown(asked_by)} ${what}: "${shown(reason, MAX_REASON)}". Open the link to approve or decline it`;
 }
 
-const BUDGET_ADVICE = 'Raise the budget, or find its calls and stop their source';
+const BUDGET_ADVICE = 'Raise the budget until midnight, pause its calls, or look at them';
 
 function foundBudget({ budget_name, value, is_of_others: others }: FoundBudget): string {
   const whose = others === true ? ' for further values' : value === undefined ? '' : ` for ${shown(value)}`;
@@ -133,11 +133,8 @@ function minuteOf(time: string): string {
 }
 
 const WEEKS: Noun = ['week', 'weeks'];
-const ADVICE = 'See its calls; lower its budget or revoke its key if they should stop';
-const FURTHER_AGENTS = [
-  'Further agents have',
-  'See their calls; lower their budgets or revoke their keys if they should stop',
-] as const;
+const ADVICE = 'Pause it, or look at its calls';
+const FURTHER_AGENTS = ['Further agents have', 'Pause them, or look at their calls'] as const;
 
 /** Says who did what, how much, and compared with what. A newer alerts service may send an unknown kind. */
 export function alertSentence(alert: ShownAlert): string {

@@ -32,6 +32,29 @@ export function headlineOf(message: Message): string {
   return `${what} (${shown(message.alert.severity)}): ${ruleNameOf(message)}`;
 }
 
+interface MessageLink {
+  text: string;
+  url: string;
+}
+
+const STEPS = { raise: 'Raise until midnight', pause: 'Pause', calls: 'See the calls' } as const;
+
+/** The ways out of a firing alert. The console knows what each of them leads to. */
+export function stepsOf({ alert, links: { page } }: Message): MessageLink[] {
+  // Without the name of the workspace, the page is not the one of the alert. A request has a page of its own.
+  if (alert.status !== 'firing' || !new URL(page).searchParams.has('alert')) return [];
+  const budget = alert.burn ?? alert.forecast ?? alert.budget;
+  const isOfBudget = budget !== null || alert.event_types.some((type) => type.startsWith('budget.'));
+  const { raise, ...others } = STEPS;
+  const steps = Object.entries(isOfBudget ? { raise, ...others } : others);
+  return steps.map(([step, text]) => ({ text, url: `${page}&step=${step}` }));
+}
+
+/** Where a message leads people. */
+export function linksOf(message: Message): MessageLink[] {
+  return [...stepsOf(message), { text: 'Open in Tollkeeper', url: message.links.page }];
+}
+
 /** The times of the alert, with their names. */
 export function timesOf({ alert }: Message): [name: string, value: string][] {
   const fired: [string, string] = ['Fired at', shown(alert.triggered_at)];

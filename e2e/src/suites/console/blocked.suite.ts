@@ -42,6 +42,12 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       await drawer.getByText('Raise the daily budget of the agent to $0.0105 or more').waitFor();
       await expectFit();
       await page.waitForURL(/event=/);
+      await drawer.getByRole('button', { name: 'Raise until midnight: The agent' }).press('Enter');
+      const raise = page.getByRole('dialog', { name: 'Raise The agent' });
+      expect(await raise.getByLabel(/^Until/).inputValue()).toMatch(/T00:00$/);
+      await expectFit();
+      await page.keyboard.press('Escape');
+      await raise.waitFor({ state: 'detached' });
       await page.keyboard.press('Escape');
       await drawer.waitFor({ state: 'detached' });
       expect(page.url()).not.toContain('event=');

@@ -1,10 +1,11 @@
 import { useNavigate } from '@tanstack/react-router';
-import { type KeyboardEvent, useId, useState } from 'react';
+import { type ComponentProps, type KeyboardEvent, useId, useState } from 'react';
 import { useAllAgents } from '../api/use-all.ts';
 import { text } from '../text/index.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import ui from '../ui/ui.module.css';
-import { useWorkspace } from './account.tsx';
+import { useMay, useWorkspace } from './account.tsx';
+import type { PauseDialog } from './later.ts';
 import { useMenu } from './menu.ts';
 import css from './shell.module.css';
 import { chooseTheme, THEMES } from './theme.ts';
@@ -16,14 +17,26 @@ interface Entry {
   run: () => void;
 }
 
+/** What is to be paused. */
+export type Pausing = Omit<ComponentProps<typeof PauseDialog>, 'onClose'>;
+
+interface PaletteProps {
+  onClose: () => void;
+  /** Closes it, and asks for how long to pause it. */
+  onPause: (what: Pausing) => void;
+}
+
 /** Finds everything that has a name by a typed part of the name. */
-export function CommandPalette({ onClose }: { onClose: () => void }) {
+export function CommandPalette({ onClose, onPause }: PaletteProps) {
   const { entries, isLoading } = useEntries(onClose);
+  const pauses = usePauses(onPause);
   const [typed, setTyped] = useState('');
   const [at, setAt] = useState(0);
   const list = useId();
   const wanted = typed.trim().toLowerCase();
-  const found = entries.filter(({ name, key }) => `${name} ${key}`.toLowerCase().includes(wanted)).slice(0, 50);
+  const found = [...entries, ...pauses]
+    .filter(({ name, key }) => `${name} ${key}`.toLowerCase().includes(wanted))
+    .slice(0, 50);
   const chosen = Math.min(at, found.length - 1);
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -67,6 +80,27 @@ export function CommandPalette({ onClose }: { onClose: () => void }) {
       {found.length === 0 && <p role="status">{isLoading ? text.common.list.loading : text.common.palette.nothing}</p>}
     </Dialog>
   );
+}
+
+/** Last, so that all other entries come first. Its agents are those that {@link useEntries} has loaded. */
+function usePauses(onPause: PaletteProps['onPause']): Entry[] {
+  const { data } = useAllAgents();
+  const mayPause = useMay('admin');
+  if (!mayPause) return [];
+  const words = text.common.palette;
+  const things = (['key', 'label'] as const).map((thing) => ({
+    key: `pause-${thing}`,
+    name: words.pause[thing],
+    kind: words.actions,
+    run: () => onPause({ proposed: { thing } }),
+  }));
+  const agents = (data ?? []).map(({ agent_id: id, display_name: name }) => ({
+    key: `pause ${id}`,
+    name: words.pauseAgent(name),
+    kind: words.actions,
+    run: () => onPause({ agent: { id, name } }),
+  }));
+  return [...things, ...agents];
 }
 
 /** Pages and actions are there at once, agents when they have loaded. */

@@ -9,11 +9,11 @@ import { Dialog } from '../ui/dialog.tsx';
 import { explain } from '../ui/explain.ts';
 import { clearToasts, toast, Toasts } from '../ui/toasts.tsx';
 import { useMay, useWorkspace } from './account.tsx';
-import { WorkspaceDialog } from './later.ts';
+import { PauseDialog, WorkspaceDialog } from './later.ts';
 import { LoginForm } from './login-form.tsx';
 import { Mark } from './mark.tsx';
 import { useMenu } from './menu.ts';
-import { CommandPalette } from './palette.tsx';
+import { CommandPalette, type Pausing } from './palette.tsx';
 import { ProviderLinks, providersQuery } from './providers.tsx';
 import css from './shell.module.css';
 import { useSpan } from './span.ts';
@@ -26,11 +26,11 @@ export function Shell({ account }: { account: Api.Account }) {
   const workspace = useWorkspace();
   const { pathname } = useLocation();
   const { zone } = useSpan();
-  const [opened, setOpened] = useState<{ what: 'menu' | 'palette' | 'workspace' | null; at: string }>();
+  const [opened, setOpened] = useState<{ what: 'menu' | 'palette' | 'workspace' | Pausing | null; at: string }>();
   // Changing the page closes dialogs of the page before.
   const open = opened?.at === pathname ? opened.what : null;
   const setOpen = useCallback(
-    (what: 'menu' | 'palette' | 'workspace' | null) => setOpened({ what, at: pathname }),
+    (what: 'menu' | 'palette' | 'workspace' | Pausing | null) => setOpened({ what, at: pathname }),
     [pathname],
   );
   useEffect(() => {
@@ -85,8 +85,11 @@ export function Shell({ account }: { account: Api.Account }) {
           <Outlet />
         </main>
       </div>
-      {open === 'palette' && <CommandPalette onClose={() => setOpen(null)} />}
-      <Suspense>{open === 'workspace' && <WorkspaceDialog account={account} onClose={() => setOpen(null)} />}</Suspense>
+      {open === 'palette' && <CommandPalette onClose={() => setOpen(null)} onPause={setOpen} />}
+      <Suspense>
+        {open === 'workspace' && <WorkspaceDialog account={account} onClose={() => setOpen(null)} />}
+        {typeof open === 'object' && open !== null && <PauseDialog {...open} onClose={() => setOpen(null)} />}
+      </Suspense>
       <SessionEnded account={account} />
       <Toasts />
     </div>

@@ -28,11 +28,16 @@ const IS_AGENT: Record<Scope, boolean> = {
   ...{ agent: true, workspace: false, tenant: false, plan: false, budget: false },
 };
 
+/** The agent that the alert is about, if it is about one. */
+export function agentOf({ scope_type, scope_id, deviation, budget }: Api.Alert): string | undefined {
+  const ofBudget = budget === null || !IS_AGENT[budget.scope] ? undefined : budget.scope_id;
+  return IS_AGENT[scope_type] ? scope_id : (ofBudget ?? deviation?.agent_id ?? undefined);
+}
+
 /** What fits alerts that are about the same as this one. */
 export function matchersOf(alert: Api.Alert): Matcher[] {
-  const { rule_name, scope_type, scope_id, deviation, budget, labels = {} } = alert;
-  const ofBudget = budget === null || !IS_AGENT[budget.scope] ? undefined : budget.scope_id;
-  const agentId = IS_AGENT[scope_type] ? scope_id : (ofBudget ?? deviation?.agent_id ?? undefined);
+  const { rule_name, labels = {} } = alert;
+  const agentId = agentOf(alert);
   const equal = (field: string, value: string): Matcher => ({ field, op: '=', value });
   return [
     equal('rule_name', rule_name),

@@ -87,6 +87,9 @@ export const common = {
     pages: 'Pages',
     agents: 'Agents',
     actions: 'Actions',
+    /** What can be paused that has no name here. */
+    pause: { key: 'Pause a workspace key', label: 'Pause a label value' },
+    pauseAgent: (name: string) => `Pause ${name}`,
   },
   lost: {
     banner: 'The server is unreachable. Figures may be out of date. Retrying every few seconds.',

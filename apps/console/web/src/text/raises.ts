@@ -40,6 +40,7 @@ export const raises = {
   ask: 'Ask for more',
   askTitle: (name: string) => `Ask for more: ${name}`,
   asked: 'Request sent to the owners',
+  untilMidnight: { raise: 'Raise until midnight', ask: 'Ask for more until midnight' },
   raise: 'Raise',
   raiseTitle: (name: string) => `Raise ${name}`,
   granted: (name: string, amount: string, until: string) => `${name} raised by ${amount} until ${until}`,

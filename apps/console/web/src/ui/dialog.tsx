@@ -39,7 +39,11 @@ export function Dialog({ title, onClose, children, side = false, stays = false }
       aria-labelledby={heading}
       // Browsers let pages prevent one Escape, but close at the second.
       {...(keeps && { closedby: 'none' })}
-      onInput={({ target }) => setChanged(Boolean((target as HTMLInputElement).form))}
+      // What is typed into a dialog that opened from this one does not change this one.
+      onInput={({ target }) => {
+        const { form } = target as HTMLInputElement;
+        if (form?.closest('dialog') === ref.current) setChanged(true);
+      }}
       onCancel={(event) => {
         event.preventDefault();
         if (!keeps) onClose();

@@ -1,6 +1,6 @@
 import type { Message } from '../../domain/message.ts';
 import { alertSentence } from '../alert.sentence.ts';
-import { headlineOf, timesOf } from '../message.text.ts';
+import { headlineOf, linksOf, timesOf } from '../message.text.ts';
 
 /**
  * The JSON body for a `chat` channel in the format of Slack's incoming webhooks: `text` is for notifications, `blocks`
@@ -9,12 +9,13 @@ import { headlineOf, timesOf } from '../message.text.ts';
 export function chatBody(message: Message): string {
   const headline = escapeText(headlineOf(message));
   const sentence = escapeText(alertSentence(message.alert));
+  const links = linksOf(message).map(({ text, url }) => `<${escapeText(url)}|${text}>`);
   return JSON.stringify({
     text: `${headline}\n${sentence}`,
     blocks: [
       { type: 'section', text: mrkdwn(`*${headline}*\n${sentence}`) },
       { type: 'section', fields: timesOf(message).map(([name, value]) => mrkdwn(`*${name}*\n${escapeText(value)}`)) },
-      { type: 'context', elements: [mrkdwn(`<${escapeText(message.links.page)}|Open in Tollkeeper>`)] },
+      { type: 'context', elements: [mrkdwn(links.join(' · '))] },
     ],
   });
 }

@@ -2,7 +2,7 @@ import { paragraphs } from '@tollkeeper/kernel';
 import type { Mail } from '@tollkeeper/mail';
 import type { Message } from '../../domain/message.ts';
 import { alertSentence } from '../alert.sentence.ts';
-import { headlineOf, timesOf } from '../message.text.ts';
+import { headlineOf, linksOf, timesOf } from '../message.text.ts';
 
 const WHY = 'You get this mail because you confirmed this address for alerts of Tollkeeper.';
 
@@ -20,7 +20,8 @@ interface AlertMailOptions {
 /** The mail about a message to one reader. All mails about an alert are one thread. */
 export function alertMail(message: Message, options: AlertMailOptions): Mail {
   const { to, readerId, stopUrl, oneClickUrl, domain } = options;
-  const { alert, links } = message;
+  const { alert } = message;
+  const links = linksOf(message);
   const headline = headlineOf(message);
   const sentence = alertSentence(alert);
   const times = timesOf(message);
@@ -40,14 +41,14 @@ export function alertMail(message: Message, options: AlertMailOptions): Mail {
       headline,
       sentence,
       times.map(([name, value]) => `${name}: ${value}`).join('\n'),
-      `Open in Tollkeeper:\n${links.page}`,
+      links.map(({ text, url }) => `${text}:\n${url}`).join('\n'),
       `${WHY} Stop these mails:\n${stopUrl}`,
     ),
     html: page(
       `<h1 style="font-size:18px">${escaped(headline)}</h1>`,
       `<p>${escaped(sentence)}</p>`,
       `<p>${times.map(([name, value]) => `${escaped(name)}: ${escaped(value)}`).join('<br>')}</p>`,
-      `<p>${link(links.page, 'Open in Tollkeeper')}</p>`,
+      `<p>${links.map(({ text, url }) => link(url, text)).join(' · ')}</p>`,
       `<p style="font-size:12px">${WHY} ${link(stopUrl, 'Stop these mails')}</p>`,
     ),
   };

@@ -2,7 +2,7 @@ import type { Severity } from '@tollkeeper/contracts';
 import type { Message } from '../../domain/message.ts';
 import { alertSentence } from '../alert.sentence.ts';
 import { detailsOf, type IncidentAction, incidentActionOf, incidentKeyOf, scopeOf, severityIn } from '../incident.ts';
-import { ruleNameOf, shown } from '../message.text.ts';
+import { ruleNameOf, shown, stepsOf } from '../message.text.ts';
 
 const MAX_MESSAGE_LENGTH = 130;
 const MAX_DESCRIPTION_LENGTH = 5000;
@@ -49,7 +49,8 @@ function alertOf(message: Message): object {
     entity: scopeOf(message),
     source: SOURCE,
     tags: ['tollkeeper'],
-    details: detailsOf(message),
+    // Opsgenie shows them as links.
+    details: { ...detailsOf(message), ...Object.fromEntries(stepsOf(message).map(({ text, url }) => [text, url])) },
   };
 }
 

@@ -2,7 +2,7 @@ import type { Severity } from '@tollkeeper/contracts';
 import type { Message } from '../../domain/message.ts';
 import { alertSentence } from '../alert.sentence.ts';
 import { detailsOf, type IncidentAction, incidentActionOf, incidentKeyOf, scopeOf, severityIn } from '../incident.ts';
-import { ruleNameOf, shown } from '../message.text.ts';
+import { linksOf, ruleNameOf, shown } from '../message.text.ts';
 
 const MAX_SUMMARY_LENGTH = 1024;
 
@@ -43,6 +43,6 @@ function incidentOf(message: Message): object {
     },
     client: 'Tollkeeper',
     client_url: page,
-    links: [{ href: page, text: 'Open in Tollkeeper' }],
+    links: linksOf(message).map(({ text, url }) => ({ href: url, text })),
   };
 }

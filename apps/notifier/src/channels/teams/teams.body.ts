@@ -1,6 +1,6 @@
 import type { Message } from '../../domain/message.ts';
 import { alertSentence } from '../alert.sentence.ts';
-import { headlineOf, timesOf } from '../message.text.ts';
+import { headlineOf, linksOf, timesOf } from '../message.text.ts';
 
 /**
  * The JSON body for an incoming webhook of Teams: an Adaptive Card. Text that people typed is only in text runs, which
@@ -16,7 +16,7 @@ export function teamsBody(message: Message): string {
       paragraph({ text: alertSentence(message.alert) }),
       { type: 'FactSet', facts: timesOf(message).map(([title, value]) => ({ title, value })) },
     ],
-    actions: [{ type: 'Action.OpenUrl', title: 'Open in Tollkeeper', url: message.links.page }],
+    actions: linksOf(message).map(({ text, url }) => ({ type: 'Action.OpenUrl', title: text, url })),
   };
   const contentType = 'application/vnd.microsoft.card.adaptive';
   return JSON.stringify({ type: 'message', attachments: [{ contentType, contentUrl: null, content: card }] });

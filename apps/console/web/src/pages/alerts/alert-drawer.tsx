@@ -16,7 +16,9 @@ import { AlertStatus, Severity } from '../../ui/severity.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { useAlertLine } from '../../ui/use-alert-line.ts';
+import { usePauses } from '../pauses/agent-pause.tsx';
 import { MutedBy, SilenceButton } from '../silences/silenced.tsx';
+import { NextSteps } from './next-steps.tsx';
 import { useAlertsSearch } from './use-alerts-search.ts';
 
 const words = text.alerts;
@@ -24,12 +26,17 @@ const READS = ['GET /api/v1/alerts', 'GET /api/v1/alerts/{alert_id}'] as const;
 
 /** One alert: what happened, which channels were notified, and why it fired. */
 export function AlertDrawer({ alertId }: { alertId: string }) {
-  const [, set] = useAlertsSearch();
+  const [{ step }, set] = useAlertsSearch();
   const alertLine = useAlertLine();
   const alert = useRead('GET /api/v1/alerts/{alert_id}', { path: { alert_id: alertId } }, { live: true });
+  const pauses = usePauses();
   return (
-    <Dialog side title={alert.data?.rule_name ?? words.detail} onClose={() => set({ alert: undefined })}>
-      <Loaded query={alert} height={480}>
+    <Dialog
+      side
+      title={alert.data?.rule_name ?? words.detail}
+      onClose={() => set({ alert: undefined, step: undefined })}
+    >
+      <Loaded query={alert} with={pauses.isError ? [] : [pauses]} height={480}>
         {(data) => (
           <div className={ui['stack']}>
             <div className={ui['row']}>
@@ -37,7 +44,7 @@ export function AlertDrawer({ alertId }: { alertId: string }) {
             </div>
             <p>{alertLine(data)}</p>
             <MutedBy label={silences.silenced} by={data.silenced_by} />
-            <NextSteps alert={data} />
+            <NextSteps alert={data} step={step} />
             <Actions alert={data} />
             <AlertFacts alert={data} />
             <Deliveries deliveries={data.deliveries} />
@@ -46,42 +53,6 @@ export function AlertDrawer({ alertId }: { alertId: string }) {
         )}
       </Loaded>
     </Dialog>
-  );
-}
-
-/** Where to look, and what to change, if an agent spends more than usual or a budget will not last. */
-function NextSteps({ alert: { deviation, burn, forecast } }: { alert: Api.Alert }) {
-  const { slug } = useWorkspace();
-  const budget = burn ?? forecast;
-  if (budget !== undefined) {
-    return (
-      <p className={ui['row']}>
-        <Link to="/w/$slug/budgets" params={{ slug }} search={{ budget: budget.budget_id }}>
-          {words.changeBudget}
-        </Link>
-        <Link to="/w/$slug/spend" params={{ slug }}>
-          {words.seeSpend}
-        </Link>
-      </p>
-    );
-  }
-  if (deviation === undefined) return null;
-  const { agent_id: agentId } = deviation;
-  return (
-    <p className={ui['row']}>
-      {agentId === null ? (
-        <Link to="/w/$slug/agents" params={{ slug }}>
-          {words.seeAgents}
-        </Link>
-      ) : (
-        <Link to="/w/$slug/agents/$agentId" params={{ slug, agentId }}>
-          {words.seeCalls}
-        </Link>
-      )}
-      <Link to="/w/$slug/budgets" params={{ slug }}>
-        {words.changeBudget}
-      </Link>
-    </p>
   );
 }
 

@@ -4,7 +4,7 @@ import { type Api, useRead } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { exactCount } from '../../format/numbers.ts';
-import { budgetName, isPause } from '../../text/budget-words.ts';
+import { budgetName, isPause, whoseBudget } from '../../text/budget-words.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
@@ -13,6 +13,7 @@ import { Facts } from '../../ui/facts.tsx';
 import { At } from '../../ui/figures.tsx';
 import { Loaded } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
+import { RaiseButton, type RaisedLimit } from '../raises/raise-dialog.tsx';
 import type { BlockedKind } from './blocked-search.ts';
 import { useClose } from './use-close.ts';
 
@@ -47,12 +48,15 @@ function BudgetEvent({ eventId }: { eventId: string }) {
         return (
           <>
             <Explained why={words.budgetWhy(event)} unblock={words.budgetUnblock(event)} />
-            {mayEdit && budget !== undefined && (
-              <p>
-                <Link to="/w/$slug/budgets" params={{ slug }} search={{ budget }}>
-                  {words.toBudget}
-                </Link>
-              </p>
+            {budget !== undefined && (
+              <div className={ui['row']}>
+                <RaiseButton limit={limitOf(event, budget)} untilMidnight />
+                {mayEdit && (
+                  <Link to="/w/$slug/budgets" params={{ slug }} search={{ budget }}>
+                    {words.toBudget}
+                  </Link>
+                )}
+              </div>
             )}
             <EventFacts event={event} />
           </>
@@ -75,6 +79,10 @@ const DAILY_ID_OF = new Map(Object.entries(DAILY_IDS));
 function budgetOf(event: Api.BudgetBlockedEvent): string | undefined {
   if (isPause(event)) return undefined;
   return event.budget_id ?? DAILY_ID_OF.get(event.scope)?.(event);
+}
+
+function limitOf(event: Api.BudgetBlockedEvent, budgetId: string): RaisedLimit {
+  return { budgetId, name: budgetName(event) ?? whoseBudget(event), value: event.value };
 }
 
 function GuardEvent({ eventId }: { eventId: string }) {

@@ -8,9 +8,14 @@ import { Card } from '../../ui/parts.tsx';
 import { PauseDialog } from './pause-dialog.tsx';
 import { Resume } from './resume.tsx';
 
+/** Everything that is paused. */
+export function usePauses() {
+  return useRead('GET /api/v1/pauses', {}, { live: true });
+}
+
 /** The pause of the agent, if it has one. */
 export function useAgentPause(agentId: string) {
-  const query = useRead('GET /api/v1/pauses', {}, { live: true });
+  const query = usePauses();
   return { query, pause: query.data?.items.find(({ scope, value }) => scope === 'agent' && value === agentId) };
 }
 
@@ -18,11 +23,13 @@ interface AgentProps {
   agentId: string;
   name: string;
   pause: Api.Pause | undefined;
+  /** Whether the form to pause it is open from the start. */
+  opens?: boolean;
 }
 
 /** Pauses or resumes the agent, for owners and admins. */
-export function PauseButton({ agentId, name, pause }: AgentProps) {
-  const [isOpen, setIsOpen] = useState(false);
+export function PauseButton({ agentId, name, pause, opens = false }: AgentProps) {
+  const [isOpen, setIsOpen] = useState(opens && pause === undefined);
   if (!useMay('admin')) return null;
   const close = () => setIsOpen(false);
   return (

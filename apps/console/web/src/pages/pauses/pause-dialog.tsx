@@ -1,6 +1,8 @@
 import { useState } from 'react';
 import { useChange } from '../../api/api.ts';
+import { useMay } from '../../app/account.tsx';
 import { pauses as words, PAUSED_THINGS, type PausedThing } from '../../text/pauses.ts';
+import { Button } from '../../ui/button.tsx';
 import { ChoiceField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
@@ -22,7 +24,7 @@ const THING_OPTIONS = PAUSED_THINGS.map((thing) => [thing, words.form.things[thi
 /** What changes when something is paused or resumed. */
 export const PAUSE_READS = ['GET /api/v1/pauses'] as const;
 
-interface Paused {
+export interface Paused {
   thing: PausedThing;
   /** The name of the label. */
   label: string;
@@ -31,9 +33,16 @@ interface Paused {
 
 const NOTHING: Paused = { thing: 'agent', label: '', value: '' };
 
+export interface PauseDialogProps {
+  agent?: { id: string; name: string } | undefined;
+  /** What the form proposes. */
+  proposed?: Partial<Paused> | undefined;
+  onClose: () => void;
+}
+
 /** Pauses an agent, if one is given; else whatever the person chooses. */
-export function PauseDialog({ agent, onClose }: { agent?: { id: string; name: string }; onClose: () => void }) {
-  const [paused, setPaused] = useState<Paused>(agent === undefined ? NOTHING : { ...NOTHING, value: agent.id });
+export function PauseDialog({ agent, proposed, onClose }: PauseDialogProps) {
+  const [paused, setPaused] = useState<Paused>({ ...NOTHING, ...proposed, ...(agent && { value: agent.id }) });
   const [time, setTime] = useState<Time>('hour');
   const [reason, setReason] = useState('');
   const pause = useChange('POST /api/v1/pauses', PAUSE_READS);
@@ -92,6 +101,18 @@ function Chosen({ paused, change }: { paused: Paused; change: (part: Partial<Pau
         value={value}
         onChange={({ target }) => change({ value: target.value })}
       />
+    </>
+  );
+}
+
+/** Pauses whatever the person chooses, for owners and admins. */
+export function PauseAnyButton({ proposed, opens = false }: { proposed?: Partial<Paused>; opens?: boolean }) {
+  const [isOpen, setIsOpen] = useState(opens);
+  if (!useMay('admin')) return null;
+  return (
+    <>
+      <Button onClick={() => setIsOpen(true)}>{words.pauseAny}</Button>
+      {isOpen && <PauseDialog proposed={proposed} onClose={() => setIsOpen(false)} />}
     </>
   );
 }

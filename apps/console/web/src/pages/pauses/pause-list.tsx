@@ -9,7 +9,7 @@ import { At } from '../../ui/figures.tsx';
 import { Card } from '../../ui/parts.tsx';
 import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
-import { PauseDialog } from './pause-dialog.tsx';
+import { PauseAnyButton } from './pause-dialog.tsx';
 import { Resume } from './resume.tsx';
 
 const NAMES: Record<PausedThing, (pause: Api.Pause) => ReactNode> = {
@@ -20,7 +20,6 @@ const NAMES: Record<PausedThing, (pause: Api.Pause) => ReactNode> = {
 
 /** What is paused. Owners and admins pause more, and resume it. */
 export function PauseList({ items }: { items: Api.Pause[] }) {
-  const [isPausing, setIsPausing] = useState(false);
   const [resuming, setResuming] = useState<Api.Pause | null>(null);
   const mayPause = useMay('admin');
   const columns: Column<Api.Pause>[] = [
@@ -48,12 +47,11 @@ export function PauseList({ items }: { items: Api.Pause[] }) {
       : []),
   ];
   return (
-    <Card title={words.title} link={mayPause && <Button onClick={() => setIsPausing(true)}>{words.pauseAny}</Button>}>
+    <Card title={words.title} link={<PauseAnyButton />}>
       <div className={ui['stack']}>
         <p className={ui['hint']}>{items.length === 0 ? words.none : words.text}</p>
         {items.length > 0 && <Table label={words.title} columns={columns} rows={items} rowKey={({ id }) => id} />}
       </div>
-      {isPausing && <PauseDialog onClose={() => setIsPausing(false)} />}
       {resuming !== null && <Resume pause={resuming} name={words.nameOf(resuming)} onClose={() => setResuming(null)} />}
     </Card>
   );

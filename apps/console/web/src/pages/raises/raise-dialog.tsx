@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import { useChange } from '../../api/api.ts';
-import { useMay } from '../../app/account.tsx';
+import { useMay, useWorkspace } from '../../app/account.tsx';
 import { money } from '../../format/money.ts';
+import { dayOf, startOfDay } from '../../format/zoned.ts';
 import { raises as words } from '../../text/raises.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -18,17 +19,32 @@ export interface RaisedLimit {
   value?: string | null | undefined;
 }
 
+interface RaiseButtonProps {
+  limit: RaisedLimit;
+  /** Proposes the end of the day in the zone of the workspace. */
+  untilMidnight?: boolean;
+  /** Whether the form is open from the start. */
+  opens?: boolean;
+}
+
 /** Raises a limit, for owners, or asks the owners for it. */
-export function RaiseButton({ limit }: { limit: RaisedLimit }) {
-  const [isOpen, setIsOpen] = useState(false);
+export function RaiseButton({ limit, untilMidnight = false, opens = false }: RaiseButtonProps) {
+  const [isOpen, setIsOpen] = useState(opens);
   const mayRaise = useMay('owner');
-  const action = mayRaise ? words.raise : words.ask;
+  const { timezone } = useWorkspace();
+  const { raise, ask } = untilMidnight ? words.untilMidnight : words;
+  const action = mayRaise ? raise : ask;
+  const until = untilMidnight ? startOfDay(dayOf(Date.now(), timezone), timezone, true) : undefined;
   return (
     <>
-      <Button look="quiet" aria-label={`${action}: ${limit.name}`} onClick={() => setIsOpen(true)}>
+      <Button
+        look={untilMidnight ? 'plain' : 'quiet'}
+        aria-label={`${action}: ${limit.name}`}
+        onClick={() => setIsOpen(true)}
+      >
         {action}
       </Button>
-      {isOpen && <RaiseDialog limit={limit} mayRaise={mayRaise} onClose={() => setIsOpen(false)} />}
+      {isOpen && <RaiseDialog {...{ limit, mayRaise, until }} onClose={() => setIsOpen(false)} />}
     </>
   );
 }
@@ -36,12 +52,13 @@ export function RaiseButton({ limit }: { limit: RaisedLimit }) {
 interface RaiseDialogProps {
   limit: RaisedLimit;
   mayRaise: boolean;
+  until: string | undefined;
   onClose: () => void;
 }
 
-function RaiseDialog({ limit: { budgetId, name, value: given }, mayRaise, onClose }: RaiseDialogProps) {
+function RaiseDialog({ limit: { budgetId, name, value: given }, mayRaise, until, onClose }: RaiseDialogProps) {
   const inWords = useUntil();
-  const terms = useTerms();
+  const terms = useTerms({ until });
   const [value, setValue] = useState(given ?? '');
   const [reason, setReason] = useState('');
   const create = useChange('POST /api/v1/raises', RAISE_READS);
@@ -50,8 +67,8 @@ function RaiseDialog({ limit: { budgetId, name, value: given }, mayRaise, onClos
     const checked = terms.check();
     if (checked === undefined) return;
     const body = { budget_id: budgetId, ...(given !== undefined && { value }), ...checked, reason };
-    const { state, extra_micros, until } = await create.mutateAsync({ body });
-    toast(state === 'active' ? words.granted(name, money(extra_micros), inWords(until)) : words.asked);
+    const { state, extra_micros, until: end } = await create.mutateAsync({ body });
+    toast(state === 'active' ? words.granted(name, money(extra_micros), inWords(end)) : words.asked);
     onClose();
   }
 

@@ -25,10 +25,10 @@ interface Terms {
 }
 
 /** The amount and the end of a raise as typed. */
-export function useTerms(given?: Terms) {
+export function useTerms(given: { [Part in keyof Terms]?: Terms[Part] | undefined }) {
   const { timezone: zone } = useWorkspace();
-  const [start] = useState(() => given?.until ?? new Date(Date.now() + USUAL_MS).toISOString());
-  const [amount, setAmount] = useState(given === undefined ? '' : editableMoney(given.extra_micros));
+  const [start] = useState(() => given.until ?? new Date(Date.now() + USUAL_MS).toISOString());
+  const [amount, setAmount] = useState(given.extra_micros === undefined ? '' : editableMoney(given.extra_micros));
   const [until, setUntil] = useState(() => localOf(start, zone));
   const [isChecked, setIsChecked] = useState(false);
 
