@@ -18,9 +18,12 @@ it('an address keeps what its page knows, and drops the rest', () => {
     to: '2026-11-23',
     offset: 50,
     alert: 'a',
+    step: 'pause',
   };
   expect(parseAlertsSearch({ ...alerts, other: 'x' })).toEqual(alerts);
-  expect(parseAlertsSearch({ severity: 'huge', status: 1, from: 'yesterday', offset: -1, rule: ['a'] })).toEqual({});
+  expect(
+    parseAlertsSearch({ severity: 'huge', status: 1, from: 'yesterday', offset: -1, rule: ['a'], step: 'x' }),
+  ).toEqual({});
   const audit = { actor: 'user_1', action: 'key.create', target: 'k1', from: '2026-11-22', record: 'aud_1' };
   expect(parseAuditSearch({ ...audit, other: 'x' })).toEqual(audit);
   expect(parseAuditSearch({ target: '7', action: 'Key Create', to: 'today', actor: 'a b' })).toEqual({ target: '7' });

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 /** The purpose of a token. It is part of the token's text, so that logs can redact tokens anywhere. */
-export type TokenPurpose = 'invite' | 'reset' | 'device' | 'mailconfirm';
+type TokenPurpose = 'invite' | 'reset' | 'device' | 'mailconfirm';
 
 /** A new token with 256 random bits, and the digest under which it is stored. */
 export function mintToken(purpose: TokenPurpose): { token: string; sha256: string } {

@@ -1,7 +1,7 @@
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const;
 export const STATUSES = ['firing', 'acknowledged', 'resolved'] as const;
 /** The ways out of an alert, which the links of messages lead to. */
-export const STEPS = ['raise', 'pause', 'calls'] as const;
+const STEPS = ['raise', 'pause', 'calls'] as const;
 export type Step = (typeof STEPS)[number];
 
 /** The filters, the page of the list, and the alert in the drawer, so that a shared link shows the same. */

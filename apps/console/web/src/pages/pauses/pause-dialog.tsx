@@ -24,7 +24,7 @@ const THING_OPTIONS = PAUSED_THINGS.map((thing) => [thing, words.form.things[thi
 /** What changes when something is paused or resumed. */
 export const PAUSE_READS = ['GET /api/v1/pauses'] as const;
 
-export interface Paused {
+interface Paused {
   thing: PausedThing;
   /** The name of the label. */
   label: string;
@@ -33,7 +33,7 @@ export interface Paused {
 
 const NOTHING: Paused = { thing: 'agent', label: '', value: '' };
 
-export interface PauseDialogProps {
+interface PauseDialogProps {
   agent?: { id: string; name: string } | undefined;
   /** What the form proposes. */
   proposed?: Partial<Paused> | undefined;
