@@ -14,7 +14,7 @@ import {
 
 const MAX_RAISE_MS = MAX_RAISE_DAYS * 86_400_000;
 /** Ends that are stored in one pass. */
-const MAX_ENDS = 100;
+const MAX_ENDS = 20;
 /** Requests of an asker that are open or of the last hour, so that no caller fills the list of all. */
 export const MAX_REQUESTS_OF_ASKER = 5;
 
