@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type ApiAnswer, type ApiClient, type ApiRequest, anonymous, createClient } from './api.client.ts';
+import type { Role } from '@tollkeeper/kernel';
 import type { CloudEvent } from './events.ts';
 import { rememberSecret } from './secrets.ts';
 import type { Target } from './target.ts';
@@ -51,7 +52,7 @@ export async function newKey(owner: ApiClient, slug: string, role: string): Prom
 export async function invite(
   owner: ApiClient,
   workspace: TestWorkspace,
-  role: 'member' | 'admin' | 'owner',
+  role: Role,
   email = `${role}-${randomUUID()}@e2e.example.com`,
 ): Promise<string> {
   const body = { email, role };
@@ -72,7 +73,7 @@ export async function newMember(
   target: Target,
   owner: ApiClient,
   workspace: TestWorkspace,
-  role: 'member' | 'admin' | 'owner',
+  role: Role,
 ): Promise<ApiClient> {
   const password = randomBytes(16).toString('hex');
   const token = await invite(owner, workspace, role);

@@ -101,6 +101,8 @@ describe('403', () => {
     ['get', '/api/v1/limits/leases', 'mia'],
     ['post', '/api/v1/limits/leases/lse_1:return', 'adam'],
     ['get', '/api/v1/limits/reservations', 'mia'],
+    ['post', '/api/v1/raises', 'fin'],
+    ['put', '/api/v1/prices', 'fin'],
     ['post', '/api/v1/limits/reservations/rsv_1:release', 'adam'],
   ] as [Method, string, string][])(
     'with a role that is too low, before the body is looked at: %s %s as %s',
@@ -160,6 +162,9 @@ describe('the workspace of a request', () => {
 describe('the areas', () => {
   it.each([
     ['get', '/api/v1/dashboard/spend?range=1m', 'mia', 'dashboard', 'member'],
+    ['get', '/api/v1/audit', 'fin', 'audit', 'finance'],
+    ['post', '/api/v1/dashboard/budget-preview', 'fin', 'dashboard', 'finance'],
+    ['delete', '/api/v1/members/me', 'fin', 'identity', 'finance'],
     ['get', '/api/v1/agents', 'mia', 'identity', 'member'],
     ['get', '/api/v1/agents/planner', 'mia', 'identity', 'member'],
     ['post', '/api/v1/agents', 'ada', 'identity', 'owner'],

@@ -140,13 +140,14 @@ export function memberOfAcme(userId: string): { userId: string; memberships: Ses
 }
 
 /**
- * A gateway before real services on loopback. Users: ada owns `acme`, mia is a member, adam an admin, bob is in two.
+ * A gateway before real services on loopback. Users: ada owns `acme`, mia is a member, adam an admin, fin of finance, bob is in two.
  */
 export async function startStack(env: Record<string, string> = {}, tracer?: Tracer) {
   const identity = await startIdentity();
   const acme = { tenantId: 'ws_acme', slug: 'acme' };
   identity.sessions.set('ada', { userId: 'user_ada', memberships: [{ ...acme, role: 'owner' }] });
   identity.sessions.set('adam', { userId: 'user_adam', memberships: [{ ...acme, role: 'admin' }] });
+  identity.sessions.set('fin', { userId: 'user_fin', memberships: [{ ...acme, role: 'finance' }] });
   identity.sessions.set('mia', { userId: 'user_mia', memberships: [{ ...acme, role: 'member' }] });
   identity.sessions.set('bob', {
     userId: 'user_bob',

@@ -1,7 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Role } from '@tollkeeper/kernel';
+import type { OpenApiDocument } from '@tollkeeper/testing';
 import { behindTheEdge } from '@tollkeeper/topology';
-import { type ApiClient, type ApiRequest, anonymous, logIn } from '../api.client.ts';
+import { type ApiClient, type ApiRequest, anonymous, logIn, openApiOf } from '../api.client.ts';
+import { readEverything } from '../api.reads.ts';
 import { spendSettled } from '../events.ts';
 import type { TargetOf } from '../target.ts';
 import { EVENTS_PATH, KEYS_PATH, type TestWorkspace, newMember, newWorkspace, postEvents } from '../workspace.ts';
@@ -24,7 +27,7 @@ const TERMS = { selector: {}, period: { kind: 'day' }, limit_micros: 1 };
 const BUDGET = { name: 'Refused', ...TERMS };
 
 /** Well-formed calls to every area; `role` is the lowest that they need. */
-const CALLS: (ApiRequest & { role?: 'member' | 'admin' | 'owner' })[] = [
+const CALLS: (ApiRequest & { role?: Role })[] = [
   { path: '/api/v1/auth/me' },
   { path: '/api/v1/workspaces' },
   { method: 'POST', path: '/api/v1/workspaces', body: { slug: 'refused', name: 'Refused' } },
@@ -130,6 +133,21 @@ export function describeRefusals(target: TargetOf): void {
           expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } });
         },
       );
+
+      it('for finance, every change; it reads everything', async () => {
+        const finance = await newMember(target(), owner, workspace, 'finance');
+        const changes = changesOf(await openApiOf(target()), workspace);
+        expect(changes.length).toBeGreaterThan(40);
+        for (const change of changes) {
+          const answer = await finance.call({ ...change, body: {} });
+          expect([nameOf(change), answer.status]).toEqual([nameOf(change), 403]);
+        }
+        let reads = 0;
+        for await (const { status } of readEverything(target(), finance, workspace.slug))
+          reads += Number(status === 200);
+        expect(reads).toBeGreaterThan(40);
+        expect((await finance.call({ method: 'DELETE', path: workspace.path('/members/me') })).status).toBe(204);
+      });
 
       it('with a forged caller token beside the own session: the own rights count', async () => {
         for (const [, token] of forgedCallerTokens()) {
@@ -243,6 +261,27 @@ export function describeRefusals(target: TargetOf): void {
       expect(answer).toMatchObject({ status: 400, body: { details: [{ path: '[1].data.amount_micros' }] } });
     });
   });
+}
+
+/** The operations of the document that change something in the workspace, but for those that every role may use. */
+function changesOf({ paths = {} }: OpenApiDocument, { id, slug }: TestWorkspace): ApiRequest[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([, operation]) => isChange(operation as Operation))
+      .map(([method]) => {
+        const named = path.replace('{tenant_id}', id).replaceAll(/\{\w+\}/g, 'x_1');
+        return { method: method.toUpperCase(), path: `/w/${slug}${named}` };
+      }),
+  );
+}
+
+interface Operation {
+  'x-required-role'?: string;
+  'x-audit-action'?: string;
+}
+
+function isChange({ 'x-required-role': role = 'any', 'x-audit-action': action }: Operation): boolean {
+  return action !== undefined && !['any', 'finance'].includes(role);
 }
 
 /** Tokens like the gateway's own, but signed with another secret. */

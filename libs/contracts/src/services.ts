@@ -112,6 +112,7 @@ export const notifierService = service<NotifierServiceDefinition>('tollkeeper.no
 
 const WIRE_ROLES = {
   member: 'WORKSPACE_ROLE_MEMBER',
+  finance: 'WORKSPACE_ROLE_FINANCE',
   admin: 'WORKSPACE_ROLE_ADMIN',
   owner: 'WORKSPACE_ROLE_OWNER',
 } as const satisfies Record<Role, WireRole>;

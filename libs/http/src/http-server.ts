@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { AuditAction, AuditActor, Cause } from '@tollkeeper/contracts';
-import { AppError, createTurns, roleAtLeast } from '@tollkeeper/kernel';
-import type { Caller, ExplainError, Role } from '@tollkeeper/kernel';
+import { AppError, createTurns, may } from '@tollkeeper/kernel';
+import type { Act, Caller, ExplainError, NeededRole } from '@tollkeeper/kernel';
 import {
   type HttpServiceConfig,
   type Logger,
@@ -26,7 +26,7 @@ import type { CountRefusal } from './refusals.ts';
 import { createBodyReader } from './request-body.ts';
 import type { BodyReaderOptions } from './request-body.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
-import type { Access, Method, RequestFacts, Route, RouteResult } from './route.ts';
+import type { Method, RequestFacts, Route, RouteResult } from './route.ts';
 import { endServerSpan, startServerSpan } from './server-span.ts';
 import { validate } from './validation.ts';
 
@@ -196,7 +196,7 @@ function createPipeline({ route, service, key, ...bodyOptions }: PipelineDeps): 
       clientAddress: await clientAddress(req, service, key),
     };
     const askedAt = performance.now();
-    const { caller, sender, actor } = await authenticate(route.access, facts, service, key);
+    const { caller, sender, actor } = await authenticate(route, facts, service, key);
     const accessMs = performance.now() - askedAt;
     const cause = typeof route.audit === 'string' ? causeOf(route.audit, actor, facts) : undefined;
     const { read, release } = await readBody(req, res, sender, {
@@ -230,12 +230,8 @@ interface Authenticated {
   sender: string;
 }
 
-async function authenticate(
-  access: Access,
-  facts: RequestFacts,
-  service: string,
-  key: TokenKey,
-): Promise<Authenticated> {
+async function authenticate(route: Route, facts: RequestFacts, service: string, key: TokenKey): Promise<Authenticated> {
+  const { access } = route;
   if (access === 'public') return { caller: null, sender: facts.clientAddress };
   if (typeof access === 'object') {
     const caller = await access.authenticate(facts);
@@ -244,9 +240,14 @@ async function authenticate(
   const token = facts.headers[CALLER_HEADER];
   if (access === 'visitor' && token === undefined) return { caller: null, sender: facts.clientAddress };
   const caller = await verifyCallerToken(key, service, typeof token === 'string' ? token : '');
-  if (access !== 'session' && access !== 'visitor') requireRole(caller, access);
+  if (access !== 'session' && access !== 'visitor') requireRole(caller, actOf(route), access);
   const { userId, name = userId } = caller;
   return { caller, sender: caller.tenantId ?? userId, actor: { type: 'user', id: userId, name } };
+}
+
+/** What members of a workspace do by the route. Those that record nothing change nothing. */
+function actOf({ audit }: Route): Act {
+  return typeof audit === 'string' ? 'change' : 'read';
 }
 
 function causeOf(action: AuditAction, actor: AuditActor | undefined, facts: RequestFacts): Partial<Cause> {
@@ -254,10 +255,11 @@ function causeOf(action: AuditAction, actor: AuditActor | undefined, facts: Requ
   return { action, ...(actor && { actor }), address, userAgent: headers['user-agent'] ?? null, requestId };
 }
 
-function requireRole({ tenantId, role }: Caller, needed: Role): void {
+function requireRole({ tenantId, role }: Caller, act: Act, needed: NeededRole): void {
   if (tenantId === null || role === null)
     throw new AppError('workspace_required', 'Name a workspace with /w/{slug}/api/v1/… or the X-Workspace header.');
-  if (!roleAtLeast(role, needed)) throw new AppError('forbidden', `This requires the role ${needed} in the workspace.`);
+  if (!may(role, act, needed))
+    throw new AppError('forbidden', `This requires the role ${needed} in the workspace; yours is ${role}.`);
 }
 
 async function clientAddress(req: Request, service: string, key: TokenKey): Promise<string> {

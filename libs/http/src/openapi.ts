@@ -1,6 +1,6 @@
 import { errorBodySchema } from '@tollkeeper/contracts';
-import { ROLES } from '@tollkeeper/kernel';
-import type { Role } from '@tollkeeper/kernel';
+import { NEEDED_ROLES } from '@tollkeeper/kernel';
+import type { NeededRole } from '@tollkeeper/kernel';
 import { createDocument } from 'zod-openapi';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponsesObject, oas32 } from 'zod-openapi';
 import { PROTOBUF_TYPE } from './protobuf-status.ts';
@@ -107,6 +107,6 @@ function security(access: Access): oas32.SecurityRequirementObject[] {
 }
 
 /** True for the access of routes that act in a workspace. */
-function isRole(access: Access): access is Role {
-  return ROLES.includes(access as Role);
+function isRole(access: Access): access is NeededRole {
+  return NEEDED_ROLES.includes(access as NeededRole);
 }

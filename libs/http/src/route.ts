@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AuditAction, Cause } from '@tollkeeper/contracts';
-import type { Caller, Role, TenantId } from '@tollkeeper/kernel';
+import type { Caller, NeededRole, Role, TenantId } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import type { BodyParts } from './arriving-parts.ts';
 
@@ -31,9 +31,9 @@ export type SecurityScheme = 'session' | 'workspaceKey';
 
 /**
  * Who may call a route: anyone, anyone with or without a session (`visitor`, whose caller is null without one), anyone
- * with a session, members of the workspace with at least this role, or callers that the authenticator accepts.
+ * with a session, members of the workspace whose role includes this one, or callers that the authenticator accepts.
  */
-export type Access = 'public' | 'visitor' | 'session' | Role | Authenticator<unknown>;
+export type Access = 'public' | 'visitor' | 'session' | NeededRole | Authenticator<unknown>;
 
 export type CallerFor<A extends Access> =
   A extends Authenticator<infer C>
@@ -78,7 +78,7 @@ export interface ResponseSchema {
 }
 export type ResponseSchemas = Record<number, ResponseSchema>;
 
-/** A route that changes something without an audit record, and why that is right. */
+/** A route without an audit record, and why that is right. For members of a workspace: it changes nothing. */
 export interface NotAudited {
   unaudited: string;
 }

@@ -64,6 +64,16 @@ const routes = [
   defineRoute({
     ...about,
     method: 'post',
+    audit: { unaudited: 'It changes nothing' },
+    path: '/api/v1/previews',
+    operationId: 'preview',
+    access: 'owner',
+    responses: { 200: seen },
+    handler: async () => ({ status: 200, body: { cause: null } }),
+  }),
+  defineRoute({
+    ...about,
+    method: 'post',
     audit: 'key.revoke',
     path: '/api/v1/open',
     operationId: 'open',
@@ -128,6 +138,19 @@ describe('the cause of a change', () => {
       'key.revoke',
       undefined,
     ]);
+  });
+});
+
+describe('a route that records a change', () => {
+  it('refuses roles that only read, unlike one that changes nothing', async () => {
+    const finance = { userId: 'user_1', tenantId: provenTenantId('ws_1'), role: 'finance' } as const;
+    const token = await signCallerToken(secret, 'test', finance);
+    const post = (path: string) => request(server.url).post(path).set(CALLER_HEADER, token);
+    expect((await post('/api/v1/previews')).status).toBe(200);
+    expect((await post('/api/v1/keys')).body).toMatchObject({
+      code: 'forbidden',
+      error: 'This requires the role owner in the workspace; yours is finance.',
+    });
   });
 });
 

@@ -44,7 +44,10 @@ describe('checks come in the decided order', () => {
       .type('json')
       .send('{');
     expect(answer.status).toBe(403);
-    expect(answer.body).toMatchObject({ code: 'forbidden', error: 'This requires the role admin in the workspace.' });
+    expect(answer.body).toMatchObject({
+      code: 'forbidden',
+      error: 'This requires the role admin in the workspace; yours is member.',
+    });
   });
 
   it('400 workspace_required when the caller has no workspace', async () => {

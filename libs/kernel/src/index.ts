@@ -15,6 +15,7 @@ export * from './ids.ts';
 export * from './money.ts';
 export * from './one-time-token.ts';
 export * from './periods.ts';
+export * from './roles.ts';
 export * from './room.ts';
 export * from './tenant.ts';
 export * from './turns.ts';

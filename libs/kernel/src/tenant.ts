@@ -1,3 +1,5 @@
+import type { Role } from './roles.ts';
+
 declare const tenantBrand: unique symbol;
 
 /**
@@ -12,15 +14,6 @@ export type TenantId = string & { readonly [tenantBrand]: true };
  */
 export function provenTenantId(id: string): TenantId {
   return id as TenantId;
-}
-
-/** Workspace roles, weakest first. */
-export const ROLES = ['member', 'admin', 'owner'] as const;
-export type Role = (typeof ROLES)[number];
-
-/** Whether `role` includes the rights of `needed`. */
-export function roleAtLeast(role: Role, needed: Role): boolean {
-  return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
 
 /** For whom a request acts, as proven by the gateway. `tenantId` and `role` are null on routes without a workspace. */

@@ -1,3 +1,4 @@
+import { NEEDED_ROLES } from '@tollkeeper/kernel';
 import {
   findMismatches,
   type JsonSchema,
@@ -31,7 +32,6 @@ interface Parameter {
 
 type Content = Record<string, { schema: JsonSchema }>;
 
-const ROLES = ['member', 'admin', 'owner'];
 const CLIENT = 'a client of the last release';
 const SERVER = 'this version';
 
@@ -129,10 +129,15 @@ function compareAccess(before: Operation, after: Operation): string[] {
     was.length === 0 ? now.length > 0 : now.length > 0 && !was.some((one) => now.includes(JSON.stringify(one)));
   if (closed) found.push(`it takes ${now.join(' or ')} now, and was open to ${JSON.stringify(was)}`);
   const [roleBefore, roleNow] = [before['x-required-role'], after['x-required-role']];
-  if (ROLES.indexOf(roleNow ?? '') > ROLES.indexOf(roleBefore ?? '')) {
+  if (rankOf(roleNow) > rankOf(roleBefore)) {
     found.push(`it needs the role ${roleNow} now, ${roleBefore ?? 'none'} was enough`);
   }
   return found;
+}
+
+/** The higher, the fewer people have the role; 0 without one. */
+function rankOf(role: string | undefined): number {
+  return NEEDED_ROLES.findIndex((known) => known === role) + 1;
 }
 
 /** A default is the value for clients that omit the field. */

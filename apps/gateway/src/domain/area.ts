@@ -1,5 +1,5 @@
 import { INTAKE_PATHS } from '@tollkeeper/contracts';
-import type { Role } from '@tollkeeper/kernel';
+import type { NeededRole } from '@tollkeeper/kernel';
 
 /** The services that serve the API behind the gateway. */
 export type Upstream =
@@ -7,10 +7,10 @@ export type Upstream =
 
 /**
  * Who may use an area: anyone (`public`), anyone with or without a session (`visitor`), anyone with a session, holders
- * of a workspace key (which the service itself checks), or members of the workspace with at least a role, one for
- * reading and one for writing.
+ * of a workspace key (which the service itself checks), or members of the workspace whose role includes one for reading
+ * and one for writing.
  */
-type AreaAccess = 'public' | 'visitor' | 'session' | 'key' | { read: Role; write: Role };
+type AreaAccess = 'public' | 'visitor' | 'session' | 'key' | { read: NeededRole; write: NeededRole };
 
 /** A part of what the gateway serves. */
 export interface Part {
@@ -225,7 +225,13 @@ export const AREAS: readonly Area[] = [
     limitsAttempts: true,
   },
   { ...DEFAULTS, name: 'invitations', path: '/api/v1/invitations', upstream: 'identity', access: owners },
-  { ...DEFAULTS, name: 'membership', path: '/api/v1/members/me', upstream: 'identity', access: anyMember },
+  {
+    ...DEFAULTS,
+    name: 'membership',
+    path: '/api/v1/members/me',
+    upstream: 'identity',
+    access: { read: 'member', write: 'any' },
+  },
   { ...DEFAULTS, name: 'members', path: '/api/v1/members', upstream: 'identity', access: owners },
   {
     ...DEFAULTS,
@@ -234,7 +240,14 @@ export const AREAS: readonly Area[] = [
     upstream: 'identity',
     access: { read: 'member', write: 'owner' },
   },
-  { ...DEFAULTS, name: 'dashboard', path: '/api/v1/dashboard', upstream: 'dashboard', access: anyMember },
+  // The preview of a budget is a POST that changes nothing.
+  {
+    ...DEFAULTS,
+    name: 'dashboard',
+    path: '/api/v1/dashboard',
+    upstream: 'dashboard',
+    access: { read: 'member', write: 'any' },
+  },
   { ...DEFAULTS, name: 'channels', path: '/api/v1/alerts/channels', upstream: 'notifier', access: admins },
   {
     ...DEFAULTS,
@@ -368,6 +381,6 @@ function isPathEnd(rest: string): boolean {
 }
 
 /** Whether requests to the area act in a workspace. */
-export function actsInWorkspace(area: Area): area is Area & { access: { read: Role; write: Role } } {
+export function actsInWorkspace(area: Area): area is Area & { access: { read: NeededRole; write: NeededRole } } {
   return typeof area.access === 'object';
 }

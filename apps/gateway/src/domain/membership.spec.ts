@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
-import type { Role } from '@tollkeeper/kernel';
+import type { Act, NeededRole, Role } from '@tollkeeper/kernel';
 import type { Membership } from './membership.ts';
 import { chooseMembership, requireRole } from './membership.ts';
 
@@ -46,22 +46,22 @@ describe('the membership that a request acts with', () => {
 });
 
 describe('a role', () => {
-  it.each<[Role, Role]>([
-    ['member', 'member'],
-    ['admin', 'member'],
-    ['admin', 'admin'],
-    ['owner', 'admin'],
-    ['owner', 'owner'],
-  ])('%s may do what %s may do', (role, needed) => {
-    expect(() => requireRole(member('acme', role), needed)).not.toThrow();
+  it.each<[Role, Act, NeededRole]>([
+    ['member', 'change', 'member'],
+    ['admin', 'change', 'admin'],
+    ['owner', 'change', 'admin'],
+    ['finance', 'read', 'owner'],
+    ['finance', 'change', 'any'],
+  ])('%s may %s what is for %s', (role, act, needed) => {
+    expect(() => requireRole(member('acme', role), act, needed)).not.toThrow();
   });
 
-  it.each<[Role, Role]>([
-    ['member', 'admin'],
-    ['member', 'owner'],
-    ['admin', 'owner'],
-  ])('%s may not do what needs %s, and the error names both', (role, needed) => {
-    expect(() => requireRole(member('acme', role), needed)).toThrow(
+  it.each<[Role, Act, NeededRole]>([
+    ['member', 'read', 'admin'],
+    ['admin', 'change', 'owner'],
+    ['finance', 'change', 'member'],
+  ])('%s may not %s what is for %s, and the error names both roles', (role, act, needed) => {
+    expect(() => requireRole(member('acme', role), act, needed)).toThrow(
       expect.objectContaining({
         code: 'forbidden',
         message: `This requires the role ${needed} in the workspace; yours is ${role}.`,

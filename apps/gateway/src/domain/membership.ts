@@ -1,5 +1,5 @@
-import { AppError, roleAtLeast } from '@tollkeeper/kernel';
-import type { Role, TenantId } from '@tollkeeper/kernel';
+import { AppError, may } from '@tollkeeper/kernel';
+import type { Act, NeededRole, Role, TenantId } from '@tollkeeper/kernel';
 
 /** A user's role in one workspace. */
 export interface Membership {
@@ -41,8 +41,8 @@ export function chooseMembership(memberships: readonly Membership[], { slug, ten
   return chosen;
 }
 
-/** Throws `forbidden` unless the member's role includes `needed`. */
-export function requireRole({ role }: Membership, needed: Role): void {
-  if (!roleAtLeast(role, needed))
+/** Throws `forbidden` unless the member's role lets them do `act` where `needed` is required. */
+export function requireRole({ role }: Membership, act: Act, needed: NeededRole): void {
+  if (!may(role, act, needed))
     throw new AppError('forbidden', `This requires the role ${needed} in the workspace; yours is ${role}.`);
 }

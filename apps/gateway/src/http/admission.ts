@@ -114,7 +114,9 @@ export async function authenticate(
 export function authorize({ area, workspace }: Target, session: Session | null, method: string): Membership | null {
   if (session === null || !actsInWorkspace(area)) return null;
   const membership = chooseMembership(session.memberships, workspace);
-  requireRole(membership, isSafeMethod(method) ? area.access.read : area.access.write);
+  const { read, write } = area.access;
+  if (isSafeMethod(method)) requireRole(membership, 'read', read);
+  else requireRole(membership, 'change', write);
   return membership;
 }
 

@@ -90,7 +90,7 @@ function routesOfOne(members: MemberUseCases): Route[] {
       tag: TAG,
       summary: 'Leave the workspace',
       description: '409 for the last owner. Your account and your other workspaces do not change.',
-      access: 'member',
+      access: 'any',
       responses: { 204: { description: 'You are no longer a member' } },
       handler: async ({ caller, cause }) => {
         await members.leave(caller.tenantId, caller.userId, cause);

@@ -158,6 +158,25 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
     });
   });
 
+  it('finance sees every page of the workspace, and nothing to change there', async () => {
+    const finance = await newMember(stage.deployment(), console.owner(), console.workspace(), 'finance');
+    const { page, close } = await console.browser.visit(LOOKS[0]!, finance);
+    const actions = page.getByRole('button', {
+      name: /^(New|Add|Create|Invite|Edit|Set|Remove|Revoke|Pause|Resume|Ask|Raise|Silence|Test|Turn|Compare)/,
+    });
+    for (const below of ['budgets', 'alerts', 'rules', 'channels', 'keys', 'members', 'audit']) {
+      await page.goto(`/w/${console.workspace().slug}/${below}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.getByRole('main').getByRole('status').first().waitFor({ state: 'detached' });
+      expect([below, await page.getByText('Your role has no access').count(), await actions.count()]).toEqual([
+        below,
+        0,
+        0,
+      ]);
+    }
+    await close();
+  });
+
   describe('a server that is down for a while', () => {
     afterEach(() => console.closeAll());
 

@@ -32,7 +32,7 @@ export type Error = {
 /**
  * member < admin < owner
  */
-export type WorkspaceRole = 'member' | 'admin' | 'owner';
+export type WorkspaceRole = 'member' | 'finance' | 'admin' | 'owner';
 
 /**
  * A user and their workspaces, sorted by slug

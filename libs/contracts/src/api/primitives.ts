@@ -105,7 +105,11 @@ export const displayName = z
   .meta({ example: 'Research agent' });
 
 /** A role in a workspace. */
-export const workspaceRole = z.enum(ROLES).meta({ id: 'WorkspaceRole', description: 'member < admin < owner' });
+export const workspaceRole = z.enum(ROLES).meta({
+  id: 'WorkspaceRole',
+  description:
+    'member < admin < owner. finance reads what an owner reads, and changes nothing but exports and statements.',
+});
 
 /** The body of every error, except those of `POST /api/v1/execute`. */
 export const errorBodySchema = z

@@ -52,8 +52,8 @@ function withFiles(command: Command): Command {
 async function exportAll(globals: Globals, { all }: { all?: true }): Promise<void> {
   const session = await requireSession();
   const account = await apiOf(session).call('GET /api/v1/auth/me');
-  const owned = account.workspaces.filter(({ role }) => role === 'owner');
-  const chosen = all === true ? owned : [findWorkspace(account, (await connect(globals)).slug)];
+  const readable = account.workspaces.filter(({ role }) => role === 'owner' || role === 'finance');
+  const chosen = all === true ? readable : [findWorkspace(account, (await connect(globals)).slug)];
   const texts = await inParallel(chosen, ({ slug }) =>
     exportWorkspace(createWorkspaceContext({ session, account, slug, readSecret: async () => undefined })),
   );

@@ -2,6 +2,7 @@ import type { Api } from '@tollkeeper/client';
 import type { Command } from 'commander';
 import { apiOf, connect, findWorkspace, type Globals, type WorkspaceConnection } from '../connection.ts';
 import { EXIT, Failure } from '../failure.ts';
+import { ROLES } from '../files/document.ts';
 import { allPages } from '../kinds/kind.ts';
 import { type Column, dollars, note, print, printJson, timeIn } from '../output.ts';
 import { requireSession } from '../session.file.ts';
@@ -10,7 +11,6 @@ import { addPauseCommands } from './pause.commands.ts';
 import { addRaiseCommands } from './raise.commands.ts';
 import { addSilenceCommands } from './silence.commands.ts';
 
-const ROLES = ['member', 'admin', 'owner'] as const;
 const KEY_ROLES = ['read_only', 'developer', 'admin'] as const;
 const STATUSES = ['firing', 'acknowledged', 'resolved'] as const;
 

@@ -16,7 +16,8 @@ const usd = z
   })
   .meta({ description: 'US dollars, with up to six decimals' });
 const dailyBudget = usd.nullable().meta({ description: 'US dollars per day; null for no daily budget' });
-const role = z.enum(['member', 'admin', 'owner']);
+export const ROLES = ['member', 'finance', 'admin', 'owner'] as const;
+const role = z.enum(ROLES);
 
 /** Where a secret is. The file itself never has one. */
 const secret = z

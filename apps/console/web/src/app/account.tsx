@@ -1,12 +1,11 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
+import { may } from '@tollkeeper/kernel/roles';
 import { createContext, useContext } from 'react';
 import { type Api, callApi } from '../api/api.ts';
 
 /** The workspace of the page, and the person's role in it. */
 export type Workspace = Api.Workspace;
 export type Role = Workspace['role'];
-
-const RANK: Record<Role, number> = { member: 0, admin: 1, owner: 2 };
 
 const CurrentWorkspace = createContext<Workspace | null>(null);
 export const WorkspaceProvider = CurrentWorkspace.Provider;
@@ -23,14 +22,14 @@ export function useTrackedLabels(): readonly string[] {
   return (useWorkspace() as Partial<Workspace>).tracked_labels ?? [];
 }
 
-/** Whether `role` is at least `needed`. */
-export function mayWith(role: Role, needed: Role): boolean {
-  return RANK[role] >= RANK[needed];
+/** Whether the person may change what the API lets `role` change in this workspace. */
+export function useMay(role: Role): boolean {
+  return may(useWorkspace().role, 'change', role);
 }
 
-/** Whether the person's role in this workspace is at least `role`. */
-export function useMay(role: Role): boolean {
-  return mayWith(useWorkspace().role, role);
+/** Whether the person may read what the API lets `role` read in this workspace. */
+export function useMayRead(role: Role): boolean {
+  return may(useWorkspace().role, 'read', role);
 }
 
 /** The person and their workspaces; loaded before any page is shown. */

@@ -1,5 +1,6 @@
+import { may } from '@tollkeeper/kernel/roles';
 import { text } from '../text/index.ts';
-import { mayWith, type Role, useWorkspace } from './account.tsx';
+import { type Role, useWorkspace } from './account.tsx';
 
 const nav = text.common.nav;
 
@@ -7,7 +8,7 @@ interface MenuEntry {
   to: `/w/$slug${'' | `/${string}`}`;
   name: string;
   group: string | null;
-  /** Below this role the page is not in the menu. Its URL shows why. */
+  /** Who may not read what this role may does not see the page in the menu. Its URL shows why. */
   needs: Role;
 }
 
@@ -35,5 +36,5 @@ const MENU = [
 /** The pages that the person's role allows. */
 export function useMenu(): readonly (typeof MENU)[number][] {
   const { role } = useWorkspace();
-  return MENU.filter(({ needs }) => mayWith(role, needs));
+  return MENU.filter(({ needs }) => may(role, 'read', needs));
 }

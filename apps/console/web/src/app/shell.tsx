@@ -8,7 +8,7 @@ import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { explain } from '../ui/explain.ts';
 import { clearToasts, toast, Toasts } from '../ui/toasts.tsx';
-import { useMay, useWorkspace } from './account.tsx';
+import { useMay, useMayRead, useWorkspace } from './account.tsx';
 import { PauseDialog, WorkspaceDialog } from './later.ts';
 import { LoginForm } from './login-form.tsx';
 import { Mark } from './mark.tsx';
@@ -133,7 +133,7 @@ function Menu({ slug }: { slug: string }) {
 }
 
 function FiringCount() {
-  const mayRead = useMay('admin');
+  const mayRead = useMayRead('admin');
   const query = { status: 'firing', limit: 1 } as const;
   const { data } = useRead('GET /api/v1/alerts', { query }, { live: true, enabled: mayRead });
   if (data === undefined || data.total === 0) return null;

@@ -38,7 +38,7 @@ export const common = {
   newWorkspace: 'New workspace',
   logOut: 'Log out',
   theme: { label: 'Theme', system: 'System', light: 'Light', dark: 'Dark' },
-  roles: { owner: 'owner', admin: 'admin', member: 'member' },
+  roles: { owner: 'owner', admin: 'admin', finance: 'finance', member: 'member' },
   range: {
     label: 'Range',
     '5min': '5 min',

@@ -37,3 +37,13 @@ export function Button({ look = 'plain', busy, type = 'button', children, onClic
     </button>
   );
 }
+
+/** A name that opens what it names; plain text for people who may not open it. */
+export function OpenButton({ onOpen, children }: { onOpen: (() => void) | null; children: ReactNode }) {
+  if (onOpen === null) return <>{children}</>;
+  return (
+    <button type="button" className={css['linkButton']} onClick={onOpen}>
+      {children}
+    </button>
+  );
+}

@@ -1,4 +1,4 @@
-import { type Role, roleAtLeast } from '@tollkeeper/kernel';
+import { type Role, ranksAtLeast } from '@tollkeeper/kernel';
 import type { MappingRule } from './provider.ts';
 
 /** What a provider says about a person: the claims of the id_token and of userinfo. */
@@ -65,7 +65,7 @@ export function mapClaims(claims: Claims, mapping: readonly MappingRule[]): Gran
   const grants = new Map<string, Grant>();
   for (const rule of mapping) {
     const known = grants.get(rule.workspace);
-    if (known !== undefined && roleAtLeast(known.role, rule.role)) continue;
+    if (known !== undefined && ranksAtLeast(known.role, rule.role)) continue;
     if (!hasValue(claims, rule.claim, rule.value)) continue;
     grants.set(rule.workspace, { workspace: rule.workspace, role: rule.role, rule });
   }

@@ -1,4 +1,4 @@
-import { type Role, roleAtLeast, type TenantId } from '@tollkeeper/kernel';
+import { type Role, ranksAtLeast, type TenantId } from '@tollkeeper/kernel';
 import type { MembershipSource } from '../member.ts';
 
 /** A role in a workspace. */
@@ -44,7 +44,7 @@ function highestOf(granted: readonly TenantRole[]): Map<TenantId, Role> {
   const highest = new Map<TenantId, Role>();
   for (const { tenantId, role } of granted) {
     const known = highest.get(tenantId);
-    if (known === undefined || roleAtLeast(role, known)) highest.set(tenantId, role);
+    if (known === undefined || ranksAtLeast(role, known)) highest.set(tenantId, role);
   }
   return highest;
 }

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type Api, useChange, useRead } from '../../api/api.ts';
-import { useWorkspace } from '../../app/account.tsx';
+import { useMay, useWorkspace } from '../../app/account.tsx';
 import { deliveryStatus, evaluationLine } from '../../text/alerts.ts';
 import { text } from '../../text/index.ts';
 import { silences } from '../../text/silences.ts';
@@ -60,7 +60,7 @@ function Actions({ alert }: { alert: Api.Alert }) {
   const acknowledge = useChange('POST /api/v1/alerts/{alert_id}:acknowledge', READS);
   const resolve = useChange('POST /api/v1/alerts/{alert_id}:resolve', READS);
   const path = { alert_id: alert.id };
-  if (alert.status === 'resolved') return null;
+  if (!useMay('admin') || alert.status === 'resolved') return null;
   return (
     <div className={ui['row']}>
       <Problem error={acknowledge.error ?? resolve.error} />

@@ -1,5 +1,5 @@
 import { type Api, useRead } from '../../api/api.ts';
-import { useMay } from '../../app/account.tsx';
+import { useMayRead } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { exactCount } from '../../format/numbers.ts';
 import { startOfDay } from '../../format/zoned.ts';
@@ -24,7 +24,7 @@ const words = text.alerts;
 const PAGE = 50;
 
 export function AlertsPage() {
-  const mayRead = useMay('admin');
+  const mayRead = useMayRead('admin');
   const [{ alert }] = useAlertsSearch();
   return (
     <>

@@ -1,5 +1,5 @@
 import { type Api, usePages, useRead } from '../../api/api.ts';
-import { useMay, useWorkspace } from '../../app/account.tsx';
+import { useMayRead, useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { startOfDay } from '../../format/zoned.ts';
 import { actionName, audit as words } from '../../text/audit.ts';
@@ -16,7 +16,7 @@ import { useAuditSearch } from './use-audit-search.ts';
 const PAGE = 50;
 
 export function AuditPage() {
-  const mayRead = useMay('owner');
+  const mayRead = useMayRead('owner');
   const [{ record }] = useAuditSearch();
   return (
     <>

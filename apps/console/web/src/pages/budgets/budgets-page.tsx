@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useMay, useWorkspace } from '../../app/account.tsx';
+import { useMay, useMayRead, useWorkspace } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { PageHead } from '../../ui/parts.tsx';
@@ -14,6 +14,7 @@ const words = text.budgets;
 export function BudgetsPage() {
   const { timezone } = useWorkspace();
   const mayEdit = useMay('owner');
+  const mayReadHistory = useMayRead('owner');
   const [creating, setCreating] = useState<'budget' | 'plan' | null>(null);
   const close = () => setCreating(null);
   return (
@@ -29,7 +30,7 @@ export function BudgetsPage() {
         )}
       </PageHead>
       <Worksheet isCreating={creating === 'budget'} onCreated={close}>
-        {mayEdit && <BudgetHistory />}
+        {mayReadHistory && <BudgetHistory />}
       </Worksheet>
       {creating === 'plan' && <PlanDialog onClose={close} />}
     </div>

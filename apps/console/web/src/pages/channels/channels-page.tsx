@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { type Api, useChange, useRead } from '../../api/api.ts';
-import { useMay } from '../../app/account.tsx';
+import { useMay, useMayRead } from '../../app/account.tsx';
 import { channels as words } from '../../text/channels.ts';
 import { text } from '../../text/index.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, OpenButton } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Card, Loaded, NotAllowed, Note, PageHead, Tag } from '../../ui/parts.tsx';
@@ -29,13 +29,14 @@ export function ChannelsPage() {
           </Button>
         )}
       </PageHead>
-      <Card>{mayEdit ? <ChannelTable onEdit={setOpen} /> : <NotAllowed needed="admin" />}</Card>
+      <Card>{useMayRead('admin') ? <ChannelTable onEdit={setOpen} /> : <NotAllowed needed="admin" />}</Card>
       {open !== null && <ChannelDialog channel={open === 'new' ? null : open} onClose={() => setOpen(null)} />}
     </>
   );
 }
 
 function ChannelTable({ onEdit }: { onEdit: (channel: Api.AlertChannel) => void }) {
+  const mayEdit = useMay('admin');
   const [removing, setRemoving] = useState<Api.AlertChannel | null>(null);
   const [testing, setTesting] = useState<Api.AlertChannel | null>(null);
   const channels = useRead('GET /api/v1/alerts/channels', {}, { live: true });
@@ -45,11 +46,7 @@ function ChannelTable({ onEdit }: { onEdit: (channel: Api.AlertChannel) => void 
     {
       key: 'name',
       head: words.column.name,
-      cell: (channel) => (
-        <button type="button" className={ui['linkButton']} onClick={() => onEdit(channel)}>
-          {nameOf(channel)}
-        </button>
-      ),
+      cell: (channel) => <OpenButton onOpen={mayEdit ? () => onEdit(channel) : null}>{nameOf(channel)}</OpenButton>,
     },
     {
       key: 'type',
@@ -77,19 +74,20 @@ function ChannelTable({ onEdit }: { onEdit: (channel: Api.AlertChannel) => void 
       key: 'action',
       head: <span className="heard">{words.column.action}</span>,
       align: 'right',
-      cell: (channel) => (
-        <>
-          <Button look="quiet" onClick={() => setTesting(channel)}>
-            {words.test}
-          </Button>
-          <Button look="quiet" onClick={() => setEnabled(channel, !channel.enabled)}>
-            {channel.enabled ? words.turnOff : words.turnOn}
-          </Button>
-          <Button look="quiet" aria-label={words.removeTitle(nameOf(channel))} onClick={() => setRemoving(channel)}>
-            {text.common.action.remove}
-          </Button>
-        </>
-      ),
+      cell: (channel) =>
+        mayEdit && (
+          <>
+            <Button look="quiet" onClick={() => setTesting(channel)}>
+              {words.test}
+            </Button>
+            <Button look="quiet" onClick={() => setEnabled(channel, !channel.enabled)}>
+              {channel.enabled ? words.turnOff : words.turnOn}
+            </Button>
+            <Button look="quiet" aria-label={words.removeTitle(nameOf(channel))} onClick={() => setRemoving(channel)}>
+              {text.common.action.remove}
+            </Button>
+          </>
+        ),
     },
   ];
   return (

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { type Api, useChange, useRead } from '../../api/api.ts';
-import { useMay } from '../../app/account.tsx';
+import { useMay, useMayRead } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
 import { keys as words } from '../../text/keys.ts';
 import { Button } from '../../ui/button.tsx';
@@ -28,13 +28,14 @@ export function KeysPage() {
           </Button>
         )}
       </PageHead>
-      <Card>{mayEdit ? <KeyTable /> : <NotAllowed needed="owner" />}</Card>
+      <Card>{useMayRead('owner') ? <KeyTable /> : <NotAllowed needed="owner" />}</Card>
       {making && <NewKeyDialog onClose={() => setMaking(false)} />}
     </>
   );
 }
 
 function KeyTable() {
+  const mayEdit = useMay('owner');
   const [revoking, setRevoking] = useState<Api.WorkspaceKey | null>(null);
   const [editing, setEditing] = useState<Api.WorkspaceKey | null>(null);
   const keys = useRead('GET /api/v1/management/workspace-keys', {}, { live: true });
@@ -65,6 +66,7 @@ function KeyTable() {
       head: <span className="heard">{words.column.action}</span>,
       align: 'right',
       cell: (key) =>
+        mayEdit &&
         key.revoked_at === null && (
           <div className={ui['actions']}>
             <Button look="quiet" aria-label={text.labels.editTitle(key.name)} onClick={() => setEditing(key)}>

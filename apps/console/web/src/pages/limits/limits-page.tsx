@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useCallback, useState } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
-import { useMay, useWorkspace } from '../../app/account.tsx';
+import { useMay, useMayRead, useWorkspace } from '../../app/account.tsx';
 import { money } from '../../format/money.ts';
 import { clock, duration } from '../../format/time.ts';
 import { budgetName, limitNoun } from '../../text/budget-words.ts';
@@ -29,7 +29,7 @@ export function LimitsPage() {
   const { timezone } = useWorkspace();
   const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true });
   const pauses = useRead('GET /api/v1/pauses', {}, { live: true });
-  const mayReadReservations = useMay('admin');
+  const mayReadReservations = useMayRead('admin');
   const [showsLeases, setShowsLeases] = useState(false);
   const showLeases = useCallback(() => setShowsLeases(true), []);
   const now = useNow();

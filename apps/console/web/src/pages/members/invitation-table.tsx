@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { type Api, useChange } from '../../api/api.ts';
+import { useMay } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
@@ -14,6 +15,7 @@ const words = text.members;
 
 /** Open invitations. */
 export function InvitationTable({ items }: { items: readonly Api.Invitation[] }) {
+  const mayEdit = useMay('owner');
   const [revoking, setRevoking] = useState<Api.Invitation | null>(null);
   const revoke = useChange('DELETE /api/v1/invitations/{invitation}', ['GET /api/v1/invitations']);
   const columns: Column<Api.Invitation>[] = [
@@ -32,11 +34,12 @@ export function InvitationTable({ items }: { items: readonly Api.Invitation[] })
       key: 'action',
       head: <span className="heard">{words.column.action}</span>,
       align: 'right',
-      cell: (invitation) => (
-        <Button look="quiet" aria-label={words.revokeTitle(invitation.email)} onClick={() => setRevoking(invitation)}>
-          {words.revoke}
-        </Button>
-      ),
+      cell: (invitation) =>
+        mayEdit && (
+          <Button look="quiet" aria-label={words.revokeTitle(invitation.email)} onClick={() => setRevoking(invitation)}>
+            {words.revoke}
+          </Button>
+        ),
     },
   ];
   return (

@@ -1,3 +1,4 @@
+import { ROLES } from '@tollkeeper/kernel/roles';
 import { type FormEvent, useState } from 'react';
 import { type Api, useChange } from '../../api/api.ts';
 import { text } from '../../text/index.ts';
@@ -9,7 +10,6 @@ import { ChoiceField, TextField } from '../../ui/field.tsx';
 import ui from '../../ui/ui.module.css';
 
 const words = text.members;
-export const ROLES = ['member', 'admin', 'owner'] as const;
 
 /** Invites a person, and shows the link to share, this once. */
 export function InviteDialog({ onClose }: { onClose: () => void }) {

@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
+import { gainsBy, ROLES } from '@tollkeeper/kernel/roles';
 import { useState } from 'react';
 import { type Api, useChange, useRead } from '../../api/api.ts';
-import { mayWith, useAccount, useMay } from '../../app/account.tsx';
+import { useAccount, useMay, useMayRead } from '../../app/account.tsx';
 import { providersQuery } from '../../app/providers.tsx';
 import { text } from '../../text/index.ts';
 import { sso } from '../../text/sso.ts';
@@ -15,7 +16,7 @@ import { Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { InvitationTable } from './invitation-table.tsx';
-import { InviteDialog, ROLES } from './invite-dialog.tsx';
+import { InviteDialog } from './invite-dialog.tsx';
 import { SsoDialog } from './sso-dialog.tsx';
 
 const words = text.members;
@@ -23,6 +24,7 @@ const READS = ['GET /api/v1/members', 'GET /api/v1/auth/me'] as const;
 
 export function MembersPage() {
   const mayEdit = useMay('owner');
+  const mayRead = useMayRead('owner');
   const [inviting, setInviting] = useState(false);
   return (
     <div className={ui['stack']}>
@@ -33,7 +35,7 @@ export function MembersPage() {
           </Button>
         )}
       </PageHead>
-      {mayEdit ? (
+      {mayRead ? (
         <People />
       ) : (
         <Card>
@@ -68,6 +70,7 @@ function People() {
 
 function MemberTable({ items, hasSso }: { items: readonly Api.Member[]; hasSso: boolean }) {
   const { user } = useAccount();
+  const mayEdit = useMay('owner');
   const [removing, setRemoving] = useState<Api.Member | null>(null);
   const [explaining, setExplaining] = useState<Api.Member | null>(null);
   const [raising, setRaising] = useState<{ member: Api.Member; role: Api.WorkspaceRole } | null>(null);
@@ -89,17 +92,20 @@ function MemberTable({ items, hasSso }: { items: readonly Api.Member[]; hasSso: 
     {
       key: 'role',
       head: words.column.role,
-      cell: (member) => (
-        <RoleSelect
-          member={member}
-          disabled={isPending}
-          onChange={(role) => {
-            // Arrow keys choose immediately, so a higher role needs confirmation.
-            if (mayWith(role, member.role)) setRaising({ member, role });
-            else changeRole(member, role);
-          }}
-        />
-      ),
+      cell: (member) =>
+        mayEdit ? (
+          <RoleSelect
+            member={member}
+            disabled={isPending}
+            onChange={(role) => {
+              // Arrow keys choose immediately, so a role that allows more needs confirmation.
+              if (gainsBy(member.role, role)) setRaising({ member, role });
+              else changeRole(member, role);
+            }}
+          />
+        ) : (
+          <span className={ui['word']}>{words.roles[member.role]}</span>
+        ),
     },
     { key: 'joined', head: words.column.joined, wide: true, cell: ({ joined_at }) => <Ago at={joined_at} /> },
     {
@@ -113,9 +119,11 @@ function MemberTable({ items, hasSso }: { items: readonly Api.Member[]; hasSso: 
               {sso.report.button}
             </Button>
           )}
-          <Button look="quiet" aria-label={words.removeTitle(member.name)} onClick={() => setRemoving(member)}>
-            {words.remove}
-          </Button>
+          {mayEdit && (
+            <Button look="quiet" aria-label={words.removeTitle(member.name)} onClick={() => setRemoving(member)}>
+              {words.remove}
+            </Button>
+          )}
         </>
       ),
     },

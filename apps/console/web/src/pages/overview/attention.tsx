@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { type Answer, type Api, useRead } from '../../api/api.ts';
-import { useMay, useWorkspace } from '../../app/account.tsx';
+import { useMayRead, useWorkspace } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
 import { Ago } from '../../ui/figures.tsx';
 import { Card, Loaded, Note } from '../../ui/parts.tsx';
@@ -21,7 +21,7 @@ const LAST = 2;
 /** The budgets at risk, then the firing alerts, for those who may read them; without any, the latest ones. */
 export function Attention({ overview }: { overview: Answer<Api.Overview> }) {
   const { slug } = useWorkspace();
-  const enabled = useMay('admin');
+  const enabled = useMayRead('admin');
   const firing = useRead('GET /api/v1/alerts', { query: { status: 'firing', limit: FIRING } }, { live: true, enabled });
   const last = useRead('GET /api/v1/alerts', { query: { limit: LAST } }, { live: true, enabled });
   const fires = firing.data?.items ?? [];

@@ -31,10 +31,12 @@ interface RaiseButtonProps {
 export function RaiseButton({ limit, untilMidnight = false, opens = false }: RaiseButtonProps) {
   const [isOpen, setIsOpen] = useState(opens);
   const mayRaise = useMay('owner');
+  const mayAsk = useMay('member');
   const { timezone } = useWorkspace();
   const { raise, ask } = untilMidnight ? words.untilMidnight : words;
   const action = mayRaise ? raise : ask;
   const until = untilMidnight ? startOfDay(dayOf(Date.now(), timezone), timezone, true) : undefined;
+  if (!mayAsk) return null;
   return (
     <>
       <Button

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { type Api, useChange, useRead } from '../../api/api.ts';
-import { useMay } from '../../app/account.tsx';
+import { useMay, useMayRead } from '../../app/account.tsx';
 import { ruleLine } from '../../text/rules.ts';
 import { text } from '../../text/index.ts';
 import { rules as words } from '../../text/rules.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, OpenButton } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Ago } from '../../ui/figures.tsx';
@@ -29,13 +29,14 @@ export function RulesPage() {
           </Button>
         )}
       </PageHead>
-      <Card>{mayEdit ? <RuleTable onEdit={setOpen} /> : <NotAllowed needed="admin" />}</Card>
+      <Card>{useMayRead('admin') ? <RuleTable onEdit={setOpen} /> : <NotAllowed needed="admin" />}</Card>
       {open !== null && <RuleDialog rule={open === 'new' ? null : open} onClose={() => setOpen(null)} />}
     </>
   );
 }
 
 function RuleTable({ onEdit }: { onEdit: (rule: Api.AlertRule) => void }) {
+  const mayEdit = useMay('admin');
   const [removing, setRemoving] = useState<Api.AlertRule | null>(null);
   const rules = useRead('GET /api/v1/alerts/rules', {}, { live: true });
   const channels = useRead('GET /api/v1/alerts/channels', {});
@@ -48,9 +49,7 @@ function RuleTable({ onEdit }: { onEdit: (rule: Api.AlertRule) => void }) {
       head: words.column.rule,
       cell: (rule) => (
         <>
-          <button type="button" className={ui['linkButton']} onClick={() => onEdit(rule)}>
-            {rule.name}
-          </button>
+          <OpenButton onOpen={mayEdit ? () => onEdit(rule) : null}>{rule.name}</OpenButton>
           <div className={ui['hint']}>{ruleLine(rule)}</div>
         </>
       ),
@@ -83,16 +82,17 @@ function RuleTable({ onEdit }: { onEdit: (rule: Api.AlertRule) => void }) {
       key: 'action',
       head: <span className="heard">{words.column.action}</span>,
       align: 'right',
-      cell: (rule) => (
-        <>
-          <Button look="quiet" onClick={() => setEnabled(rule, !rule.enabled)}>
-            {rule.enabled ? words.pause : words.resume}
-          </Button>
-          <Button look="quiet" aria-label={words.removeTitle(rule.name)} onClick={() => setRemoving(rule)}>
-            {text.common.action.remove}
-          </Button>
-        </>
-      ),
+      cell: (rule) =>
+        mayEdit && (
+          <>
+            <Button look="quiet" onClick={() => setEnabled(rule, !rule.enabled)}>
+              {rule.enabled ? words.pause : words.resume}
+            </Button>
+            <Button look="quiet" aria-label={words.removeTitle(rule.name)} onClick={() => setRemoving(rule)}>
+              {text.common.action.remove}
+            </Button>
+          </>
+        ),
     },
   ];
   return (

@@ -1,7 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import { type Api, useChange } from '../../api/api.ts';
+import { useMay } from '../../app/account.tsx';
 import { matcherLine, silences as words, timesLine } from '../../text/silences.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, OpenButton } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { At } from '../../ui/figures.tsx';
@@ -16,7 +17,7 @@ import { WindowDialog } from './window-dialog.tsx';
 export function SilenceList({ silences, windows }: Omit<RowsProps, 'edit'>) {
   const [isSilencing, setIsSilencing] = useState(false);
   const [edited, setEdited] = useState<Api.MaintenanceWindow | null | undefined>();
-  const buttons = (
+  const buttons = useMay('admin') && (
     <span className={ui['row']}>
       <Button onClick={() => setEdited(null)}>{words.addWindow}</Button>
       <Button onClick={() => setIsSilencing(true)}>{words.silence}</Button>
@@ -49,6 +50,7 @@ interface Row {
 function Rows({ silences, windows, edit }: RowsProps) {
   const [ending, setEnding] = useState<Api.AlertSilence | null>(null);
   const [removing, setRemoving] = useState<Api.MaintenanceWindow | null>(null);
+  const mayEdit = useMay('admin');
   const rows: Row[] = [
     ...silences.map((each) => ({
       ...{ id: each.id, matchers: each.matchers, reason: each.reason, by: each.created_by.name },
@@ -63,9 +65,7 @@ function Rows({ silences, windows, edit }: RowsProps) {
       ...{ id: each.id, matchers: each.matchers, reason: each.reason, by: each.created_by.name },
       when: (
         <>
-          <button type="button" className={ui['linkButton']} onClick={() => edit(each)}>
-            {each.name}
-          </button>
+          <OpenButton onOpen={mayEdit ? () => edit(each) : null}>{each.name}</OpenButton>
           <div className={ui['hint']}>{timesLine(each)}</div>
         </>
       ),
@@ -85,7 +85,7 @@ function Rows({ silences, windows, edit }: RowsProps) {
       key: 'action',
       head: <span className="heard">{words.column.action}</span>,
       align: 'right',
-      cell: ({ actions }) => actions,
+      cell: ({ actions }) => mayEdit && actions,
     },
   ];
   return (

@@ -1,7 +1,7 @@
 // Original file: tollkeeper/identity/v1/identity.proto
 
 /**
- * What a user may do in a workspace. Each role may do all that the one before it may.
+ * What a user may do in a workspace. An owner may do all that an admin may, and an admin all that a member may.
  */
 export const WorkspaceRole = {
   /**
@@ -11,10 +11,14 @@ export const WorkspaceRole = {
   WORKSPACE_ROLE_MEMBER: 'WORKSPACE_ROLE_MEMBER',
   WORKSPACE_ROLE_ADMIN: 'WORKSPACE_ROLE_ADMIN',
   WORKSPACE_ROLE_OWNER: 'WORKSPACE_ROLE_OWNER',
+  /**
+   * Reads what an owner reads, and changes nothing but exports and statements.
+   */
+  WORKSPACE_ROLE_FINANCE: 'WORKSPACE_ROLE_FINANCE',
 } as const;
 
 /**
- * What a user may do in a workspace. Each role may do all that the one before it may.
+ * What a user may do in a workspace. An owner may do all that an admin may, and an admin all that a member may.
  */
 export type WorkspaceRole =
   /**
@@ -28,8 +32,13 @@ export type WorkspaceRole =
   | 2
   | 'WORKSPACE_ROLE_OWNER'
   | 3
+  /**
+   * Reads what an owner reads, and changes nothing but exports and statements.
+   */
+  | 'WORKSPACE_ROLE_FINANCE'
+  | 4
 
 /**
- * What a user may do in a workspace. Each role may do all that the one before it may.
+ * What a user may do in a workspace. An owner may do all that an admin may, and an admin all that a member may.
  */
 export type WorkspaceRole__Output = typeof WorkspaceRole[keyof typeof WorkspaceRole]
