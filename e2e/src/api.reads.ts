@@ -31,7 +31,7 @@ export async function* readEverything(
     .flatMap(([path]) => (QUERIES[path] ?? ['']).map((query) => path + query));
   const ofAgents = items.flatMap(({ agent_id }) => OF_AN_AGENT.map((path) => path.replace('{agent_id}', agent_id)));
   for (const path of [...general, ...ofAgents]) {
-    const isOfPerson = /^\/api\/v1\/(auth|workspaces)\b/.test(path);
+    const isOfPerson = /^\/api\/v1\/(auth|workspaces|organisations)\b/.test(path);
     const operation = document.paths?.[path.replace(/\?.*/, '')]?.['get'] as Operation | undefined;
     const hasSpan = span !== undefined && operation?.parameters?.some(({ name }) => name === 'from') === true;
     const asked = hasSpan ? `${path}${path.includes('?') ? '&' : '?'}${span}` : path;

@@ -54,6 +54,7 @@ describe('what a service gets', () => {
     repricing: ['x-tollkeeper-caller'],
     reconciliations: ['x-tollkeeper-caller'],
     workspaces: ['x-tollkeeper-caller'],
+    organisations: ['x-tollkeeper-caller'],
     workspace: ['x-tollkeeper-caller'],
     invitation: ['x-tollkeeper-caller', 'x-tollkeeper-client'],
     invitations: ['x-tollkeeper-caller'],

@@ -140,7 +140,8 @@ export function memberOfAcme(userId: string): { userId: string; memberships: Ses
 }
 
 /**
- * A gateway before real services on loopback. Users: ada owns `acme`, mia is a member, adam an admin, fin of finance, bob is in two.
+ * A gateway before real services on loopback. Users: ada owns `acme`, mia is a member, adam an admin, fin of finance,
+ * bob is in two.
  */
 export async function startStack(env: Record<string, string> = {}, tracer?: Tracer) {
   const identity = await startIdentity();

@@ -31,6 +31,7 @@ import { createAgentRoutes } from './http/agent.routes.ts';
 import { createAuthRoutes } from './http/auth.routes.ts';
 import { createInvitationRoutes } from './http/invitation.routes.ts';
 import { createMemberRoutes } from './http/member.routes.ts';
+import { createOrganisationRoutes } from './http/organisation.routes.ts';
 import { createSessionCookies } from './http/session.cookies.ts';
 import { createWorkspaceRoutes } from './http/workspace.routes.ts';
 import { createMachineLogin } from './machine-login.ts';
@@ -42,6 +43,7 @@ import { createAttemptLimiter } from './store/attempt.limiter.ts';
 import { createBootstrapStore } from './store/bootstrap.store.ts';
 import { createInvitationStore } from './store/invitation.store.ts';
 import { createMemberStore } from './store/member.store.ts';
+import { createOrganisationStore } from './store/organisation.store.ts';
 import { createMailLimiter } from './store/mail.limiter.ts';
 import { createMailStore } from './store/mail.store.ts';
 import { createModels, type IdentityModels } from './store/models.ts';
@@ -95,6 +97,7 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
     invitations: invitationStore,
     ...{ sessions, hasher, limiter, passwordPolicy, mailing, clock },
   });
+  const organisations = createOrganisationStore(models, { trail, accounts, clock });
   const agents = createAgentUseCases({ agents: agentStore, clock });
 
   const cookies = createSessionCookies(config.PUBLIC_URL);
@@ -111,7 +114,8 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
       ...createAuthRoutes(auth, resets, cookies),
       ...[singleSignOn, machineLogin, deviceLogin].flatMap(({ routes }) => routes),
       ...createWorkspaceRoutes(workspaces),
-      ...createMemberRoutes(members, invitations, config.PUBLIC_URL),
+      ...createOrganisationRoutes(organisations),
+      ...createMemberRoutes({ members, invitations, organisations }, config.PUBLIC_URL),
       ...createInvitationRoutes(invitations, cookies, config.PUBLIC_URL),
       ...createAgentRoutes(agents),
     ],

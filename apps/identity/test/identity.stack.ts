@@ -23,7 +23,7 @@ type Stored = driver.Document & { _id?: string };
 
 export const PASSWORD = 'correct horse battery';
 
-export type Method = 'get' | 'post' | 'patch' | 'delete';
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 export interface CallOptions {
   as?: Caller;

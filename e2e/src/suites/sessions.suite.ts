@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type ApiClient, anonymous, createClient, logIn } from '../api.client.ts';
+import { eventually } from '@tollkeeper/testing';
+import { type ApiClient, type ApiRequest, anonymous, createClient, logIn } from '../api.client.ts';
 import type { TargetOf } from '../target.ts';
 import { acceptance, invite, newMember, newWorkspace } from '../workspace.ts';
 
@@ -92,6 +93,27 @@ export function describeSessions(target: TargetOf): void {
       expect(attempts.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
       expect((await fallen.call(acceptance(invitation, {}))).status).toBe(404);
       expect(await look(owner)).toEqual(before);
+    });
+
+    it('finance of an organisation reads each of its workspaces, until somebody takes the role away', async () => {
+      const [first, second] = [await newWorkspace(owner), await newWorkspace(owner)];
+      const finance = await newMember(target(), owner, first, 'member');
+      const { user } = await finance.expect<{ user: { id: string } }>({ path: ME });
+      const create = { method: 'POST', path: '/api/v1/organisations', body: { name: 'Acme' }, status: 201 };
+      const { id } = await owner.expect<{ id: string }>(create);
+      const organisation = `/api/v1/organisations/${id}`;
+      const workspaces = [first, second].map(({ slug }) => `${organisation}/workspaces/${slug}`);
+      const member = `${organisation}/members/${user.id}`;
+      for (const path of workspaces) await owner.expect({ method: 'PUT', path, status: 204 });
+      await owner.expect({ method: 'PUT', path: member, body: { role: 'finance' } });
+
+      const statusOf = async (call: ApiRequest) => (await finance.call(call)).status;
+      await eventually(async () => expect(await statusOf({ path: second.path('/audit') })).toBe(200));
+      const agent = { agent_id: 'x', display_name: 'X' };
+      expect(await statusOf({ method: 'POST', path: second.path('/agents'), body: agent })).toBe(403);
+      await owner.expect({ method: 'DELETE', path: member, status: 204 });
+      await eventually(async () => expect(await statusOf({ path: second.path('/audit') })).toBe(403));
+      for (const path of [...workspaces, organisation]) await owner.expect({ method: 'DELETE', path, status: 204 });
     });
 
     it('an invitation lets a person in once, and a member leaves of their own accord', async () => {

@@ -73,6 +73,12 @@ export const AUDIT_ACTIONS = [
   'invitation.create',
   'invitation.delete',
   'invitation.accept',
+  'organisation.create',
+  'organisation.delete',
+  'organisation.workspace.add',
+  'organisation.workspace.remove',
+  'organisation.member.set',
+  'organisation.member.remove',
   'agent.create',
   'agent.update',
 ] as const;

@@ -26,7 +26,8 @@ export type IdPrefix =
   | 'pau'
   | 'rai'
   | 'sil'
-  | 'mwin';
+  | 'mwin'
+  | 'org';
 
 /** Random bytes in stock, each used once: to ask for those of every id separately takes ten times as long. */
 const stock = new Uint8Array(4_096);

@@ -53,6 +53,7 @@ describe('the areas', () => {
       ['repricing', 'dashboard', 'member/owner', [], MIB, false],
       ['reconciliations', 'dashboard', 'member/admin', [], MIB, false],
       ['workspaces', 'identity', 'session', [], MIB, false],
+      ['organisations', 'identity', 'session', [], MIB, false],
       ['workspace', 'identity', 'owner/owner', [], MIB, false],
       ['invitation', 'identity', 'visitor', [], MIB, true, 'few POSTs'],
       ['invitations', 'identity', 'owner/owner', [], MIB, false],

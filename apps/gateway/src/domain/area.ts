@@ -214,6 +214,7 @@ export const AREAS: readonly Area[] = [
     access: { read: 'member', write: 'admin' },
   },
   { ...DEFAULTS, name: 'workspaces', path: '/api/v1/workspaces', upstream: 'identity', access: 'session' },
+  { ...DEFAULTS, name: 'organisations', path: '/api/v1/organisations', upstream: 'identity', access: 'session' },
   { ...DEFAULTS, name: 'workspace', path: '/api/v1/workspace', upstream: 'identity', access: owners },
   {
     ...DEFAULTS,

@@ -4,7 +4,9 @@ import { z } from 'zod';
 import { type Member, MEMBERSHIP_SOURCES } from '../domain/member.ts';
 import type { InvitationUseCases } from '../domain/invitation.use-cases.ts';
 import type { MemberUseCases } from '../domain/member.use-cases.ts';
+import type { OrganisationAccess, OrganisationStore } from '../domain/organisation.ts';
 import { newInvitation, toNewInvitationBody } from './invitation.routes.ts';
+import { organisationMember, toOrganisationMemberBody } from './organisation.routes.ts';
 import { email, toUserBody, userFields } from './schemas.ts';
 
 const PATH = '/api/v1/members';
@@ -26,6 +28,13 @@ const memberSchema = z
       .meta({ description: 'Of the last token of a service account; absent for people' }),
   })
   .meta({ id: 'Member' });
+const accessSchema = z
+  .object({ id: z.string(), name: z.string(), members: z.array(organisationMember) })
+  .meta({
+    id: 'OrganisationAccess',
+    description: 'The organisation of a workspace, with the people who have access by it',
+  });
+const membersSchema = z.object({ items: z.array(memberSchema), organisation: accessSchema.optional() });
 const invitedMember = z
   .object({
     ...memberFields,
@@ -39,13 +48,17 @@ const invitedMember = z
 const params = z.object({ user_id: identifier.meta({ description: 'Id of the user' }) });
 
 /** Members of a workspace, for its owners. Gateways apply changes within 5 seconds. */
-export function createMemberRoutes(members: MemberUseCases, invitations: Invitations, publicUrl: string): Route[] {
-  return [...routesOfAll(members, invitations, publicUrl), ...routesOfOne(members)];
+export function createMemberRoutes(deps: MemberRoutesDeps, publicUrl: string): Route[] {
+  return [...routesOfAll(deps, publicUrl), ...routesOfOne(deps.members)];
 }
 
-type Invitations = Pick<InvitationUseCases, 'invite'>;
+interface MemberRoutesDeps {
+  members: MemberUseCases;
+  invitations: Pick<InvitationUseCases, 'invite'>;
+  organisations: Pick<OrganisationStore, 'ofWorkspace'>;
+}
 
-function routesOfAll(members: MemberUseCases, invitations: Invitations, publicUrl: string): Route[] {
+function routesOfAll({ members, invitations, organisations }: MemberRoutesDeps, publicUrl: string): Route[] {
   return [
     defineRoute({
       method: 'get',
@@ -54,10 +67,11 @@ function routesOfAll(members: MemberUseCases, invitations: Invitations, publicUr
       tag: TAG,
       summary: 'List the members of the workspace',
       access: 'owner',
-      responses: { 200: { description: 'The members, by e-mail', schema: z.object({ items: z.array(memberSchema) }) } },
+      responses: { 200: { description: 'The members, by e-mail', schema: membersSchema } },
       handler: async ({ caller }) => {
         const items = (await members.list(caller.tenantId)).map(toMemberBody);
-        return { status: 200, body: { items } };
+        const found = await organisations.ofWorkspace(caller.tenantId);
+        return { status: 200, body: { items, ...(found !== null && { organisation: toAccessBody(found) }) } };
       },
     }),
     defineRoute({
@@ -131,6 +145,10 @@ function routesOfOne(members: MemberUseCases): Route[] {
       },
     }),
   ];
+}
+
+function toAccessBody({ organisation: { id, name }, members }: OrganisationAccess): z.infer<typeof accessSchema> {
+  return { id, name, members: members.map(toOrganisationMemberBody) };
 }
 
 function toMemberBody(member: Member): z.infer<typeof memberSchema> {

@@ -14,6 +14,7 @@ import {
   MAX_MEMBERSHIPS,
 } from '../domain/member.ts';
 import type { IdentityModels, StoredMember, StoredUser } from './models.ts';
+import { isOwnerByOrganisation } from './organisation.access.ts';
 import { toUser } from './user.store.ts';
 
 /** Makes concurrent changes of a workspace's members conflict, so that they are serialized. */
@@ -30,14 +31,26 @@ export async function serializeMembers(
  * meanwhile.
  */
 export async function requireOwner(
-  { members }: IdentityModels,
+  models: IdentityModels,
   tenantId: TenantId,
   ownerId: string,
   session: ClientSession,
 ): Promise<void> {
-  const owner = await members.findOne({ tenantId, userId: ownerId, role: 'owner' }).session(session).lean();
-  if (owner === null) throw noOwner();
-  if (owner.source === 'machine') throw noPerson();
+  const owning = { tenantId, userId: ownerId, role: 'owner' } as const;
+  const owner = await models.members.findOne(owning).session(session).lean();
+  if (owner?.source === 'machine') throw noPerson();
+  if (owner === null && !(await isOwnerByOrganisation(models, tenantId, ownerId, session))) throw noOwner();
+}
+
+/** Whether the user is a person and an owner of the workspace itself. */
+export async function isPersonOwning(
+  { members }: IdentityModels,
+  tenantId: TenantId,
+  userId: string,
+  session: ClientSession,
+): Promise<boolean> {
+  const owning = { tenantId, userId, role: 'owner' as const, source: trusted({ $ne: 'machine' as const }) };
+  return (await members.exists(owning).session(session)) !== null;
 }
 
 /**

@@ -3,6 +3,7 @@ import { ROLES, type Role, type TenantId } from '@tollkeeper/kernel';
 import { type Connection, Schema } from 'mongoose';
 import type { MailOrder } from '../domain/mail.ts';
 import { MEMBERSHIP_SOURCES, type MembershipSource } from '../domain/member.ts';
+import { ORGANISATION_ROLES, type OrganisationRole } from '../domain/organisation.ts';
 import type { Session } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
 import { createDeviceLoginModel } from './device-login.model.ts';
@@ -33,8 +34,19 @@ export interface StoredWorkspace {
   /** Release 0.1.0 stored workspaces without it. */
   trackedLabels?: readonly string[];
   createdAt: Date;
+  /** The organisation that it is in, if any. */
+  organisationId?: string;
   /** Rises with every change of a membership, so that two changes conflict even if they concern different members. */
   memberRevision: number;
+}
+
+export interface StoredOrganisation {
+  _id: string;
+  name: string;
+  createdAt: Date;
+  members: { userId: string; role: OrganisationRole; joinedAt: Date }[];
+  /** Rises with every change, and with every use of an owner's rights in a workspace, so that they conflict. */
+  revision: number;
 }
 
 export interface StoredMember {
@@ -146,11 +158,27 @@ const workspaceSchema = new Schema<StoredWorkspace>(
     timezone: text,
     trackedLabels: { type: [String], default: undefined },
     createdAt: date,
+    organisationId: String,
     memberRevision: { type: Number, default: 0 },
   },
   { collection: 'workspaces', versionKey: false },
 );
 workspaceSchema.index({ slug: 1 }, { unique: true });
+workspaceSchema.index({ organisationId: 1 }, { sparse: true });
+
+const organisationSchema = new Schema<StoredOrganisation>(
+  {
+    _id: text,
+    name: text,
+    createdAt: date,
+    members: [
+      new Schema({ userId: text, role: { ...text, enum: ORGANISATION_ROLES }, joinedAt: date }, { _id: false }),
+    ],
+    revision: { type: Number, default: 0 },
+  },
+  { collection: 'organisations', versionKey: false },
+);
+organisationSchema.index({ 'members.userId': 1 });
 
 const memberSchema = new Schema<StoredMember>(
   {
@@ -225,6 +253,7 @@ export function createModels(connection: Connection) {
     users: connection.model('User', userSchema),
     sessions: connection.model('Session', sessionSchema),
     workspaces: connection.model('Workspace', workspaceSchema),
+    organisations: connection.model('Organisation', organisationSchema),
     members: connection.model('Member', memberSchema),
     invitations: connection.model('Invitation', invitationSchema),
     passwordResets: connection.model('PasswordReset', passwordResetSchema),

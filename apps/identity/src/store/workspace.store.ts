@@ -1,17 +1,26 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
+import { ranksAtLeast, type Role, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn, isDuplicateKey } from '@tollkeeper/mongo';
 import { trusted } from 'mongoose';
 import { AUDITED_WORKSPACE, type Workspace, type WorkspaceStore } from '../domain/workspace.ts';
 import { insertMember } from './membership.ts';
 import type { IdentityModels, StoredWorkspace } from './models.ts';
+import { rolesByOrganisation } from './organisation.access.ts';
 
 export function createWorkspaceStore(models: IdentityModels, trail: AuditTrail): WorkspaceStore {
   const { connection, workspaces, members } = models;
 
   return {
     async listOf(userId) {
-      const memberships = await members.find({ userId }).lean();
-      const roles = new Map(memberships.map(({ tenantId, role }) => [tenantId, role]));
+      const [memberships, others] = await Promise.all([
+        members.find({ userId }).lean(),
+        rolesByOrganisation(models, userId, null),
+      ]);
+      const roles = new Map<TenantId, Role>();
+      for (const { tenantId, role } of [...memberships, ...others]) {
+        const known = roles.get(tenantId);
+        if (known === undefined || ranksAtLeast(role, known)) roles.set(tenantId, role);
+      }
       const found = await workspaces
         .find({ _id: trusted({ $in: [...roles.keys()] }) })
         .sort({ slug: 1 })

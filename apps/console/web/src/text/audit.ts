@@ -56,6 +56,12 @@ const ACTIONS: Record<string, string> = {
   'invitation.create': 'Invited a member',
   'invitation.delete': 'Revoked an invitation',
   'invitation.accept': 'Accepted an invitation',
+  'organisation.create': 'Created an organisation',
+  'organisation.delete': 'Deleted an organisation',
+  'organisation.workspace.add': 'Added the workspace to an organisation',
+  'organisation.workspace.remove': 'Removed the workspace from an organisation',
+  'organisation.member.set': 'Gave a role in the organisation',
+  'organisation.member.remove': 'Removed a member of the organisation',
   'agent.create': 'Created an agent',
   'agent.update': 'Changed an agent',
 };

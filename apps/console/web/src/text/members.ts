@@ -20,6 +20,7 @@ export const members = {
   removeTitle: (name: string) => `Remove ${name} from the workspace`,
   removeText: 'They lose access to this workspace. Their account remains.',
   removed: (name: string) => `${name} removed`,
+  organisation: (name: string) => `Access through the organisation ${name}`,
   invitations: 'Open invitations',
   noInvitations: 'No open invitations.',
   revoke: 'Revoke',

@@ -54,7 +54,7 @@ function People() {
   const providers = useQuery(providersQuery);
   return (
     <Loaded query={members} with={[invitations, providers]} height={280}>
-      {({ items }) => (
+      {({ items, organisation }) => (
         <>
           <Card title={words.invitations}>
             <InvitationTable items={invitations.data?.items ?? []} />
@@ -62,6 +62,7 @@ function People() {
           <Card>
             <MemberTable items={items} hasSso={(providers.data?.items.length ?? 0) > 0} />
           </Card>
+          {organisation !== undefined && <OrganisationPeople {...organisation} />}
         </>
       )}
     </Loaded>
@@ -144,6 +145,32 @@ function MemberTable({ items, hasSso }: { items: readonly Api.Member[]; hasSso: 
       )}
       {removing !== null && <RemoveMember member={removing} onClose={() => setRemoving(null)} />}
     </>
+  );
+}
+
+/** People who are no members and have access nevertheless. */
+function OrganisationPeople({ name: of, members }: Api.OrganisationAccess) {
+  const columns: Column<Api.OrganisationMember>[] = [
+    {
+      key: 'name',
+      head: words.column.name,
+      cell: ({ name, email, login_name }) => (
+        <>
+          <span className={ui['name']}>{name}</span>
+          <div className={ui['hint']}>{email || login_name}</div>
+        </>
+      ),
+    },
+    {
+      key: 'role',
+      head: words.column.role,
+      cell: ({ role }) => <span className={ui['word']}>{words.roles[role]}</span>,
+    },
+  ];
+  return (
+    <Card title={words.organisation(of)}>
+      <Table label={words.organisation(of)} columns={columns} rows={members} rowKey={({ user_id }) => user_id} />
+    </Card>
   );
 }
 
