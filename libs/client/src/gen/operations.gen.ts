@@ -30,6 +30,14 @@ export interface Operations {
   'GET /api/v1/workspaces': { data: Api.ListWorkspacesData; responses: Api.ListWorkspacesResponses };
   'POST /api/v1/workspaces': { data: Api.CreateWorkspaceData; responses: Api.CreateWorkspaceResponses };
   'PATCH /api/v1/workspace': { data: Api.UpdateWorkspaceData; responses: Api.UpdateWorkspaceResponses };
+  'GET /api/v1/organisations': { data: Api.ListOrganisationsData; responses: Api.ListOrganisationsResponses };
+  'POST /api/v1/organisations': { data: Api.CreateOrganisationData; responses: Api.CreateOrganisationResponses };
+  'GET /api/v1/organisations/{organisation_id}': { data: Api.GetOrganisationData; responses: Api.GetOrganisationResponses };
+  'DELETE /api/v1/organisations/{organisation_id}': { data: Api.DeleteOrganisationData; responses: Api.DeleteOrganisationResponses };
+  'PUT /api/v1/organisations/{organisation_id}/workspaces/{slug}': { data: Api.AddWorkspaceToOrganisationData; responses: Api.AddWorkspaceToOrganisationResponses };
+  'DELETE /api/v1/organisations/{organisation_id}/workspaces/{slug}': { data: Api.RemoveWorkspaceFromOrganisationData; responses: Api.RemoveWorkspaceFromOrganisationResponses };
+  'PUT /api/v1/organisations/{organisation_id}/members/{user_id}': { data: Api.SetOrganisationMemberData; responses: Api.SetOrganisationMemberResponses };
+  'DELETE /api/v1/organisations/{organisation_id}/members/{user_id}': { data: Api.RemoveOrganisationMemberData; responses: Api.RemoveOrganisationMemberResponses };
   'GET /api/v1/members': { data: Api.ListMembersData; responses: Api.ListMembersResponses };
   'POST /api/v1/members': { data: Api.AddMemberData; responses: Api.AddMemberResponses };
   'DELETE /api/v1/members/me': { data: Api.LeaveWorkspaceData; responses: Api.LeaveWorkspaceResponses };

@@ -30,7 +30,12 @@ export type Error = {
 };
 
 /**
- * member < admin < owner
+ * The role in the organisation, and in each of its workspaces
+ */
+export type OrganisationRole = 'finance' | 'owner';
+
+/**
+ * member < admin < owner. finance reads what an owner reads, and changes nothing but exports and statements.
  */
 export type WorkspaceRole = 'member' | 'finance' | 'admin' | 'owner';
 
@@ -230,6 +235,54 @@ export type PendingDeviceLogin = {
     expires_at: string;
 };
 
+/**
+ * An organisation, with the role of the caller
+ */
+export type Organisation = {
+    id: string;
+    name: string;
+    role: OrganisationRole;
+    created_at: string;
+};
+
+export type OrganisationDetails = {
+    id: string;
+    name: string;
+    role: OrganisationRole;
+    created_at: string;
+    /**
+     * By name
+     */
+    members: Array<OrganisationMember>;
+    /**
+     * By slug
+     */
+    workspaces: Array<{
+        id: string;
+        slug: string;
+        name: string;
+    }>;
+};
+
+export type OrganisationMember = {
+    user_id: string;
+    /**
+     * Login name of the user
+     */
+    login_name: string;
+    /**
+     * E-mail of the user; empty if unknown
+     */
+    email: string;
+    /**
+     * Whether the user has verified the e-mail
+     */
+    email_verified: boolean;
+    name: string;
+    role: OrganisationRole;
+    joined_at: string;
+};
+
 export type Member = {
     user_id: string;
     /**
@@ -259,6 +312,15 @@ export type Member = {
         issuer: string;
         subject: string;
     };
+};
+
+/**
+ * The organisation of a workspace, with the people who have access by it
+ */
+export type OrganisationAccess = {
+    id: string;
+    name: string;
+    members: Array<OrganisationMember>;
 };
 
 export type AddedMember = {
@@ -5226,6 +5288,258 @@ export type UpdateWorkspaceResponses = {
 
 export type UpdateWorkspaceResponse = UpdateWorkspaceResponses[keyof UpdateWorkspaceResponses];
 
+export type ListOrganisationsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/organisations';
+};
+
+export type ListOrganisationsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListOrganisationsError = ListOrganisationsErrors[keyof ListOrganisationsErrors];
+
+export type ListOrganisationsResponses = {
+    /**
+     * The organisations, by name
+     */
+    200: {
+        items: Array<Organisation>;
+    };
+};
+
+export type ListOrganisationsResponse = ListOrganisationsResponses[keyof ListOrganisationsResponses];
+
+export type CreateOrganisationData = {
+    body: {
+        name: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/organisations';
+};
+
+export type CreateOrganisationErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type CreateOrganisationError = CreateOrganisationErrors[keyof CreateOrganisationErrors];
+
+export type CreateOrganisationResponses = {
+    /**
+     * The new organisation
+     */
+    201: Organisation;
+};
+
+export type CreateOrganisationResponse = CreateOrganisationResponses[keyof CreateOrganisationResponses];
+
+export type DeleteOrganisationData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the organisation
+         */
+        organisation_id: string;
+    };
+    query?: never;
+    url: '/api/v1/organisations/{organisation_id}';
+};
+
+export type DeleteOrganisationErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type DeleteOrganisationError = DeleteOrganisationErrors[keyof DeleteOrganisationErrors];
+
+export type DeleteOrganisationResponses = {
+    /**
+     * The organisation no longer exists
+     */
+    204: void;
+};
+
+export type DeleteOrganisationResponse = DeleteOrganisationResponses[keyof DeleteOrganisationResponses];
+
+export type GetOrganisationData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the organisation
+         */
+        organisation_id: string;
+    };
+    query?: never;
+    url: '/api/v1/organisations/{organisation_id}';
+};
+
+export type GetOrganisationErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetOrganisationError = GetOrganisationErrors[keyof GetOrganisationErrors];
+
+export type GetOrganisationResponses = {
+    /**
+     * The organisation
+     */
+    200: OrganisationDetails;
+};
+
+export type GetOrganisationResponse = GetOrganisationResponses[keyof GetOrganisationResponses];
+
+export type RemoveWorkspaceFromOrganisationData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the organisation
+         */
+        organisation_id: string;
+        /**
+         * Identifies the workspace in URLs; never changes
+         */
+        slug: string;
+    };
+    query?: never;
+    url: '/api/v1/organisations/{organisation_id}/workspaces/{slug}';
+};
+
+export type RemoveWorkspaceFromOrganisationErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type RemoveWorkspaceFromOrganisationError = RemoveWorkspaceFromOrganisationErrors[keyof RemoveWorkspaceFromOrganisationErrors];
+
+export type RemoveWorkspaceFromOrganisationResponses = {
+    /**
+     * The workspace is not in the organisation
+     */
+    204: void;
+};
+
+export type RemoveWorkspaceFromOrganisationResponse = RemoveWorkspaceFromOrganisationResponses[keyof RemoveWorkspaceFromOrganisationResponses];
+
+export type AddWorkspaceToOrganisationData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the organisation
+         */
+        organisation_id: string;
+        /**
+         * Identifies the workspace in URLs; never changes
+         */
+        slug: string;
+    };
+    query?: never;
+    url: '/api/v1/organisations/{organisation_id}/workspaces/{slug}';
+};
+
+export type AddWorkspaceToOrganisationErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type AddWorkspaceToOrganisationError = AddWorkspaceToOrganisationErrors[keyof AddWorkspaceToOrganisationErrors];
+
+export type AddWorkspaceToOrganisationResponses = {
+    /**
+     * The workspace is in the organisation
+     */
+    204: void;
+};
+
+export type AddWorkspaceToOrganisationResponse = AddWorkspaceToOrganisationResponses[keyof AddWorkspaceToOrganisationResponses];
+
+export type RemoveOrganisationMemberData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the organisation
+         */
+        organisation_id: string;
+        /**
+         * Id of the user
+         */
+        user_id: string;
+    };
+    query?: never;
+    url: '/api/v1/organisations/{organisation_id}/members/{user_id}';
+};
+
+export type RemoveOrganisationMemberErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type RemoveOrganisationMemberError = RemoveOrganisationMemberErrors[keyof RemoveOrganisationMemberErrors];
+
+export type RemoveOrganisationMemberResponses = {
+    /**
+     * No longer a member
+     */
+    204: void;
+};
+
+export type RemoveOrganisationMemberResponse = RemoveOrganisationMemberResponses[keyof RemoveOrganisationMemberResponses];
+
+export type SetOrganisationMemberData = {
+    body: {
+        role: OrganisationRole;
+    };
+    path: {
+        /**
+         * Id of the organisation
+         */
+        organisation_id: string;
+        /**
+         * Id of the user
+         */
+        user_id: string;
+    };
+    query?: never;
+    url: '/api/v1/organisations/{organisation_id}/members/{user_id}';
+};
+
+export type SetOrganisationMemberErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type SetOrganisationMemberError = SetOrganisationMemberErrors[keyof SetOrganisationMemberErrors];
+
+export type SetOrganisationMemberResponses = {
+    /**
+     * The member as it is now
+     */
+    200: OrganisationMember;
+};
+
+export type SetOrganisationMemberResponse = SetOrganisationMemberResponses[keyof SetOrganisationMemberResponses];
+
 export type ListMembersData = {
     body?: never;
     path?: never;
@@ -5248,6 +5562,7 @@ export type ListMembersResponses = {
      */
     200: {
         items: Array<Member>;
+        organisation?: OrganisationAccess;
     };
 };
 

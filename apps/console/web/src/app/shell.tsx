@@ -8,7 +8,7 @@ import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { explain } from '../ui/explain.ts';
 import { clearToasts, toast, Toasts } from '../ui/toasts.tsx';
-import { useMay, useMayRead, useWorkspace } from './account.tsx';
+import { useMayRead, useWorkspace } from './account.tsx';
 import { PauseDialog, WorkspaceDialog } from './later.ts';
 import { LoginForm } from './login-form.tsx';
 import { Mark } from './mark.tsx';
