@@ -44,6 +44,7 @@ export function createPeersStandIn(logger: Logger) {
     getBudgets: async () => ({}),
     listPrices: async () => ({}),
     requestRaise: async () => ({}),
+    listGrantedRaises: async () => ({}),
     listBudgets: async ({ tenantId }: { tenantId: string }) => ({ dailyBudgetUsdMicros: limits.get(tenantId) }),
     listActiveBudgets: async () => ({ budgets: [] }),
   } satisfies UnaryHandlers<BudgetsServiceDefinition>;

@@ -156,6 +156,8 @@ export function useBudgets(mongo: TestMongo, database = mongo.newDatabase()) {
     /** Asks with a workspace key, as the enforcer does. */
     requestRaise: (tenantId: string, asked: Omit<Parameters<typeof client.requestRaise>[0], 'tenantId'>) =>
       client.requestRaise({ tenantId, ...asked }),
+    listGrantedRaises: (tenantId: string, [from, until]: readonly [number, number], max: number) =>
+      client.listGrantedRaises({ tenantId, from, until, max }),
     listPrices: (tenantId: string, after = 0) => client.listPrices({ tenantId, after }),
     collection: (name: string) => mongo.connection.useDb(database).collection(name),
     events: (tenantId: TenantId) =>

@@ -103,6 +103,32 @@ describe('a raise', () => {
     });
   });
 
+  it('is listed in the span in which it was granted, the largest first, and until when it really lasted', async () => {
+    const tenantId = await newWorkspace();
+    const granted = (from: number, until: number, max = 10) => budgets.listGrantedRaises(tenantId, [from, until], max);
+    const small = (await post(tenantId, { extra_micros: 3 }, { userId: 'user_olga' })).body.id;
+    const asked = (await ask(tenantId)).body.id;
+    const declined = (await ask(tenantId, { extra_micros: 99 })).body.id;
+    await decide(tenantId, declined, 'decline');
+    clock.now = NOW + 60_000;
+    await decide(tenantId, asked, 'approve', { body: { extra_micros: 7 }, userId: 'user_olga' });
+    await post(newTenant(), {});
+    clock.now = NOW + 120_000;
+    await decide(tenantId, small, 'end');
+    const budget = { budgetId: 'bud_workspace', budgetName: 'Workspace', grantedBy: 'user_olga' };
+    const [ofOlga, ofMia] = [
+      { ...budget, raiseId: small, extraMicros: 3, askedBy: 'user_olga', grantedAt: NOW, until: NOW + 120_000 },
+      {
+        ...{ ...budget, raiseId: asked, extraMicros: 7, askedBy: 'user_mia', grantedAt: NOW + 60_000 },
+        until: NOW + HOUR_MS,
+      },
+    ];
+    expect(await granted(NOW, NOW + 60_001)).toEqual({ raises: [ofMia, ofOlga], count: 2, extraMicros: 10 });
+    expect(await granted(NOW, NOW + 60_001, 1)).toEqual({ raises: [ofMia], count: 2, extraMicros: 10 });
+    expect(await granted(NOW, NOW + 60_000)).toEqual({ raises: [ofOlga], count: 1, extraMicros: 3 });
+    expect(await granted(NOW + 60_001, NOW + DAY_MS)).toEqual({ raises: [], count: 0, extraMicros: 0 });
+  });
+
   it('lasts at most 31 days, also one that is approved with another end', async () => {
     const tenantId = await newWorkspace();
     expect((await post(tenantId, { until: at(NOW + 31 * DAY_MS) })).status).toBe(201);

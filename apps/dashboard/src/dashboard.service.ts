@@ -16,6 +16,7 @@ import {
 import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
 import { createBudgetList } from './clients/budget-list.client.ts';
 import { createBudgetsClient } from './clients/budgets.client.ts';
+import { createRaisesGranted } from './clients/raises.client.ts';
 import { createBudgetRisks } from './clients/enforcer.client.ts';
 import { createDirectory } from './clients/identity.client.ts';
 import { createTrackedLabels } from './clients/tracked-labels.client.ts';
@@ -27,6 +28,7 @@ import { createReads } from './domain/reads.ts';
 import { createTwiceReports } from './domain/reported-twice.ts';
 import { createRepricingWorker } from './repricing/repricing.worker.ts';
 import { createSettlementList, waitForLog } from './domain/settlement.list.ts';
+import { createStatements } from './domain/statement.ts';
 import { createTallies } from './domain/tallies.ts';
 import { createDashboardHandlers } from './grpc/dashboard.handlers.ts';
 import { createAgentsRoutes } from './http/agents.routes.ts';
@@ -39,6 +41,7 @@ import { createReconciliationStore } from './reconciliation/reconciliation.store
 import { createRepricingRoutes } from './repricing/repricing.routes.ts';
 import { createReportedTwiceRoute } from './http/reported-twice.routes.ts';
 import { createSelection } from './http/selection.ts';
+import { createStatementRoute } from './http/statement.routes.ts';
 import { createSpendRoutes } from './http/spend.routes.ts';
 import { createWindowOf } from './http/window.ts';
 import { createRepricingStore } from './repricing/repricing.store.ts';
@@ -88,9 +91,12 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const previews = createBudgetPreviews({
     ...{ reads, tallies, clock, reader: stores.settlements, retentionSeconds: config.RETENTION_SECONDS },
   });
-  const exports = createExports({
-    ...{ reads, tallies, reader: stores.settlements },
-    counted: (tenantId) => waitForLog(consumer.caughtUp, tenantId),
+  const counted = (tenantId: TenantId) => waitForLog(consumer.caughtUp, tenantId);
+  const exports = createExports({ reads, tallies, reader: stores.settlements, counted });
+  const statements = createStatements({
+    ...{ reads, tallies, events, budgetList, directory, trackedLabels, counted, clock },
+    raisesGranted: createRaisesGranted(budgetsPeer),
+    rollupSeconds: rollupSeconds(config.RETENTION_SECONDS),
   });
   const trail = createAuditTrail(base);
   observeOutboxes(base, [trail.outbox]);
@@ -115,6 +121,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
     routes: [
       ...createSpendRoutes({ reads, tallies, budgets, budgetRisks, directory, windowOf, selection }),
       createExportRoute({ exports, directory, windowOf, selection, metrics: deps.metrics }),
+      createStatementRoute(statements),
       ...createAgentsRoutes({ reads, tallies, events, budgets, directory, windowOf }),
       ...createBlockedRoutes({ reads, tallies, events, windowOf, selection }),
       ...createPreviewRoutes({ previews, directory }),

@@ -179,3 +179,31 @@ describe('blocked events', () => {
     expect(read).toBe(7);
   });
 });
+
+describe('the reasons of blocked calls', () => {
+  const ofCalls = (type: string, count: number, data: DashboardEvent['data']): DashboardEvent[] =>
+    Array.from({ length: count }, (_, index) => ({
+      ...{ ...blocked[0]!, type, eventId: `${type} ${JSON.stringify(data)} ${index}`, time: 1_000_000 + index },
+      data: { ...blocked[0]!.data, ...data },
+    }));
+
+  it('are counted in the newest events of each type only, so that an agent in a loop delays nobody', async () => {
+    const connection = mongo.connection.useDb(mongo.newDatabase());
+    const bounded = createBlockedStore(connection, 2_000_000_000, 100);
+    await ensureIndexes(Object.values(connection.models));
+    await bounded.insert(undefined, [
+      ...ofCalls(GUARD_BLOCKED, 500, { guard: 'pii' }),
+      ...ofCalls(BUDGET_BLOCKED, 5, { scope: 'agent', budget_id: 'bud_1', budget_name: 'Growth', count: 10 }),
+    ]);
+    expect(await bounded.blockedReasons(tenantId, all, 10)).toEqual([
+      { by: 'guard', name: 'pii', calls: 100 },
+      { by: 'budget', name: 'Growth', calls: 50 },
+    ]);
+    expect(await bounded.blockedReasons(tenantId, all, 1)).toHaveLength(1);
+    expect(await bounded.blockedReasons(provenTenantId('ws_2'), all, 10)).toEqual([]);
+    const read = await documentsRead(connection, async () => {
+      await bounded.blockedReasons(tenantId, all, 10);
+    });
+    expect(read).toBeLessThanOrEqual(105);
+  });
+});

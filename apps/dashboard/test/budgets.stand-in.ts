@@ -13,6 +13,10 @@ type PriceMessage = NonNullable<
   Awaited<ReturnType<UnaryHandlers<BudgetsServiceDefinition>['listPrices']>>['prices']
 >[number];
 
+type RaiseMessage = NonNullable<
+  Awaited<ReturnType<UnaryHandlers<BudgetsServiceDefinition>['listGrantedRaises']>>['raises']
+>[number];
+
 /** A stand-in for budgets that answers from a table. */
 export function createBudgetsStandIn(logger: Logger) {
   const workspaces = new Map<string, number>();
@@ -20,6 +24,7 @@ export function createBudgetsStandIn(logger: Logger) {
   const plans = new Map<string, string[]>();
   const active = new Map<string, BudgetMessage[]>();
   const prices = new Map<string, PriceMessage[]>();
+  const raises = new Map<string, RaiseMessage[]>();
   let calls = 0;
 
   const handlers: UnaryHandlers<BudgetsServiceDefinition> = {
@@ -48,6 +53,13 @@ export function createBudgetsStandIn(logger: Logger) {
     },
     listActiveBudgets: async ({ tenantId }) => ({ budgets: active.get(tenantId) ?? [] }),
     requestRaise: async () => ({}),
+    async listGrantedRaises({ tenantId, from, until, max }) {
+      const granted = (raises.get(tenantId) ?? []).filter(
+        ({ grantedAt }) => Number(grantedAt) >= from && Number(grantedAt) < until,
+      );
+      const extraMicros = granted.reduce((sum, raise) => sum + Number(raise.extraMicros), 0);
+      return { raises: granted.slice(0, max), count: granted.length, extraMicros };
+    },
     listPrices: async ({ tenantId }) => ({ prices: prices.get(tenantId) ?? [] }),
   };
 
@@ -58,6 +70,7 @@ export function createBudgetsStandIn(logger: Logger) {
     setPlans: (tenantId: TenantId, planKeys: string[]) => plans.set(tenantId, planKeys),
     setActive: (tenantId: TenantId, budgets: BudgetMessage[]) => active.set(tenantId, budgets),
     setPrices: (tenantId: TenantId, set: PriceMessage[]) => prices.set(tenantId, set),
+    setRaises: (tenantId: TenantId, granted: RaiseMessage[]) => raises.set(tenantId, granted),
     setAgent: (tenantId: TenantId, agentId: string, micros: number) => agents.set(`${tenantId}/${agentId}`, micros),
   });
 }

@@ -233,6 +233,13 @@ export function track(tenantId: TenantId, names: string[]): void {
   TRACKED.set(tenantId, names);
 }
 
+/** A new workspace with the time zone that tracks these labels. */
+export function newTenantIn(timezone: string, ...tracked: string[]): TenantId {
+  const tenantId = newTenant(...tracked);
+  TIMEZONES.set(tenantId, timezone);
+  return tenantId;
+}
+
 let sequence = 0;
 const base = (type: string, time: string) => ({
   specversion: '1.0' as const,

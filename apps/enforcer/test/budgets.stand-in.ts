@@ -105,6 +105,7 @@ export function createBudgetsStandIn(logger: Logger) {
       const { budgets, pauses, raises } = of(tenantId);
       return { budgets: budgets.map(({ id, ...budget }) => ({ ...COMMON, name: id, ...budget, id })), pauses, raises };
     },
+    listGrantedRaises: async () => ({}),
     async requestRaise({ tenantId, keyId, requestId, extraMicros, until }) {
       if (state.down) throw new AppError('internal', 'The budgets service failed.');
       raisesAsked.push({ tenantId, keyId, requestId });

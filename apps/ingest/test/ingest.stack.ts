@@ -186,6 +186,7 @@ function createBudgetsStandIn() {
     listBudgets: unused,
     listActiveBudgets: unused,
     requestRaise: unused,
+    listGrantedRaises: unused,
   };
   return {
     service: grpcService(budgetsService, budgetsRequests, handlers),

@@ -4,7 +4,7 @@ import { budgetId } from './api/budgets.ts';
 import { labels } from './api/labels.ts';
 import { LEASE_TTL_SECONDS, leaseTtlSeconds, MAX_LEASE_SETTLEMENTS, MIN_ABOVE_AMOUNT } from './api/lease.ts';
 import { identifier, micros, planKey } from './api/primitives.ts';
-import { extraMicros, raiseReason, raiseValue } from './api/raises.ts';
+import { extraMicros, MAX_RAISES, raiseReason, raiseValue } from './api/raises.ts';
 import { RESERVATION_TTL_SECONDS, ttlSeconds } from './api/reservation.ts';
 import { modelName, providerName, settlementId, tokens } from './spend-settled.ts';
 import type { ReleaseRequest__Output as ReleaseRequestMessage } from './gen/tollkeeper/enforcer/v1/ReleaseRequest.ts';
@@ -18,7 +18,7 @@ export const MAX_BATCH_REQUESTS = 50;
 export const MAX_LABELLED_AGENTS = 500;
 /** Maximum number of budgets of one list by risk. */
 const MAX_RISKS = 100;
-/** Longest span of the settlements that one list has. */
+/** Longest span of one list of settlements or raises. */
 const MAX_SPAN_DAYS = 400;
 const MAX_CURSOR_LENGTH = 1024;
 const SHA256_BYTES = 32;
@@ -66,6 +66,18 @@ const batch = <Request>() =>
       .max(MAX_BATCH_REQUESTS, `must have at most ${MAX_BATCH_REQUESTS} requests`),
   });
 
+/** A request about a span of time of a workspace. */
+function inSpan<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z
+    .object({ tenantId, from: time, until: time })
+    .refine(({ from, until }) => from < until, { path: ['from'], error: 'must be before until' })
+    .refine(({ from, until }) => until - from <= MAX_SPAN_DAYS * 86_400_000, {
+      path: ['from'],
+      error: `must be at most ${MAX_SPAN_DAYS} days before until`,
+    })
+    .and(z.object(shape));
+}
+
 /** The requests to budgets over gRPC, by RPC. */
 export const budgetsRequests = {
   getBudgets: z.object({ tenantId, agentIds, planKeys }),
@@ -81,18 +93,13 @@ export const budgetsRequests = {
     until: time,
     reason: raiseReason,
   }),
+  listGrantedRaises: inSpan({ max: z.int().min(1).max(MAX_RAISES) }),
   listPrices: z.object({ tenantId, after: z.int().min(0, 'must not be negative') }),
 };
 
 /** The requests to the dashboard over gRPC, by RPC. */
 export const dashboardRequests = {
-  listSettlements: z
-    .object({ tenantId, from: time, until: time, cursor: z.string().max(MAX_CURSOR_LENGTH) })
-    .refine(({ from, until }) => from < until, { path: ['from'], error: 'must be before until' })
-    .refine(({ from, until }) => until - from <= MAX_SPAN_DAYS * 86_400_000, {
-      path: ['from'],
-      error: `must be at most ${MAX_SPAN_DAYS} days before until`,
-    }),
+  listSettlements: inSpan({ cursor: z.string().max(MAX_CURSOR_LENGTH) }),
 };
 
 /** The requests of gateways to the enforcer over gRPC, by RPC. */

@@ -24,6 +24,7 @@ describe('services', () => {
       'ListBudgets',
       'ListActiveBudgets',
       'RequestRaise',
+      'ListGrantedRaises',
       'ListPrices',
     ]);
     const [one, many] = [

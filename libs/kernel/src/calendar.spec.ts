@@ -1,5 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { canonicalTimezone, comparedSpan, localDays, RANGE_KINDS, resolveRange } from './calendar.ts';
+import {
+  canonicalTimezone,
+  comparedSpan,
+  localDays,
+  monthAt,
+  monthSpan,
+  RANGE_KINDS,
+  resolveRange,
+} from './calendar.ts';
 
 const at = (text: string) => Date.parse(text);
 const iso = (epochMs: number) => new Date(epochMs).toISOString();
@@ -222,5 +230,30 @@ describe('localDays', () => {
     // Samoa crossed the date line: 2011-12-30 does not exist there.
     const days = localDays({ start: at('2011-12-29T12:00:00Z'), end: at('2011-12-31T12:00:00Z') }, 'Pacific/Apia');
     expect(days.every((day) => day.end > day.start)).toBe(true);
+  });
+});
+
+describe('a month', () => {
+  it('is the time in which the calendar of the zone names it, in every zone', () => {
+    for (const timezone of Intl.supportedValuesOf('timeZone')) {
+      const format = new Intl.DateTimeFormat('en-CA', { timeZone: timezone, year: 'numeric', month: '2-digit' });
+      const named = (epochMs: number) => {
+        const parts = new Map(format.formatToParts(epochMs).map(({ type, value }) => [type, value]));
+        return `${parts.get('year')}-${parts.get('month')}`;
+      };
+      for (const month of ['2026-03', '2026-10', '2028-02', '2026-12']) {
+        const { start, end } = monthSpan(month, timezone);
+        const names = [start - 1, start, end - 1, end].map(named);
+        expect([timezone, ...names.map((name) => name === month)]).toEqual([timezone, false, true, true, false]);
+        expect([start, end - 1, end].map((time) => monthAt(time, timezone))).toEqual([month, month, names[3]]);
+        expect(monthAt(start, timezone, 1)).toBe(names[0]);
+      }
+    }
+  });
+
+  it('before another one is that of the calendar, whatever its day', () => {
+    expect(monthAt(at('2026-03-31T23:00:00Z'), 'UTC', 1)).toBe('2026-02');
+    expect(monthAt(at('2026-01-31T23:00:00Z'), 'Europe/Paris', 1)).toBe('2026-01');
+    expect(monthAt(at('2026-11-30T00:00:00Z'), 'UTC', -2)).toBe('2027-01');
   });
 });

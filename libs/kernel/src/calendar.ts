@@ -173,6 +173,17 @@ export function localDays(span: TimeSpan, timezone: string): TimeSpan[] {
   return days;
 }
 
+/** A month of the calendar, such as `2026-11`, in a time zone. */
+export function monthSpan(month: string, timezone: string): TimeSpan {
+  const date = Temporal.PlainDate.from(`${month}-01`);
+  return { start: startOfDate(date, timezone), end: startOfDate(date.add({ months: 1 }), timezone) };
+}
+
+/** The month in which the instant lies, such as `2026-11`; `back` months before it if given. */
+export function monthAt(epochMs: number, timezone: string, back = 0): string {
+  return toLocal(epochMs, timezone).toPlainDate().toPlainYearMonth().subtract({ months: back }).toString();
+}
+
 export function toLocal(epochMs: number, timezone: string): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(timezone);
 }

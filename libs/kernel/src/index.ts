@@ -2,6 +2,8 @@ export {
   canonicalTimezone,
   comparedSpan,
   localDays,
+  monthAt,
+  monthSpan,
   RANGE_KINDS,
   type RangeKind,
   resolveRange,

@@ -69,6 +69,7 @@ function createBudgets() {
     getBudgets: async () => ({}),
     listPrices: async () => ({}),
     requestRaise: async () => ({}),
+    listGrantedRaises: async () => ({}),
     listBudgets: async () => ({ dailyBudgetUsdMicros: LIMIT_MICROS }),
     listActiveBudgets: async () => ({ budgets: [] }),
   };

@@ -5,10 +5,11 @@ import {
   type BudgetsServiceDefinition,
   dailyBudgetId,
   exactValueOf,
+  fromWirePeriod,
   type IdentityServiceDefinition,
 } from '@tollkeeper/contracts';
 import { type GrpcClient, isUnimplemented } from '@tollkeeper/grpc';
-import { type BudgetPeriod, CALENDAR_PERIODS, canonicalTimezone } from '@tollkeeper/kernel';
+import { type BudgetPeriod, canonicalTimezone } from '@tollkeeper/kernel';
 import type { BudgetReader, BudgetTerms } from '../domain/budget.terms.ts';
 
 interface BudgetsClients {
@@ -67,18 +68,10 @@ function toTerms(message: Message, timezone: string, all: readonly Message[]): B
   const { id, name, limitMicros } = message;
   const patterns = Object.entries(message.selector ?? {}).filter(([, pattern]) => pattern !== undefined);
   const selector: BudgetSelector = Object.fromEntries(patterns);
-  const period = message.period && toPeriod(message.period);
+  const period = message.period && fromWirePeriod(message.period);
   if (period === undefined || period === null) return [];
   const each = (message.each as BudgetEach | undefined) ?? null;
   const instead = each === null ? [] : all.filter(({ overrides }) => overrides === id);
   const excluded = instead.flatMap((other) => exactValueOf(other.selector ?? {}, each!) ?? []);
   return [{ id, name, limitMicros, period, timezone, selector, each, excluded }];
-}
-
-function toPeriod(message: NonNullable<Message['period']>): BudgetPeriod | null {
-  const { kind, startMonth, startDay, start, end, seconds } = message;
-  if (kind === 'once') return { kind, start, end };
-  if (kind === 'rolling') return { kind, seconds };
-  const calendar = CALENDAR_PERIODS.find((each) => each === kind);
-  return calendar === undefined ? null : { kind: calendar, startMonth, startDay };
 }

@@ -1,5 +1,5 @@
 import type { AuditedFields, AuditTarget, Cause } from '@tollkeeper/contracts';
-import { MAX_MICROS, type TenantId } from '@tollkeeper/kernel';
+import { MAX_MICROS, type TenantId, type TimeSpan } from '@tollkeeper/kernel';
 
 /** What is asked for. */
 export interface RaiseDraft {
@@ -60,7 +60,15 @@ const OVER: Record<Raise['state'], RaiseState> = {
   ended: 'ended',
 };
 
-const GRANTED: Record<Raise['state'], boolean> = { requested: false, active: true, declined: false, ended: true };
+/** Raises that were granted in a span: the largest of them, and the number and sum of all. */
+export interface GrantedRaises {
+  largest: Raise[];
+  count: number;
+  micros: number;
+}
+
+/** The states of raises that were granted: only these end. */
+export const GRANTED_STATES: readonly Raise['state'][] = ['active', 'ended'];
 
 /** The fields of a raise that the audit log records. Nothing is granted of a request. */
 export const AUDITED_RAISE: AuditedFields<Raise> = {
@@ -69,7 +77,7 @@ export const AUDITED_RAISE: AuditedFields<Raise> = {
   value: ({ value }) => value,
   asked_by: ({ askedBy: { type, id } }) => `${type} ${id}`,
   asked_micros: ({ askedMicros }) => askedMicros,
-  extra_micros: ({ extraMicros, state }) => (GRANTED[state] ? extraMicros : null),
+  extra_micros: ({ extraMicros, state }) => (GRANTED_STATES.includes(state) ? extraMicros : null),
   until: ({ until }) => until.toISOString(),
   reason: ({ reason }) => reason,
   decline_reason: ({ declineReason }) => declineReason,
@@ -110,6 +118,8 @@ export interface RaiseStore {
   inForce(tenantId: TenantId, now: Date): Promise<Raise[]>;
   /** Active raises of all workspaces whose time is over, the first to end first. */
   lapsed(now: Date, limit: number): Promise<{ tenantId: TenantId; id: string }[]>;
+  /** Those granted in the span, also if they have ended; at most `max` as the largest. */
+  grantedIn(tenantId: TenantId, span: TimeSpan, max: number): Promise<GrantedRaises>;
   /** Stores the raise, unless `decide` answers another one, which is the same. */
   add(tenantId: TenantId, raise: Raise, decide: (known: KnownRaises) => Raise, cause: Cause): Promise<Raise>;
   /** Null without such a raise. If `decide` answers the same raise, nothing is stored. */

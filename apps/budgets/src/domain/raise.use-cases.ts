@@ -32,6 +32,8 @@ export interface RaiseUseCases {
   get(tenantId: TenantId, id: string): Promise<Raise>;
   /** Those in force now. */
   inForce(tenantId: TenantId): Promise<Raise[]>;
+  /** Those granted in the span: at most `max`, and how many there are. */
+  grantedIn: RaiseStore['grantedIn'];
   /** Raises a limit. Rejects with `invalid_request`, `not_found` for the budget, and `conflict` if too many are. */
   grant(tenantId: TenantId, draft: RaiseDraft, asker: Asker, cause: Cause): Promise<Raise>;
   /**
@@ -112,6 +114,7 @@ export function createRaiseUseCases({ store, budgets, checkLink, clock }: RaiseD
     list: (tenantId, filter) => store.list(tenantId, filter, nowDate()),
     get: async (tenantId, id) => (await store.find(tenantId, id)) ?? noSuchRaise(),
     inForce: (tenantId) => store.inForce(tenantId, nowDate()),
+    grantedIn: store.grantedIn,
     grant: (tenantId, draft, asker, cause) =>
       add(tenantId, draft, { asker, state: 'active', cause: { ...cause, action: 'raise.grant' } }),
     request: (tenantId, draft, asker, cause) => add(tenantId, draft, { asker, state: 'requested', cause }),

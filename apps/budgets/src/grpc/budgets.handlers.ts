@@ -20,7 +20,7 @@ export interface BudgetsHandlersDeps {
   plans: PlanStore;
   prices: PriceStore;
   pauses: Pick<PauseUseCases, 'list'>;
-  raises: Pick<RaiseUseCases, 'inForce' | 'request'>;
+  raises: Pick<RaiseUseCases, 'inForce' | 'grantedIn' | 'request'>;
   clock: Clock;
 }
 
@@ -68,6 +68,11 @@ export function createBudgetsHandlers(deps: BudgetsHandlersDeps): GrpcService {
       return { raiseId: raise.id, state, extraMicros: raise.extraMicros, until: raise.until.getTime() };
     },
 
+    async listGrantedRaises({ tenantId, from, until, max }) {
+      const { largest, count, micros } = await raises.grantedIn(tenantId, { start: from, end: until }, max);
+      return { raises: largest.map(toGrantedMessage), count, extraMicros: micros };
+    },
+
     async listPrices({ tenantId, after }) {
       const found = await prices.list(tenantId, { after, limit: PRICE_PAGE + 1 });
       const page = found.slice(0, PRICE_PAGE);
@@ -108,6 +113,15 @@ function toPauseMessage({ id, scope, value, reason, pausedBy, createdAt, until }
 
 function toRaiseMessage({ budgetId, value, extraMicros, until }: Raise) {
   return { budgetId, ...(value !== null && { value }), extraMicros, until: until.getTime() };
+}
+
+function toGrantedMessage(raise: Raise) {
+  const { id, budgetId, budgetName, value, extraMicros, askedBy, decidedBy, decidedAt, until, endedAt } = raise;
+  return {
+    ...{ raiseId: id, budgetId, budgetName, ...(value !== null && { value }), extraMicros },
+    ...{ askedBy: askedBy.name, grantedBy: decidedBy?.name ?? '', grantedAt: decidedAt?.getTime() ?? 0 },
+    until: (endedAt ?? until).getTime(),
+  };
 }
 
 /** The client of a gateway is not the one that asks, so its address says nothing. */

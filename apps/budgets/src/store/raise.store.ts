@@ -1,12 +1,13 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
 import { encodeGatewayEvent } from '@tollkeeper/contracts';
 import type { Outbox, OutboxRecord } from '@tollkeeper/event-log';
-import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import { MAX_MICROS, provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn } from '@tollkeeper/mongo';
 import { activeTrace } from '@tollkeeper/runtime';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
 import {
   AUDITED_RAISE,
+  GRANTED_STATES,
   type KnownRaises,
   type Raise,
   type RaiseState,
@@ -54,6 +55,7 @@ raiseSchema.index({ tenantId: 1, createdAt: -1, _id: -1 });
 raiseSchema.index({ tenantId: 1, state: 1, until: 1 });
 raiseSchema.index({ state: 1, until: 1 });
 raiseSchema.index({ tenantId: 1, 'askedBy.id': 1, createdAt: -1 });
+raiseSchema.index({ tenantId: 1, decidedAt: 1 });
 raiseSchema.index({ until: 1 }, { expireAfterSeconds: KEPT_SECONDS });
 
 interface StoredRevision {
@@ -140,6 +142,19 @@ export function createRaiseStore(connection: Connection, trail: AuditTrail, requ
         .limit(limit)
         .lean();
       return found.map(({ _id, tenantId }) => ({ tenantId: provenTenantId(tenantId), id: _id }));
+    },
+
+    async grantedIn(tenantId, { start, end }, max) {
+      const decidedAt = trusted({ $gte: new Date(start), $lt: new Date(end) });
+      const granted = { tenantId, decidedAt, state: trusted({ $in: GRANTED_STATES }) };
+      const [largest, [all]] = await Promise.all([
+        raises.find(granted).sort({ extraMicros: -1, decidedAt: 1, _id: 1 }).limit(max).lean(),
+        raises.aggregate<{ count: number; micros: number }>([
+          { $match: granted },
+          { $group: { _id: null, count: { $sum: 1 }, micros: { $sum: '$extraMicros' } } },
+        ]),
+      ]);
+      return { largest: largest.map(toRaise), count: all?.count ?? 0, micros: Math.min(all?.micros ?? 0, MAX_MICROS) };
     },
 
     async add(tenantId, raise, decide, cause) {

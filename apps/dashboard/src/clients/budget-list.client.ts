@@ -1,8 +1,13 @@
-import type { BudgetEach, BudgetsServiceDefinition } from '@tollkeeper/contracts';
-import { dailyBudgetId } from '@tollkeeper/contracts';
+import {
+  type BudgetEach,
+  type BudgetScope,
+  type BudgetsServiceDefinition,
+  dailyBudgetId,
+  fromWirePeriod,
+} from '@tollkeeper/contracts';
 import { type GrpcClient, isUnimplemented } from '@tollkeeper/grpc';
-import type { TenantId } from '@tollkeeper/kernel';
-import type { BudgetList, SelectingBudget } from '../domain/budget-medians.ts';
+import type { BudgetPeriod, TenantId } from '@tollkeeper/kernel';
+import type { BudgetList, LimitingBudget } from '../domain/budget.spend.ts';
 
 /**
  * Reads all budgets of a workspace from the budgets service. Requests at the same time share an answer. It is not kept,
@@ -11,9 +16,9 @@ import type { BudgetList, SelectingBudget } from '../domain/budget-medians.ts';
 export function createBudgetList(
   budgets: Pick<GrpcClient<BudgetsServiceDefinition>, 'listBudgets' | 'listActiveBudgets'>,
 ): BudgetList {
-  const asked = new Map<TenantId, Promise<SelectingBudget[]>>();
+  const asked = new Map<TenantId, Promise<LimitingBudget[]>>();
 
-  async function read(tenantId: TenantId): Promise<SelectingBudget[]> {
+  async function read(tenantId: TenantId): Promise<LimitingBudget[]> {
     const [daily, active] = await Promise.all([
       budgets.listBudgets({ tenantId }, {}),
       budgets.listActiveBudgets({ tenantId }, {}).catch((error: unknown) => {
@@ -22,13 +27,15 @@ export function createBudgetList(
         throw error;
       }),
     ]);
+    const { dailyBudgetUsdMicros: ofWorkspace } = daily;
     return [
-      ...(daily.dailyBudgetUsdMicros === undefined ? [] : [dailyOf('workspace', '', {})]),
-      ...daily.agents.map(({ agentId }) => dailyOf('agent', agentId, { agent: agentId })),
-      ...daily.plans.map(({ planKey }) => dailyOf('plan', planKey, { plan: planKey })),
-      ...active.budgets.map(({ id, selector, each, overrides = null }) => ({
-        ...{ id, selector: selector ?? {}, overrides },
+      ...(ofWorkspace === undefined ? [] : [dailyOf('workspace', '', ofWorkspace)]),
+      ...daily.agents.map(({ agentId, dailyBudgetUsdMicros }) => dailyOf('agent', agentId, dailyBudgetUsdMicros)),
+      ...daily.plans.map(({ planKey, dailyBudgetUsdMicros }) => dailyOf('plan', planKey, dailyBudgetUsdMicros)),
+      ...active.budgets.map(({ id, name, selector, each, overrides = null, period, limitMicros }) => ({
+        ...{ id, name, selector: selector ?? {}, overrides, limitMicros },
         each: (each as BudgetEach | undefined) ?? null,
+        period: period ? fromWirePeriod(period) : null,
       })),
     ];
   }
@@ -44,10 +51,17 @@ export function createBudgetList(
   };
 }
 
-function dailyOf(
-  scope: Parameters<typeof dailyBudgetId>[0],
-  scopeId: string,
-  selector: SelectingBudget['selector'],
-): SelectingBudget {
-  return { id: dailyBudgetId(scope, scopeId), selector, each: null, overrides: null };
+const SELECTORS: Record<BudgetScope, (key: string) => LimitingBudget['selector']> = {
+  workspace: () => ({}),
+  agent: (agent) => ({ agent }),
+  plan: (plan) => ({ plan }),
+};
+const DAY: BudgetPeriod = { kind: 'day', startMonth: 1, startDay: 1 };
+
+function dailyOf(scope: BudgetScope, key: string, limitMicros: number): LimitingBudget {
+  const name = key === '' ? 'Workspace' : key;
+  return {
+    ...{ id: dailyBudgetId(scope, key), name, selector: SELECTORS[scope](key), each: null, overrides: null },
+    ...{ limitMicros, period: DAY },
+  };
 }

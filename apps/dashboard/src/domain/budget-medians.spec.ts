@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BudgetEach, BudgetSelector } from '@tollkeeper/contracts';
 import { createBreakdown, type Grouping, MAX_GROUPS } from './breakdown.ts';
-import { daysBefore, findMedians, type InTurn, MAX_MEDIAN_VALUES, medianOf } from './budget-medians.ts';
+import { daysBefore, findMedians, MAX_MEDIAN_VALUES, medianOf } from './budget-medians.ts';
+import type { InTurn } from './budget.spend.ts';
 import { OTHER } from './names.ts';
 import { emptyTally } from './tally.ts';
 

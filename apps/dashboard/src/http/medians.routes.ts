@@ -8,10 +8,9 @@ import {
   findMedians,
   MAX_MEDIAN_VALUES,
   MEDIAN_DAYS,
-  UNKNOWN_MEDIANS,
-  type BudgetList,
   type BudgetMedian,
 } from '../domain/budget-medians.ts';
+import { type BudgetList, UNKNOWN_SPEND } from '../domain/budget.spend.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { Reads } from '../domain/reads.ts';
 import { WHOLE_WORKSPACE, type Tallies } from '../domain/tallies.ts';
@@ -39,7 +38,7 @@ const mediansSchema = z
               description: `For a budget with a limit for each value: the ${MAX_MEDIAN_VALUES} values with the most spend, largest first. Values without spend are not listed`,
             }),
           more_values: z.literal(true).optional().meta({ description: 'True if there are further values with spend' }),
-          unknown: z.enum(UNKNOWN_MEDIANS).optional().meta({
+          unknown: z.enum(UNKNOWN_SPEND).optional().meta({
             description:
               'Why there is no median. `not_counted`: the budget selects by provider or workspace key, or by several of agent, model, plan and labels, which are counted separately. `label_not_tracked`: an owner can add the label to `tracked_labels`. `too_many_values`: not all of the models, plans or values of the label are counted separately',
           }),

@@ -35,7 +35,7 @@ const tokenParts = {
 };
 export const tokenSums = { ...tokens, ...tokenParts };
 /** Calls that sums of spend do not include, or as 0. */
-const unknownSpend = {
+export const unknownSpend = {
   unmetered: z
     .object({ calls: count })
     .meta({ description: 'Calls that were reported without tokens and cost, so that spend does not include them' }),
@@ -44,12 +44,12 @@ const unknownSpend = {
       'Settlements of which nobody knows what they cost, so that they count as 0. `/spend/unpriced` has their models',
   }),
 };
-const blockedCalls = { budget: count, guard: count } satisfies Record<Blocker, z.ZodType>;
+export const blockedCalls = { budget: count, guard: count } satisfies Record<Blocker, z.ZodType>;
 const blockedCallFields = { budget_blocked: count, guard_blocked: count } satisfies Record<
   `${Blocker}_blocked`,
   z.ZodType
 >;
-const percent = z.number().min(0).meta({ description: 'Percent with 2 decimals' });
+export const percent = z.number().min(0).meta({ description: 'Percent with 2 decimals' });
 
 /** What spend can be divided by. */
 export const by = z
@@ -207,7 +207,7 @@ const spendFields = {
   share_pct: percent.meta({ description: "Share of the workspace's spend, 2 decimals" }),
 };
 
-const otherMark = {
+export const otherMark = {
   other: z.literal(true).optional().meta({
     description:
       'All further names together: those beyond the first 1,000 that a workspace uses in a UTC day. The name is then null',

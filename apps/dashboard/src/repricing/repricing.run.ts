@@ -11,7 +11,7 @@ import {
 } from '@tollkeeper/kernel';
 import { createOverrideBook, type Override, type PriceBook, type PriceSources } from '@tollkeeper/prices';
 import { LRUCache } from 'lru-cache';
-import type { BudgetList, SelectingBudget } from '../domain/budget-medians.ts';
+import type { BudgetList, SelectingBudget } from '../domain/budget.spend.ts';
 import { callOf } from '../domain/budget.replay.ts';
 import { withCorrections } from '../domain/corrections.ts';
 import { SPEND_REPRICED, type DashboardEvent } from '../domain/event.ts';

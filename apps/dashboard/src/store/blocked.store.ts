@@ -10,7 +10,7 @@ import {
   type EventData,
   type TrackedLabel,
 } from '../domain/event.ts';
-import type { EventReader } from '../domain/event.reader.ts';
+import { type BlockedReason, type EventReader, MAX_COUNTED_BLOCKED } from '../domain/event.reader.ts';
 import type { RawRead, ReadPlan } from '../domain/read-plan.ts';
 import type { ReadMeter } from '../domain/reads.ts';
 import { emptyTally, holdTally, type Measure, MEASURES, type Tally } from '../domain/tally.ts';
@@ -30,7 +30,8 @@ interface BlockedDocument {
   labels?: string[];
 }
 
-export interface BlockedStore extends TallyStore, Pick<EventReader, 'listBlocked' | 'findBlocked' | 'hasAgent'> {
+export interface BlockedStore
+  extends TallyStore, Pick<EventReader, 'listBlocked' | 'blockedReasons' | 'findBlocked' | 'hasAgent'> {
   /** The identities of those events that are already stored. */
   knownIdentities(session: ClientSession | undefined, events: DashboardEvent[]): Promise<KnownIdentities>;
   insert(session: ClientSession | undefined, events: DashboardEvent[]): Promise<void>;
@@ -50,6 +51,17 @@ const ACCUMULATORS = Object.fromEntries(
 );
 /** Gives the indexes bounds. */
 const OF_ALL_TYPES = { type: { $in: [...BLOCKED_TYPES] } };
+
+/** What blocked a call, as expressions for the server. Earlier releases name neither the budget nor a code. */
+const REASONS: Record<BlockedType, { by: BlockedReason['by']; key: unknown; name: unknown; isPause: unknown }> = {
+  'budget.blocked': {
+    by: 'budget',
+    key: { $ifNull: ['$data.pause_id', '$data.budget_id', '$data.scope'] },
+    name: { $ifNull: ['$data.pause_reason', '$data.budget_name', '$data.scope'] },
+    isPause: { $eq: ['$data.code', 'paused'] },
+  },
+  'guard.blocked': { by: 'guard', key: '$data.guard', name: '$data.guard', isPause: false },
+};
 
 const blockedSchema = (retentionSeconds: number): Schema<BlockedDocument> => {
   const schema = new Schema<BlockedDocument>(
@@ -74,7 +86,11 @@ const blockedSchema = (retentionSeconds: number): Schema<BlockedDocument> => {
 };
 
 /** Blocked events, one document each; kept for `retentionSeconds` after their time. */
-export function createBlockedStore(connection: Connection, retentionSeconds: number): BlockedStore {
+export function createBlockedStore(
+  connection: Connection,
+  retentionSeconds: number,
+  mostCounted = MAX_COUNTED_BLOCKED,
+): BlockedStore {
   // The driver's collection: this is a hot path, and every value below is typed or made here.
   const blocked = driverCollection<BlockedDocument>(connection, 'Blocked', blockedSchema(retentionSeconds));
 
@@ -139,6 +155,37 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
       };
       const filter = { tenantId, type, ...lookupOf(subject).filter, time: within({ ...span, end }), ...behind };
       return list(filter, { sort: { time: -1, _id: -1 }, limit });
+    },
+    async blockedReasons(tenantId, span, limit) {
+      const counted = await Promise.all(
+        BLOCKED_TYPES.map(async (type) => {
+          const { key, name, isPause } = REASONS[type];
+          const match = { tenantId, type, time: within(span) };
+          const calls = { $sum: { $ifNull: ['$data.count', 1] } };
+          const $group = { _id: key, name: { $first: name }, isPause: { $first: isPause }, calls };
+          type Row = { name: string; isPause: boolean; calls: number };
+          const rows = await blocked
+            .aggregate<Row>(
+              [
+                { $match: match },
+                { $sort: { time: -1, _id: -1 } },
+                { $limit: mostCounted },
+                { $group },
+                { $sort: { calls: -1, _id: 1 } },
+                { $limit: limit },
+              ],
+              { hint: BY_TIME },
+            )
+            .toArray();
+          return rows.map(({ name, isPause, calls }): BlockedReason => {
+            return { by: isPause ? 'pause' : REASONS[type].by, name, calls };
+          });
+        }),
+      );
+      return counted
+        .flat()
+        .sort((a, b) => b.calls - a.calls)
+        .slice(0, limit);
     },
     async findBlocked(tenantId, type, eventId) {
       // A key ends with the source, after a '|'. '}' is the character after '|'.

@@ -7,6 +7,7 @@ import type { ChunkStore } from './chunks/chunk.store.ts';
 export function createEventReader({ blocked, chunks }: { blocked: BlockedStore; chunks: ChunkStore }): EventReader {
   return {
     listBlocked: blocked.listBlocked,
+    blockedReasons: blocked.blockedReasons,
     findBlocked: blocked.findBlocked,
     listRun: (tenantId, type, runId, limit, meter) =>
       type === SPEND_SETTLED

@@ -1,6 +1,12 @@
-import { type BudgetEach, type BudgetsServiceDefinition, grantableMicros, toPauseScope } from '@tollkeeper/contracts';
+import {
+  type BudgetEach,
+  type BudgetsServiceDefinition,
+  fromWirePeriod,
+  grantableMicros,
+  toPauseScope,
+} from '@tollkeeper/contracts';
 import { createQuestions, type GrpcClient, isUnimplemented } from '@tollkeeper/grpc';
-import { type BudgetPeriod, CALENDAR_PERIODS, type TenantId } from '@tollkeeper/kernel';
+import type { TenantId } from '@tollkeeper/kernel';
 import { createSparingWarner, type Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import { type ActiveBudget, type ActiveBudgets, createActiveBudgets } from '../domain/active.budgets.ts';
@@ -85,7 +91,7 @@ type Answer = Awaited<ReturnType<BudgetSourceDeps['budgets']['listActiveBudgets'
 /** A budget with a period of a newer version of budgets is left out: this version cannot apply it. */
 function toActiveBudget(message: Answer['budgets'][number]): ActiveBudget[] {
   const { id, name, selector, each, limitMicros, gracePercent, denies, tellAt, overrides } = message;
-  const period = message.period && toPeriod(message.period);
+  const period = message.period && fromWirePeriod(message.period);
   if (period === undefined || period === null) return [];
   const { labels, ...others } = selector ?? { labels: {} };
   return [
@@ -113,12 +119,4 @@ function toRaise({ value = '', ...raise }: Answer['raises'][number]): Raise {
 
 function meterOf({ id, generation }: Answer['budgets'][number]): string {
   return `${id}.${generation}`;
-}
-
-function toPeriod(message: NonNullable<Answer['budgets'][number]['period']>): BudgetPeriod | null {
-  const { kind, startMonth, startDay, start, end, seconds } = message;
-  if (kind === 'once') return { kind, start, end };
-  if (kind === 'rolling') return { kind, seconds };
-  const calendar = CALENDAR_PERIODS.find((each) => each === kind);
-  return calendar === undefined ? null : { kind: calendar, startMonth, startDay };
 }

@@ -1,4 +1,4 @@
-import { BUDGET_PERIODS, type BudgetPeriod, IDENTIFIER } from '@tollkeeper/kernel';
+import { BUDGET_PERIODS, type BudgetPeriod, CALENDAR_PERIODS, IDENTIFIER } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { LABEL_NAME, labelName, type Labels, labelValue, MAX_LABELS } from './labels.ts';
 import { identifier, micros, planKey, timestamp } from './primitives.ts';
@@ -284,6 +284,19 @@ export function toBudgetPeriod(body: z.output<typeof budgetPeriod>): BudgetPerio
     default:
       return { kind: body.kind, startMonth: 1, startDay: 1 };
   }
+}
+
+/** A period as a gRPC message has it. Null for a kind of a newer version. */
+export function fromWirePeriod(message: WirePeriod): BudgetPeriod | null {
+  const { kind, startMonth, startDay, start, end, seconds } = message;
+  if (kind === 'once') return { kind, start, end };
+  if (kind === 'rolling') return { kind, seconds };
+  const calendar = CALENDAR_PERIODS.find((each) => each === kind);
+  return calendar === undefined ? null : { kind: calendar, startMonth, startDay };
+}
+
+interface WirePeriod extends Record<'startMonth' | 'startDay' | 'start' | 'end' | 'seconds', number> {
+  kind: string;
 }
 
 /** The period as a body has it. */

@@ -8,10 +8,13 @@ import type { BudgetSelector as _tollkeeper_budgets_v1_BudgetSelector, BudgetSel
 import type { BudgetsServiceClient as _tollkeeper_budgets_v1_BudgetsServiceClient, BudgetsServiceDefinition as _tollkeeper_budgets_v1_BudgetsServiceDefinition } from './tollkeeper/budgets/v1/BudgetsService.ts';
 import type { GetBudgetsRequest as _tollkeeper_budgets_v1_GetBudgetsRequest, GetBudgetsRequest__Output as _tollkeeper_budgets_v1_GetBudgetsRequest__Output } from './tollkeeper/budgets/v1/GetBudgetsRequest.ts';
 import type { GetBudgetsResponse as _tollkeeper_budgets_v1_GetBudgetsResponse, GetBudgetsResponse__Output as _tollkeeper_budgets_v1_GetBudgetsResponse__Output } from './tollkeeper/budgets/v1/GetBudgetsResponse.ts';
+import type { GrantedRaise as _tollkeeper_budgets_v1_GrantedRaise, GrantedRaise__Output as _tollkeeper_budgets_v1_GrantedRaise__Output } from './tollkeeper/budgets/v1/GrantedRaise.ts';
 import type { ListActiveBudgetsRequest as _tollkeeper_budgets_v1_ListActiveBudgetsRequest, ListActiveBudgetsRequest__Output as _tollkeeper_budgets_v1_ListActiveBudgetsRequest__Output } from './tollkeeper/budgets/v1/ListActiveBudgetsRequest.ts';
 import type { ListActiveBudgetsResponse as _tollkeeper_budgets_v1_ListActiveBudgetsResponse, ListActiveBudgetsResponse__Output as _tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output } from './tollkeeper/budgets/v1/ListActiveBudgetsResponse.ts';
 import type { ListBudgetsRequest as _tollkeeper_budgets_v1_ListBudgetsRequest, ListBudgetsRequest__Output as _tollkeeper_budgets_v1_ListBudgetsRequest__Output } from './tollkeeper/budgets/v1/ListBudgetsRequest.ts';
 import type { ListBudgetsResponse as _tollkeeper_budgets_v1_ListBudgetsResponse, ListBudgetsResponse__Output as _tollkeeper_budgets_v1_ListBudgetsResponse__Output } from './tollkeeper/budgets/v1/ListBudgetsResponse.ts';
+import type { ListGrantedRaisesRequest as _tollkeeper_budgets_v1_ListGrantedRaisesRequest, ListGrantedRaisesRequest__Output as _tollkeeper_budgets_v1_ListGrantedRaisesRequest__Output } from './tollkeeper/budgets/v1/ListGrantedRaisesRequest.ts';
+import type { ListGrantedRaisesResponse as _tollkeeper_budgets_v1_ListGrantedRaisesResponse, ListGrantedRaisesResponse__Output as _tollkeeper_budgets_v1_ListGrantedRaisesResponse__Output } from './tollkeeper/budgets/v1/ListGrantedRaisesResponse.ts';
 import type { ListPricesRequest as _tollkeeper_budgets_v1_ListPricesRequest, ListPricesRequest__Output as _tollkeeper_budgets_v1_ListPricesRequest__Output } from './tollkeeper/budgets/v1/ListPricesRequest.ts';
 import type { ListPricesResponse as _tollkeeper_budgets_v1_ListPricesResponse, ListPricesResponse__Output as _tollkeeper_budgets_v1_ListPricesResponse__Output } from './tollkeeper/budgets/v1/ListPricesResponse.ts';
 import type { Pause as _tollkeeper_budgets_v1_Pause, Pause__Output as _tollkeeper_budgets_v1_Pause__Output } from './tollkeeper/budgets/v1/Pause.ts';
@@ -39,10 +42,13 @@ export interface ProtoGrpcType {
         BudgetsService: SubtypeConstructor<typeof grpc.Client, _tollkeeper_budgets_v1_BudgetsServiceClient> & { service: _tollkeeper_budgets_v1_BudgetsServiceDefinition }
         GetBudgetsRequest: MessageTypeDefinition<_tollkeeper_budgets_v1_GetBudgetsRequest, _tollkeeper_budgets_v1_GetBudgetsRequest__Output>
         GetBudgetsResponse: MessageTypeDefinition<_tollkeeper_budgets_v1_GetBudgetsResponse, _tollkeeper_budgets_v1_GetBudgetsResponse__Output>
+        GrantedRaise: MessageTypeDefinition<_tollkeeper_budgets_v1_GrantedRaise, _tollkeeper_budgets_v1_GrantedRaise__Output>
         ListActiveBudgetsRequest: MessageTypeDefinition<_tollkeeper_budgets_v1_ListActiveBudgetsRequest, _tollkeeper_budgets_v1_ListActiveBudgetsRequest__Output>
         ListActiveBudgetsResponse: MessageTypeDefinition<_tollkeeper_budgets_v1_ListActiveBudgetsResponse, _tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output>
         ListBudgetsRequest: MessageTypeDefinition<_tollkeeper_budgets_v1_ListBudgetsRequest, _tollkeeper_budgets_v1_ListBudgetsRequest__Output>
         ListBudgetsResponse: MessageTypeDefinition<_tollkeeper_budgets_v1_ListBudgetsResponse, _tollkeeper_budgets_v1_ListBudgetsResponse__Output>
+        ListGrantedRaisesRequest: MessageTypeDefinition<_tollkeeper_budgets_v1_ListGrantedRaisesRequest, _tollkeeper_budgets_v1_ListGrantedRaisesRequest__Output>
+        ListGrantedRaisesResponse: MessageTypeDefinition<_tollkeeper_budgets_v1_ListGrantedRaisesResponse, _tollkeeper_budgets_v1_ListGrantedRaisesResponse__Output>
         ListPricesRequest: MessageTypeDefinition<_tollkeeper_budgets_v1_ListPricesRequest, _tollkeeper_budgets_v1_ListPricesRequest__Output>
         ListPricesResponse: MessageTypeDefinition<_tollkeeper_budgets_v1_ListPricesResponse, _tollkeeper_budgets_v1_ListPricesResponse__Output>
         Pause: MessageTypeDefinition<_tollkeeper_budgets_v1_Pause, _tollkeeper_budgets_v1_Pause__Output>

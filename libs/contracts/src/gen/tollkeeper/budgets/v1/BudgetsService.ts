@@ -8,6 +8,8 @@ import type { ListActiveBudgetsRequest as _tollkeeper_budgets_v1_ListActiveBudge
 import type { ListActiveBudgetsResponse as _tollkeeper_budgets_v1_ListActiveBudgetsResponse, ListActiveBudgetsResponse__Output as _tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output } from '../../../tollkeeper/budgets/v1/ListActiveBudgetsResponse.ts';
 import type { ListBudgetsRequest as _tollkeeper_budgets_v1_ListBudgetsRequest, ListBudgetsRequest__Output as _tollkeeper_budgets_v1_ListBudgetsRequest__Output } from '../../../tollkeeper/budgets/v1/ListBudgetsRequest.ts';
 import type { ListBudgetsResponse as _tollkeeper_budgets_v1_ListBudgetsResponse, ListBudgetsResponse__Output as _tollkeeper_budgets_v1_ListBudgetsResponse__Output } from '../../../tollkeeper/budgets/v1/ListBudgetsResponse.ts';
+import type { ListGrantedRaisesRequest as _tollkeeper_budgets_v1_ListGrantedRaisesRequest, ListGrantedRaisesRequest__Output as _tollkeeper_budgets_v1_ListGrantedRaisesRequest__Output } from '../../../tollkeeper/budgets/v1/ListGrantedRaisesRequest.ts';
+import type { ListGrantedRaisesResponse as _tollkeeper_budgets_v1_ListGrantedRaisesResponse, ListGrantedRaisesResponse__Output as _tollkeeper_budgets_v1_ListGrantedRaisesResponse__Output } from '../../../tollkeeper/budgets/v1/ListGrantedRaisesResponse.ts';
 import type { ListPricesRequest as _tollkeeper_budgets_v1_ListPricesRequest, ListPricesRequest__Output as _tollkeeper_budgets_v1_ListPricesRequest__Output } from '../../../tollkeeper/budgets/v1/ListPricesRequest.ts';
 import type { ListPricesResponse as _tollkeeper_budgets_v1_ListPricesResponse, ListPricesResponse__Output as _tollkeeper_budgets_v1_ListPricesResponse__Output } from '../../../tollkeeper/budgets/v1/ListPricesResponse.ts';
 import type { RequestRaiseRequest as _tollkeeper_budgets_v1_RequestRaiseRequest, RequestRaiseRequest__Output as _tollkeeper_budgets_v1_RequestRaiseRequest__Output } from '../../../tollkeeper/budgets/v1/RequestRaiseRequest.ts';
@@ -85,6 +87,27 @@ export interface BudgetsServiceClient extends grpc.Client {
   listBudgets(argument: _tollkeeper_budgets_v1_ListBudgetsRequest, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListBudgetsResponse__Output>): grpc.ClientUnaryCall;
   
   /**
+   * Answers the raises that were granted in a span of at most 400 days, the largest amounts first, with what is known
+   * of them now. Raises are kept for 400 days after their end.
+   * 
+   * Safe to repeat.
+   */
+  ListGrantedRaises(argument: _tollkeeper_budgets_v1_ListGrantedRaisesRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListGrantedRaisesResponse__Output>): grpc.ClientUnaryCall;
+  ListGrantedRaises(argument: _tollkeeper_budgets_v1_ListGrantedRaisesRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListGrantedRaisesResponse__Output>): grpc.ClientUnaryCall;
+  ListGrantedRaises(argument: _tollkeeper_budgets_v1_ListGrantedRaisesRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListGrantedRaisesResponse__Output>): grpc.ClientUnaryCall;
+  ListGrantedRaises(argument: _tollkeeper_budgets_v1_ListGrantedRaisesRequest, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListGrantedRaisesResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Answers the raises that were granted in a span of at most 400 days, the largest amounts first, with what is known
+   * of them now. Raises are kept for 400 days after their end.
+   * 
+   * Safe to repeat.
+   */
+  listGrantedRaises(argument: _tollkeeper_budgets_v1_ListGrantedRaisesRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListGrantedRaisesResponse__Output>): grpc.ClientUnaryCall;
+  listGrantedRaises(argument: _tollkeeper_budgets_v1_ListGrantedRaisesRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListGrantedRaisesResponse__Output>): grpc.ClientUnaryCall;
+  listGrantedRaises(argument: _tollkeeper_budgets_v1_ListGrantedRaisesRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListGrantedRaisesResponse__Output>): grpc.ClientUnaryCall;
+  listGrantedRaises(argument: _tollkeeper_budgets_v1_ListGrantedRaisesRequest, callback: grpc.requestCallback<_tollkeeper_budgets_v1_ListGrantedRaisesResponse__Output>): grpc.ClientUnaryCall;
+  
+  /**
    * Answers a page of the prices of models that owners of a workspace have set, in the order in which they set them. No
    * row ever changes or goes away. A workspace without any is no error.
    * 
@@ -159,6 +182,14 @@ export interface BudgetsServiceHandlers extends grpc.UntypedServiceImplementatio
   ListBudgets: grpc.handleUnaryCall<_tollkeeper_budgets_v1_ListBudgetsRequest__Output, _tollkeeper_budgets_v1_ListBudgetsResponse>;
   
   /**
+   * Answers the raises that were granted in a span of at most 400 days, the largest amounts first, with what is known
+   * of them now. Raises are kept for 400 days after their end.
+   * 
+   * Safe to repeat.
+   */
+  ListGrantedRaises: grpc.handleUnaryCall<_tollkeeper_budgets_v1_ListGrantedRaisesRequest__Output, _tollkeeper_budgets_v1_ListGrantedRaisesResponse>;
+  
+  /**
    * Answers a page of the prices of models that owners of a workspace have set, in the order in which they set them. No
    * row ever changes or goes away. A workspace without any is no error.
    * 
@@ -180,6 +211,7 @@ export interface BudgetsServiceDefinition extends grpc.ServiceDefinition {
   GetBudgets: MethodDefinition<_tollkeeper_budgets_v1_GetBudgetsRequest, _tollkeeper_budgets_v1_GetBudgetsResponse, _tollkeeper_budgets_v1_GetBudgetsRequest__Output, _tollkeeper_budgets_v1_GetBudgetsResponse__Output>
   ListActiveBudgets: MethodDefinition<_tollkeeper_budgets_v1_ListActiveBudgetsRequest, _tollkeeper_budgets_v1_ListActiveBudgetsResponse, _tollkeeper_budgets_v1_ListActiveBudgetsRequest__Output, _tollkeeper_budgets_v1_ListActiveBudgetsResponse__Output>
   ListBudgets: MethodDefinition<_tollkeeper_budgets_v1_ListBudgetsRequest, _tollkeeper_budgets_v1_ListBudgetsResponse, _tollkeeper_budgets_v1_ListBudgetsRequest__Output, _tollkeeper_budgets_v1_ListBudgetsResponse__Output>
+  ListGrantedRaises: MethodDefinition<_tollkeeper_budgets_v1_ListGrantedRaisesRequest, _tollkeeper_budgets_v1_ListGrantedRaisesResponse, _tollkeeper_budgets_v1_ListGrantedRaisesRequest__Output, _tollkeeper_budgets_v1_ListGrantedRaisesResponse__Output>
   ListPrices: MethodDefinition<_tollkeeper_budgets_v1_ListPricesRequest, _tollkeeper_budgets_v1_ListPricesResponse, _tollkeeper_budgets_v1_ListPricesRequest__Output, _tollkeeper_budgets_v1_ListPricesResponse__Output>
   RequestRaise: MethodDefinition<_tollkeeper_budgets_v1_RequestRaiseRequest, _tollkeeper_budgets_v1_RequestRaiseResponse, _tollkeeper_budgets_v1_RequestRaiseRequest__Output, _tollkeeper_budgets_v1_RequestRaiseResponse__Output>
 }
