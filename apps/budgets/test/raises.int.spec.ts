@@ -112,7 +112,7 @@ describe('a raise', () => {
     await decide(tenantId, declined, 'decline');
     clock.now = NOW + 60_000;
     await decide(tenantId, asked, 'approve', { body: { extra_micros: 7 }, userId: 'user_olga' });
-    await post(newTenant(), {});
+    await post(await newWorkspace());
     clock.now = NOW + 120_000;
     await decide(tenantId, small, 'end');
     const budget = { budgetId: 'bud_workspace', budgetName: 'Workspace', grantedBy: 'user_olga' };

@@ -23,6 +23,7 @@ interface Row {
   previous_micros: number;
 }
 interface Table {
+  by: string;
   rows: Row[];
   others: (Omit<Row, 'key'> & { count: number }) | null;
 }
@@ -31,9 +32,7 @@ interface Statement {
   window: { start: string; end: string; timezone: string };
   previous: { start: string; end: string };
   total: Record<string, number>;
-  plans: Table;
-  agents: Table;
-  labels: (Table & { label: string })[];
+  tables: Table[];
 }
 
 async function statementOf(tenantId: TenantId, query = ''): Promise<Statement> {
@@ -90,6 +89,13 @@ function divided(
   return sums;
 }
 
+/** What calls are divided by, in the order of the tables. */
+const KEYS: readonly ((data: Record<string, unknown>) => unknown)[] = [
+  (data) => data['plan_key'],
+  (data) => data['agent_id'],
+  ({ labels }) => (labels as { team?: string } | undefined)?.team,
+];
+
 describe('the statement of a month', () => {
   it('has what a count of every call finds, and adds up to /spend, in zones with and without clock changes', async () => {
     const zones = ['UTC', 'Europe/Paris', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'Pacific/Apia'];
@@ -121,11 +127,9 @@ describe('the statement of a month', () => {
         ]);
         expect([spend['total_micros'], spend['unique_settlements']]).toEqual([all, inMonth.length]);
         expect((await spendIn(tenantId, statement.previous))['total_micros']).toBe(previous);
-        for (const [table, keyOf] of [
-          [statement.plans, (data: Record<string, unknown>) => data['plan_key']],
-          [statement.agents, (data: Record<string, unknown>) => data['agent_id']],
-          [statement.labels[0]!, ({ labels }: { labels?: { team?: string } }) => labels?.team],
-        ] as const) {
+        expect(statement.tables.map(({ by }) => by)).toEqual(['plan', 'agent', 'label:team']);
+        for (const [index, table] of statement.tables.entries()) {
+          const keyOf = KEYS[index]!;
           const [sums, sumsBefore] = [divided(inMonth, keyOf), divided(before, keyOf)];
           const expected = [...new Set([...sums.keys(), ...sumsBefore.keys()])]
             .map((key) => ({ key, micros: sums.get(key) ?? 0, previous: sumsBefore.get(key) ?? 0 }))
@@ -142,7 +146,14 @@ describe('the statement of a month', () => {
 
   it('is that of the last month that has ended, unless the query names one', async () => {
     expect(await statementOf(newTenant())).toMatchObject({
-      ...{ month: '2026-10', complete: true, plans: { rows: [], others: null } },
+      ...{
+        month: '2026-10',
+        complete: true,
+        tables: [
+          { by: 'plan', rows: [], others: null },
+          { by: 'agent', rows: [], others: null },
+        ],
+      },
       window: { start: '2026-10-01T00:00:00.000Z', end: '2026-11-01T00:00:00.000Z' },
       previous: { start: '2026-09-01T00:00:00.000Z', end: '2026-10-01T00:00:00.000Z' },
     });

@@ -29,6 +29,8 @@ interface Spend {
 
 /** The groups that spent most. Together with the others, they are all spend. */
 export interface StatementTable {
+  /** `plan`, `agent`, or `label:` and the name of a tracked label. */
+  by: string;
   rows: (Spend & { key: GroupKey; name?: string })[];
   others: (Spend & { count: number }) | null;
 }
@@ -79,9 +81,8 @@ export interface Statement {
   previousSpan: TimeSpan;
   total: Tally;
   previous: Tally;
-  plans: StatementTable;
-  agents: StatementTable;
-  labels: (StatementTable & { label: string })[];
+  /** By plan, by agent, and by each tracked label. */
+  tables: StatementTable[];
   /** Those that used most of their limits, as the budgets are now, and the number of further ones. */
   budgets: { rows: StatementBudget[]; others: number };
   raises: GrantedRaises;
@@ -137,24 +138,21 @@ export function createStatements(deps: StatementDeps): Statements {
               (await tallies.ofSpans(tenantId, WHOLE_WORKSPACE, read, meter)).map(({ totalMicros }) => totalMicros),
             async by(grouping) {
               const breakdown = await tallies.breakdown(tenantId, grouping, read, MAX_GROUPS, meter);
-              tables.set(division, await toTable(breakdown));
+              tables.set(division, await toTable(division, breakdown));
               return breakdown;
             },
           }),
         );
-      const tableOf = async (division: string, grouping: Grouping): Promise<StatementTable> => {
-        // The budgets may have read the same division.
-        if (!tables.has(division)) await inTurn(division, ({ by }) => by(grouping));
-        return tables.get(division)!;
-      };
-
       const whole = { ...monthSpan(month, timezone), timezone };
       const budgets = await budgetsOf(limiting, tracked, inTurn, whole);
-      const plans = await tableOf('plan', { by: 'plan' });
-      const agents = await tableOf('agent', { by: 'agent' });
-      const labels: Statement['labels'] = [];
-      for (const label of tracked) {
-        labels.push({ label, ...(await tableOf(`label:${label}`, { by: 'label', name: label })) });
+      const divisions: [string, Grouping][] = [
+        ['plan', { by: 'plan' }],
+        ['agent', { by: 'agent' }],
+        ...tracked.map((name): [string, Grouping] => [`label:${name}`, { by: 'label', name }]),
+      ];
+      for (const [division, grouping] of divisions) {
+        // The budgets may have read it already.
+        if (!tables.has(division)) await inTurn(division, ({ by }) => by(grouping));
       }
       const { reasons, previous, total } = await reads.run({ tenantId, kind: 'statement', signal }, async (meter) => {
         // Before the totals, so that these have at least as many blocked calls.
@@ -165,7 +163,8 @@ export function createStatements(deps: StatementDeps): Statements {
       const named = reasons.reduce((sum, { calls }) => sum + calls, 0);
       return withNames(
         {
-          ...{ timezone, ...spans, total, previous, plans, agents, labels, budgets, raises },
+          ...{ timezone, ...spans, total, previous, budgets, raises },
+          tables: divisions.map(([division]) => tables.get(division)!),
           blocked: { rows: reasons, others: Math.max(0, total.budgetBlocked + total.guardBlocked - named) },
         },
         (agentIds) => directory.displayNames(tenantId, agentIds),
@@ -196,7 +195,7 @@ function invalid(message: string) {
 /** Index of the spans that are read. */
 const [PREVIOUS, MONTH] = [0, 2] as const;
 
-async function toTable({ groups, others }: Breakdown): Promise<StatementTable> {
+async function toTable(by: string, { groups, others }: Breakdown): Promise<StatementTable> {
   const all = groups
     .map(({ key, micros }) => ({ key, micros: micros[MONTH]!, previousMicros: micros[PREVIOUS]! }))
     .filter(({ micros, previousMicros }) => micros > 0 || previousMicros > 0);
@@ -211,7 +210,7 @@ async function toTable({ groups, others }: Breakdown): Promise<StatementTable> {
     rest.micros -= micros;
     rest.previousMicros -= previousMicros;
   }
-  return { rows, others: rest.count > 0 || further.micros > 0 || further.previousMicros > 0 ? rest : null };
+  return { by, rows, others: rest.count > 0 || further.micros > 0 || further.previousMicros > 0 ? rest : null };
 }
 
 function bySpend(a: StatementTable['rows'][number], b: StatementTable['rows'][number]): number {
@@ -272,27 +271,27 @@ export function usedOf({ spentMicros, monthMicros }: Pick<StatementBudget, 'spen
 
 /** The statement with the names of its agents. */
 async function withNames(
-  statement: Statement,
+  { tables, budgets, ...statement }: Statement,
   namesOf: (agentIds: string[]) => Promise<Map<string, string>>,
 ): Promise<Statement> {
-  const { agents, budgets } = statement;
-  const limited = new Map(
-    budgets.rows.flatMap(({ id }) => {
-      const daily = dailyBudgetOf(id);
-      return daily?.scope === 'agent' ? [[id, daily.key] as const] : [];
-    }),
-  );
-  const ids = agents.rows.flatMap(({ key }) => key ?? []).filter((key) => key !== '');
-  const names = await namesOf([...new Set([...ids, ...limited.values()])]);
+  const idsOf = (table: StatementTable) => (table.by === 'agent' ? table.rows.flatMap(({ key }) => key || []) : []);
+  const names = await namesOf([...new Set([...tables.flatMap(idsOf), ...budgets.rows.flatMap(agentOf)])]);
+  const named = (table: StatementTable): StatementTable => ({
+    ...table,
+    rows: table.rows.map((row) => ({ ...row, ...(row.key && { name: names.get(row.key) ?? row.key }) })),
+  });
   return {
     ...statement,
-    agents: {
-      ...agents,
-      rows: agents.rows.map((row) => ({ ...row, ...(row.key && { name: names.get(row.key) ?? row.key }) })),
-    },
+    tables: tables.map((table) => (table.by === 'agent' ? named(table) : table)),
     budgets: {
       ...budgets,
-      rows: budgets.rows.map((row) => ({ ...row, name: names.get(limited.get(row.id) ?? '') ?? row.name })),
+      rows: budgets.rows.map((row) => ({ ...row, name: agentOf(row).map((id) => names.get(id))[0] ?? row.name })),
     },
   };
+}
+
+/** The agent of a daily budget; none of other budgets. */
+function agentOf({ id }: StatementBudget): string[] {
+  const daily = dailyBudgetOf(id);
+  return daily?.scope === 'agent' ? [daily.key] : [];
 }

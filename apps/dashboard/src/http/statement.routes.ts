@@ -34,50 +34,70 @@ const spend = {
   share_pct: percent.meta({ description: 'Share of the spend of the month, 2 decimals' }),
 };
 
-const table = {
-  rows: z
-    .array(
-      z.object({
-        key: z.string().nullable().meta({
-          description:
-            'The `plan_key`, the `agent_id` or the value of the label. Null for calls that name none, and for those from before the label was tracked',
+const table = z
+  .object({
+    by: z.string().meta({ description: '`plan`, `agent`, or a tracked label as `label:team`', example: 'agent' }),
+    rows: z
+      .array(
+        z.object({
+          key: z.string().nullable().meta({
+            description:
+              'The `plan_key`, the `agent_id` or the value of the label. Null for calls that name none, and for those from before the label was tracked',
+          }),
+          display_name: z.string().optional().meta({ description: 'Of agents' }),
+          ...otherMark,
+          ...spend,
         }),
-        display_name: z.string().optional().meta({ description: 'Of agents' }),
-        ...otherMark,
-        ...spend,
-      }),
-    )
-    .meta({ description: `The ${STATEMENT_ROWS} that spent most, largest first` }),
-  others: z
-    .object({ count: count.meta({ description: 'How many there are' }), ...spend })
-    .nullable()
-    .meta({ description: 'All further ones; null without any' }),
-};
+      )
+      .meta({ description: `The ${STATEMENT_ROWS} that spent most, largest first` }),
+    others: z
+      .object({ count: count.meta({ description: 'How many there are' }), ...spend })
+      .nullable()
+      .meta({ description: 'All further ones; null without any' }),
+  })
+  .meta({ id: 'StatementTable' });
 
-const budgetRow = z.object({
-  budget_id: budgetId,
-  budget_name: z.string().meta({ description: 'Of a daily budget of a plan, its `plan_key`' }),
-  limit_micros: micros.meta({ description: 'The limit of a period, as it is now' }),
-  period: budgetPeriod.nullable().meta({ description: 'Null for a kind of a newer release' }),
-  month_limit_micros: micros.nullable().meta({
-    description:
-      'What the limit comes to over the whole month: once for each of its periods. A period that lies partly in the month counts by the length of that part, so a third of a quarter. Without raises',
-  }),
-  each: z.string().nullable().meta({ description: budgetEach.meta()?.description }),
-  value: z.string().nullable().meta({ description: 'With `each`: the value that spent most' }),
-  values: count.nullable().meta({ description: 'With `each`: number of values with spend' }),
-  spent_micros: micros.nullable().meta({
-    description: 'What the calls that it selects cost in the month, with `each` those of `value`. Null with `unknown`',
-  }),
-  used_pct: percent.nullable().meta({ description: 'Share of `month_limit_micros`, 2 decimals' }),
-  unknown: z
-    .enum([...UNKNOWN_SPEND, 'part_of_month'])
-    .optional()
-    .meta({
+const budgetRow = z
+  .object({
+    budget_id: budgetId,
+    budget_name: z.string().meta({ description: 'Of a daily budget of a plan, its `plan_key`' }),
+    limit_micros: micros.meta({ description: 'The limit of a period, as it is now' }),
+    period: budgetPeriod.nullable().meta({ description: 'Null for a kind of a newer release' }),
+    month_limit_micros: micros.nullable().meta({
       description:
-        'Why its spend is not known: as for budget medians; or `part_of_month`, for a budget that is for a part of the month only',
+        'What the limit comes to over the whole month: once for each of its periods. A period that lies partly in the month counts by the length of that part, so a third of a quarter. Without raises',
     }),
-});
+    each: z.string().nullable().meta({ description: budgetEach.meta()?.description }),
+    value: z.string().nullable().meta({ description: 'With `each`: the value that spent most' }),
+    values: count.nullable().meta({ description: 'With `each`: number of values with spend' }),
+    spent_micros: micros.nullable().meta({
+      description:
+        'What the calls that it selects cost in the month, with `each` those of `value`. Null with `unknown`',
+    }),
+    used_pct: percent.nullable().meta({ description: 'Share of `month_limit_micros`, 2 decimals' }),
+    unknown: z
+      .enum([...UNKNOWN_SPEND, 'part_of_month'])
+      .optional()
+      .meta({
+        description:
+          'Why its spend is not known: as for budget medians; or `part_of_month`, for a budget that is for a part of the month only',
+      }),
+  })
+  .meta({ id: 'StatementBudget' });
+
+const raiseRow = z
+  .object({
+    raise_id: identifier,
+    budget_id: budgetId,
+    budget_name: z.string(),
+    value: z.string().nullable(),
+    extra_micros: micros,
+    asked_by: z.string(),
+    granted_by: z.string(),
+    granted_at: timestamp,
+    until: timestamp.meta({ description: 'When it ends, or was ended' }),
+  })
+  .meta({ id: 'StatementRaise' });
 
 const statementSchema = z
   .object({
@@ -97,28 +117,14 @@ const statementSchema = z
       previous_settlements: count,
       ...unknownSpend,
     }),
-    plans: z.object(table),
-    agents: z.object(table),
-    labels: z.array(z.object({ label: z.string(), ...table })).meta({ description: 'One for each tracked label' }),
+    tables: z.array(table).meta({ description: 'By plan, by agent, and by each tracked label' }),
     budgets: z.object({
       rows: z.array(budgetRow).meta({ description: 'Those that used most of their limits' }),
       others: z.object({ count }).meta({ description: 'The further ones' }),
     }),
     raises: z
       .object({
-        rows: z.array(
-          z.object({
-            raise_id: identifier,
-            budget_id: budgetId,
-            budget_name: z.string(),
-            value: z.string().nullable(),
-            extra_micros: micros,
-            asked_by: z.string(),
-            granted_by: z.string(),
-            granted_at: timestamp,
-            until: timestamp.meta({ description: 'When it ends, or was ended' }),
-          }),
-        ),
+        rows: z.array(raiseRow),
         others: z.object({ count, extra_micros: micros }),
       })
       .meta({ description: 'Raises that were granted in the month, the largest amounts first' }),
@@ -178,9 +184,7 @@ function toStatement(statement: Statement): StatementBody {
       previous_settlements: previous.settlements,
       ...toUnknownSpend(total),
     },
-    plans: toTable(statement.plans, total),
-    agents: toTable(statement.agents, total),
-    labels: statement.labels.map(({ label, ...rows }) => ({ label, ...toTable(rows, total) })),
+    tables: statement.tables.map((each) => toTable(each, total)),
     budgets: { rows: budgets.rows.map(toBudgetRow), others: { count: budgets.others } },
     raises: {
       rows: raises.largest.map((raise) => ({
@@ -199,13 +203,14 @@ function toStatement(statement: Statement): StatementBody {
   };
 }
 
-function toTable({ rows, others }: StatementTable, total: Tally) {
+function toTable({ by, rows, others }: StatementTable, total: Tally): StatementBody['tables'][number] {
   const toSpend = ({ micros: spent, previousMicros }: { micros: number; previousMicros: number }) => ({
     total_micros: toSum(spent),
     previous_micros: toSum(previousMicros),
     share_pct: total.totalMicros === 0 ? 0 : roundTo2((spent / total.totalMicros) * 100),
   });
   return {
+    by,
     rows: rows.map(({ key, name, ...row }) => ({
       ...toName('key', key),
       ...(name !== undefined && { display_name: name }),

@@ -58,6 +58,7 @@ export interface Operations {
   'GET /api/v1/dashboard/spend/breakdown': { data: Api.GetSpendBreakdownData; responses: Api.GetSpendBreakdownResponses };
   'GET /api/v1/dashboard/spend/unpriced': { data: Api.GetUnpricedCallsData; responses: Api.GetUnpricedCallsResponses };
   'GET /api/v1/dashboard/export': { data: Api.ExportSpendData; responses: Api.ExportSpendResponses };
+  'GET /api/v1/dashboard/statement': { data: Api.GetStatementData; responses: Api.GetStatementResponses };
   'GET /api/v1/dashboard/top-agents': { data: Api.ListTopAgentsData; responses: Api.ListTopAgentsResponses };
   'GET /api/v1/dashboard/top-agents/details': { data: Api.GetAgentDetailsData; responses: Api.GetAgentDetailsResponses };
   'GET /api/v1/dashboard/budget-blocked': { data: Api.ListBudgetBlockedData; responses: Api.ListBudgetBlockedResponses };

@@ -1024,6 +1024,262 @@ export type ExportedCall = {
     reservation_id?: string;
 };
 
+export type Statement = {
+    month: string;
+    window: Window;
+    /**
+     * Whether the month has ended. If not, the window ends now. Late calls and corrections can change it later
+     */
+    complete: boolean;
+    /**
+     * The month before; while the month is running, up to the same day and time
+     */
+    previous: {
+        /**
+         * RFC 3339 timestamp
+         */
+        start: string;
+        /**
+         * RFC 3339 timestamp
+         */
+        end: string;
+    };
+    total: {
+        /**
+         * The same as that of `/spend` of the window
+         */
+        total_micros: number;
+        /**
+         * USD micros (millionths of a US dollar)
+         */
+        previous_micros: number;
+        unique_settlements: number;
+        previous_settlements: number;
+        /**
+         * Calls that were reported without tokens and cost, so that spend does not include them
+         */
+        unmetered: {
+            calls: number;
+        };
+        /**
+         * Settlements of which nobody knows what they cost, so that they count as 0. `/spend/unpriced` has their models
+         */
+        unpriced: {
+            calls: number;
+        };
+    };
+    /**
+     * By plan, by agent, and by each tracked label
+     */
+    tables: Array<StatementTable>;
+    budgets: {
+        /**
+         * Those that used most of their limits
+         */
+        rows: Array<StatementBudget>;
+        /**
+         * The further ones
+         */
+        others: {
+            count: number;
+        };
+    };
+    /**
+     * Raises that were granted in the month, the largest amounts first
+     */
+    raises: {
+        rows: Array<StatementRaise>;
+        others: {
+            count: number;
+            /**
+             * USD micros (millionths of a US dollar)
+             */
+            extra_micros: number;
+        };
+    };
+    blocked: {
+        budget: number;
+        guard: number;
+        previous: {
+            budget: number;
+            guard: number;
+        };
+        /**
+         * What blocked most calls
+         */
+        reasons: Array<{
+            by: 'budget' | 'pause' | 'guard';
+            /**
+             * The name of the budget or guard, or the reason of the pause
+             */
+            name: string;
+            calls: number;
+        }>;
+        /**
+         * Calls that anything else blocked, or whose reason is not counted: of each kind, only the newest 50,000 events that are stored
+         */
+        others: {
+            calls: number;
+        };
+    };
+};
+
+export type StatementTable = {
+    /**
+     * `plan`, `agent`, or a tracked label as `label:team`
+     */
+    by: string;
+    /**
+     * The 8 that spent most, largest first
+     */
+    rows: Array<{
+        /**
+         * The `plan_key`, the `agent_id` or the value of the label. Null for calls that name none, and for those from before the label was tracked
+         */
+        key: string | null;
+        /**
+         * Of agents
+         */
+        display_name?: string;
+        /**
+         * All further names together: those beyond the first 1,000 that a workspace uses in a UTC day. The name is then null
+         */
+        other?: true;
+        /**
+         * USD micros (millionths of a US dollar)
+         */
+        total_micros: number;
+        /**
+         * In `previous`
+         */
+        previous_micros: number;
+        /**
+         * Share of the spend of the month, 2 decimals
+         */
+        share_pct: number;
+    }>;
+    /**
+     * All further ones; null without any
+     */
+    others: {
+        /**
+         * How many there are
+         */
+        count: number;
+        /**
+         * USD micros (millionths of a US dollar)
+         */
+        total_micros: number;
+        /**
+         * In `previous`
+         */
+        previous_micros: number;
+        /**
+         * Share of the spend of the month, 2 decimals
+         */
+        share_pct: number;
+    } | null;
+};
+
+export type StatementBudget = {
+    budget_id: string;
+    /**
+     * Of a daily budget of a plan, its `plan_key`
+     */
+    budget_name: string;
+    /**
+     * The limit of a period, as it is now
+     */
+    limit_micros: number;
+    /**
+     * Null for a kind of a newer release
+     */
+    period: {
+        kind: 'hour' | 'day' | 'week';
+    } | {
+        kind: 'month';
+        /**
+         * The day on which it begins
+         */
+        start_day: number;
+    } | {
+        kind: 'quarter' | 'year';
+        /**
+         * The month of the first quarter
+         */
+        start_month: number;
+        /**
+         * The day on which it begins
+         */
+        start_day: number;
+    } | {
+        kind: 'once';
+        /**
+         * RFC 3339 timestamp
+         */
+        start: string;
+        /**
+         * RFC 3339 timestamp
+         */
+        end: string;
+    } | {
+        kind: 'rolling';
+        seconds: number;
+    } | null;
+    /**
+     * What the limit comes to over the whole month: once for each of its periods. A period that lies partly in the month counts by the length of that part, so a third of a quarter. Without raises
+     */
+    month_limit_micros: number | null;
+    /**
+     * `agent`, `plan`, `model`, `provider`, `key`, or `label:` and the name of a label: each value has the limit for itself
+     */
+    each: string | null;
+    /**
+     * With `each`: the value that spent most
+     */
+    value: string | null;
+    /**
+     * With `each`: number of values with spend
+     */
+    values: number | null;
+    /**
+     * What the calls that it selects cost in the month, with `each` those of `value`. Null with `unknown`
+     */
+    spent_micros: number | null;
+    /**
+     * Share of `month_limit_micros`, 2 decimals
+     */
+    used_pct: number | null;
+    /**
+     * Why its spend is not known: as for budget medians; or `part_of_month`, for a budget that is for a part of the month only
+     */
+    unknown?: 'not_counted' | 'label_not_tracked' | 'too_many_values' | 'part_of_month';
+};
+
+export type StatementRaise = {
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    raise_id: string;
+    budget_id: string;
+    budget_name: string;
+    value: string | null;
+    /**
+     * USD micros (millionths of a US dollar)
+     */
+    extra_micros: number;
+    asked_by: string;
+    granted_by: string;
+    /**
+     * RFC 3339 timestamp
+     */
+    granted_at: string;
+    /**
+     * When it ends, or was ended
+     */
+    until: string;
+};
+
 export type TopAgents = {
     window: Window;
     items: Array<{
@@ -6290,6 +6546,36 @@ export type ExportSpendResponses = {
 };
 
 export type ExportSpendResponse = ExportSpendResponses[keyof ExportSpendResponses];
+
+export type GetStatementData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Default: the last month that has ended
+         */
+        month?: string;
+    };
+    url: '/api/v1/dashboard/statement';
+};
+
+export type GetStatementErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetStatementError = GetStatementErrors[keyof GetStatementErrors];
+
+export type GetStatementResponses = {
+    /**
+     * The statement
+     */
+    200: Statement;
+};
+
+export type GetStatementResponse = GetStatementResponses[keyof GetStatementResponses];
 
 export type ListTopAgentsData = {
     body?: never;
