@@ -52,7 +52,10 @@ import { createSessionStore } from './store/session.store.ts';
 import { createUserStore } from './store/user.store.ts';
 import { createWorkspaceStore } from './store/workspace.store.ts';
 
-export type IdentityDeps = DataServiceDeps<IdentityConfig>;
+export interface IdentityDeps extends DataServiceDeps<IdentityConfig> {
+  /** Milliseconds between two looks for mails to send. Default: 1 s. */
+  mailIntervalMs?: number;
+}
 
 /** Users, sessions, workspaces, members and agents, over HTTP and gRPC. Addresses are valid once started. */
 export interface IdentityService extends Component, ServesHttp, ServesGrpc {
@@ -149,7 +152,7 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
 
 /** The queue of mails and the worker that sends them; none without a mail server. */
 function createMailParts(
-  { config, logger }: Pick<IdentityDeps, 'config' | 'logger'>,
+  { config, logger, mailIntervalMs: intervalMs }: Pick<IdentityDeps, 'config' | 'logger' | 'mailIntervalMs'>,
   { models, clock, ...stores }: Omit<MailWriterDeps, 'publicUrl'> & { models: IdentityModels },
 ): { mailing: Mailing | null; parts: Component[] } {
   const settings = mailSettingsOf(config);
@@ -157,7 +160,7 @@ function createMailParts(
   const store = createMailStore(models);
   const limiter = createMailLimiter(models.connection);
   const write = createMailWriter({ ...stores, publicUrl: config.PUBLIC_URL, clock });
-  const worker = createMailWorker({ store, write, send: createSmtpSender(settings), clock, logger });
+  const worker = createMailWorker({ store, write, send: createSmtpSender(settings), clock, logger, intervalMs });
   return { mailing: { queue: store, limiter }, parts: [limiter, worker] };
 }
 

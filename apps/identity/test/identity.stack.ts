@@ -75,6 +75,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
       metrics: createMetrics('identity'),
       eventLog,
       clock: () => clock.now,
+      mailIntervalMs: 50,
     });
   }
 

@@ -20,6 +20,8 @@ export interface MailingDeps {
   channels: Pick<ChannelStore, 'find'>;
   readers: MongoReaderStore;
   slugOf: SlugOf;
+  /** Of the looks for mails that ask readers. */
+  intervalMs?: number | undefined;
 }
 
 /** Mail to the readers of channels. */
@@ -34,7 +36,7 @@ export interface Mailing {
 
 export function createMailing(base: ServiceBase<NotifierConfig>, deps: MailingDeps): Mailing {
   const { config, connection, tracer, clock, logger } = base;
-  const { channels, readers, slugOf } = deps;
+  const { channels, readers, slugOf, intervalMs } = deps;
   const { PUBLIC_URL: publicUrl } = config;
   const settings = mailSettingsOf(config);
   const sendMail = settings && traceMailing(tracer, settings.server, createSmtpSender(settings));
@@ -57,6 +59,6 @@ export function createMailing(base: ServiceBase<NotifierConfig>, deps: MailingDe
   if (sendMail === null) return { sendsMail: false, send, routes, parts: [] };
   const limits = createMailLimits(connection);
   const write = createConfirmationWriter({ channels, readers, limits, slugOf, publicUrl });
-  const worker = createMailWorker({ store: readers, write, send: sendMail, clock, logger });
+  const worker = createMailWorker({ store: readers, write, send: sendMail, clock, logger, intervalMs });
   return { sendsMail: true, send, routes, parts: [limits, worker] };
 }

@@ -37,6 +37,8 @@ export interface NotifierDeps extends DataServiceDeps<NotifierConfig> {
   timeoutMs?: number;
   /** Milliseconds that identity may take to answer for the link of a notification. Default: 0.5 s. */
   linkTimeoutMs?: number;
+  /** Milliseconds between two looks for mails to send. Default: 1 s. */
+  mailIntervalMs?: number;
   /** Destinations within this process, by their URL. Requests to them do not leave the process. */
   ownDestinations?: ReadonlyMap<string, Send<HttpsRequest>>;
 }
@@ -55,7 +57,7 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
   const slugOf = createSlugs(identity, logger, deps.linkTimeoutMs);
   const linkAlert = createAlertLinks({ slugOf, publicUrl: config.PUBLIC_URL, secret: config.CALLER_TOKEN_SECRET });
   const guard = createAddressGuard(config.DESTINATION_ALLOW_CIDRS);
-  const mailing = createMailing(base, { channels, readers, slugOf });
+  const mailing = createMailing(base, { channels, readers, slugOf, intervalMs: deps.mailIntervalMs });
   const send = createSender(traceSending(tracer, createDestinations(deps, guard)), mailing.send);
   const attemptDeps = { channels: createChannelDirectory(channels), linkAlert, send, clock, random };
 

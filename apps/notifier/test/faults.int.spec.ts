@@ -7,7 +7,7 @@ import { drop, hang, type Received, status } from './receiver.ts';
 const idsOf = (received: Received[]) => received.map(({ headers }) => headers['webhook-id']);
 
 describe('a destination that fails', () => {
-  const notifier = useNotifier(useMongo(), { timeoutMs: 20_000, environment: { DELIVERY_CONCURRENCY: '2' } });
+  const notifier = useNotifier(useMongo(), { timeoutMs: 10_000, environment: { DELIVERY_CONCURRENCY: '2' } });
   const { clock, names } = notifier;
 
   it('in whatever way never holds up the others', async () => {
@@ -54,7 +54,7 @@ describe('a destination that fails', () => {
     );
     expect(outcomes).toMatchObject({
       failing: { status: 'retrying', responseStatus: 500 },
-      hanging: { status: 'retrying', responseStatus: null, error: 'The destination did not answer within 20 s.' },
+      hanging: { status: 'retrying', responseStatus: null, error: 'The destination did not answer within 10 s.' },
       dropping: { status: 'retrying', responseStatus: null, error: expect.stringContaining('closed the connection') },
       redirecting: { status: 'retrying', responseStatus: 302, error: expect.stringContaining('not followed') },
       huge: { status: 'delivered', responseSnippet: 'x'.repeat(1024) },

@@ -89,6 +89,7 @@ export function useNotifier(
       resolveName: async (hostname) => names.get(hostname)?.() ?? ['127.0.0.1'],
       // A busy machine takes its time.
       linkTimeoutMs: 20_000,
+      mailIntervalMs: 20,
       ...(timeoutMs !== undefined && { timeoutMs }),
     });
   }

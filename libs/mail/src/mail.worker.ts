@@ -28,6 +28,8 @@ interface MailWorkerDeps<Order> {
   send: SendMail;
   clock: Clock;
   logger: Logger;
+  /** Milliseconds between two looks for mails. Default: 1 s. */
+  intervalMs?: number | undefined;
 }
 
 const INTERVAL_MS = 1_000;
@@ -41,7 +43,8 @@ const LAST_RETRY_MS = 5 * 60_000;
 const STOP_GRACE_MS = 2_000;
 
 /** Sends the mails of the queue, separately from all requests. A mail server that is down or hangs delays only mail. */
-export function createMailWorker<Order>({ store, write, send, clock, logger }: MailWorkerDeps<Order>): Loop {
+export function createMailWorker<Order>(deps: MailWorkerDeps<Order>): Loop {
+  const { store, write, send, clock, logger, intervalMs = INTERVAL_MS } = deps;
   const stopped = new AbortController();
   let stopping = false;
   let failure: string | null = null;
@@ -87,7 +90,7 @@ export function createMailWorker<Order>({ store, write, send, clock, logger }: M
   const loop = createLoop({
     name: 'mail-worker',
     work,
-    intervalMs: INTERVAL_MS,
+    intervalMs,
     logger,
   });
   return {
