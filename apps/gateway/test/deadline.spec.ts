@@ -102,30 +102,27 @@ describe('where an area gives its service a time', () => {
     await eventually(async () => expect(await reserve(stack)).toMatchObject({ status: 200 }));
   });
 
-  it.each([
-    ['a small body', Buffer.from('{}')],
-    ['a body that is passed on as it arrives', Buffer.alloc(8 * 1024 * 1024)],
-  ])(
-    'reports of calls with %s are 503 if the process of ingest is halted, and are taken afterwards',
-    async (_what, body) => {
-      const halted = await startProcess();
-      const stack = await start({ INGEST_HTTP: halted.url });
-      const report = async () => {
-        const headers = { 'x-api-key': 'k', 'content-type': 'application/json' };
-        const answer = await fetch(`${stack.gateway.httpUrl}/v1/traces`, { method: 'POST', headers, body });
-        await answer.arrayBuffer();
-        return [answer.status, answer.headers.get('retry-after')];
-      };
-      await halt(halted.pid);
-      // The first one needs a connection.
-      expect([await report(), await report()]).toEqual([
-        [503, '1'],
-        [503, '1'],
-      ]);
-      process.kill(halted.pid, 'SIGCONT');
-      await eventually(async () => expect(await report()).toEqual([200, null]));
-    },
-  );
+  it('reports of calls, also in a body that is passed on as it arrives, are 503 if the process of ingest is halted, and are taken afterwards', async () => {
+    const halted = await startProcess();
+    const stack = await start({ INGEST_HTTP: halted.url });
+    const report = async (body: Buffer<ArrayBuffer>) => {
+      const headers = { 'x-api-key': 'k', 'content-type': 'application/json' };
+      const answer = await fetch(`${stack.gateway.httpUrl}/v1/traces`, { method: 'POST', headers, body });
+      await answer.arrayBuffer();
+      return [answer.status, answer.headers.get('retry-after')];
+    };
+    const reports = () => Promise.all([Buffer.from('{}'), Buffer.alloc(8 * 1024 * 1024)].map(report));
+    const late = [503, '1'];
+    await halt(halted.pid);
+    // The first ones need connections.
+    expect([await reports(), await reports()]).toEqual([
+      [late, late],
+      [late, late],
+    ]);
+    process.kill(halted.pid, 'SIGCONT');
+    const taken = [200, null];
+    await eventually(async () => expect(await reports()).toEqual([taken, taken]));
+  });
 
   it('one that refuses connections is 503 at once', async () => {
     const stack = await start();
