@@ -39,8 +39,12 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => tota
 const spendIn = async (tenantId: TenantId, query: string) =>
   (await dashboard.get(tenantId, `/spend?${query}`)).body as Spend;
 
+let filling: Promise<TenantId> | undefined;
+/** A workspace for all tests that only read it. */
+const filled = () => (filling ??= fill());
+
 /** Calls before, on and after midnights and clock changes of several zones, some of them priced again. */
-async function filled(): Promise<TenantId> {
+async function fill(): Promise<TenantId> {
   const tenantId = newTenant('team');
   const midnights = [
     '2026-10-04T15:30',
