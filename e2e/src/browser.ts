@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { findChromium } from '@tollkeeper/testing/chromium';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import type { ApiClient } from './api.client.ts';
@@ -16,10 +16,15 @@ export const LOOKS: Look[] = [
   { size: 'phone', theme: 'dark' },
 ];
 
+/** `it` for a guarantee in which size and theme play no part: the test runs in the first of the looks alone. */
+export function inOneLook(look: Look): (name: string, test: () => Promise<void>) => void {
+  return look === LOOKS[0] ? it : () => undefined;
+}
+
 const SIZES = { desktop: { width: 1280, height: 900 }, phone: { width: 360, height: 780 } };
 
 /** Far longer than anything takes, even on a busy machine: only failures take this long. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 40_000;
 
 /** A page in a browser of its own, which shares nothing with other pages. */
 export interface Visit {
@@ -29,10 +34,9 @@ export interface Visit {
    * failed or were answered with 400 or above. `takeProblems` empties the list, for problems that a test provokes.
    */
   takeProblems(): string[];
-  /**
-   * Checks that the page is accessible (axe), in light and in dark, and that nothing on it is too wide or too narrow
-   * for its text.
-   */
+  /** Checks that nothing on the page is too wide, or too narrow for its text. */
+  expectInPlace(): Promise<void>;
+  /** The same, and that the page, or what is open on it, is accessible (axe), in light and in dark. */
   expectFit(): Promise<void>;
   /** Leaves the page for an empty one, so that another test can use its browser. Fails as `close` does. */
   leave(): Promise<void>;
@@ -85,12 +89,17 @@ export function useBrowser(baseUrl: () => string): {
         if (response.status() >= 400) problems.push(`${response.status()} ${new URL(response.url()).pathname}`);
       });
       const takeProblems = () => problems.splice(0);
+      async function expectInPlace(): Promise<void> {
+        const { pathname } = new URL(page.url());
+        expect([pathname, await page.evaluate<string[]>(MISFITS)]).toEqual([pathname, []]);
+      }
       return {
         page,
         takeProblems,
+        expectInPlace,
         async expectFit() {
+          await expectInPlace();
           const { pathname } = new URL(page.url());
-          expect([pathname, await page.evaluate<string[]>(MISFITS)]).toEqual([pathname, []]);
           // Uses the debugger, because the policy of the page forbids scripts made from text.
           if (!(await page.evaluate<boolean>('"axe" in globalThis'))) {
             const debug = await context.newCDPSession(page);
@@ -142,14 +151,23 @@ async function inTime<T>(what: string, done: Promise<T>): Promise<T> {
   }
 }
 
-/** The violations that axe finds on the page. */
-function violations(page: Page, options: { runOnly?: string[] } = {}): Promise<string[]> {
-  return page.evaluate(async (given) => {
-    const { axe: checker } = globalThis as typeof globalThis & { axe: Axe };
-    const found = await checker.run(given);
-    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-  }, options);
+/**
+ * The violations that axe finds on the page, or in its open dialogs: nothing behind them can be used. It describes
+ * nothing else, which would take longer than its checks.
+ */
+async function violations(page: Page, options: { runOnly?: string[] } = {}): Promise<string[]> {
+  const where = (await page.locator(DIALOG).count()) > 0 ? DIALOG : 'html';
+  return page.evaluate(
+    async (asked) => {
+      const { axe: checker } = globalThis as typeof globalThis & { axe: Axe };
+      const found = await checker.run(asked.where, asked.options);
+      return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    },
+    { where, options: { ...options, resultTypes: ['violations'], selectors: false } },
+  );
 }
+
+const DIALOG = 'dialog[open]';
 
 /** The rules of axe about colors. */
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
@@ -195,5 +213,5 @@ const MISFITS = `(() => {
 })()`;
 
 interface Axe {
-  run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+  run(where: string, options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
 }

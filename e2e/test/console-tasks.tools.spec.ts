@@ -14,7 +14,7 @@ import { describeConsoleRaises } from '../src/suites/console/raises.suite.ts';
 
 // Beside console.tools.spec.ts, so that two halves of the console's suites run at the same time.
 describe('what people do in the console, in a browser', () => {
-  const stage = useStandalone();
+  const stage = useStandalone(() => ({ LOG_LEVEL: 'info' }));
   const console = useWorkspaceInBrowser(stage);
   describeConsoleDialogs(stage, console);
   describeConsoleLongList(stage, console);

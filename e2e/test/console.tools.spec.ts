@@ -10,7 +10,7 @@ import { describeConsoleSpendCharts } from '../src/suites/console/spend-charts.s
 import { describeConsoleWorksheet } from '../src/suites/console/worksheet.suite.ts';
 
 describe('the console, in a browser', () => {
-  const stage = useStandalone();
+  const stage = useStandalone(() => ({ LOG_LEVEL: 'info' }));
   const console = useWorkspaceInBrowser(stage);
   describeEveryPage(console);
   describeConsoleSessions(stage, console);

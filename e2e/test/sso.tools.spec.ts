@@ -21,7 +21,7 @@ describe('single sign-on, in a browser', () => {
       provider.settings({ id: 'away', issuer: away, button_text: 'Log in with one that is away' }),
       provider.settings({ id: 'other', issuer: other, button_text: 'Log in with another name' }),
     ];
-    return { OIDC_PROVIDERS: JSON.stringify(providers), OIDC_SIGN_UP: 'true' };
+    return { OIDC_PROVIDERS: JSON.stringify(providers), OIDC_SIGN_UP: 'true', LOG_LEVEL: 'info' };
   });
   const browser = useBrowser(() => stage.deployment().baseUrl);
   describeConsoleSso(stage, browser, () => provider);

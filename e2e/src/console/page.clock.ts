@@ -2,7 +2,7 @@ import { eventually } from '@tollkeeper/testing';
 import type { Page } from 'playwright-core';
 
 /** The longest wait for an answer, reached only by failures. */
-const MOST_MS = 60_000;
+const MOST_MS = 10_000;
 
 /** Refresh interval of pages. */
 const LIVE_MS = 5_000;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import { anonymous } from '../../api.client.ts';
-import { LOOKS } from '../../browser.ts';
+import { inOneLook, LOOKS } from '../../browser.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { spendSettled } from '../../events.ts';
@@ -41,52 +41,55 @@ export function describeConsoleBudgets(stage: Stage, console: ReturnType<typeof 
   describe.each(LOOKS)('a budget, at $size size and $theme', (look) => {
     afterEach(() => console.closeAll());
 
-    it('stands beside what is spent of it, is found by its name, and is set on the page of its agent', async () => {
-      const workspace = await newWorkspace(console.owner());
-      const events = ['reader', 'writer'].map((agentId) => spendSettled({ agentId, amountMicros: 1_250_000 }));
-      await reportEvents(stage.deployment(), workspace.apiKey, events);
-      for (const agent of ['reader', 'writer']) {
-        const path = `/api/v1/workspaces/${workspace.id}/budgets/agents/${agent}`;
-        const body = { daily_budget_usd_micros: 5_000_000 };
-        // Fails until the agent is known.
-        await eventually(() => console.owner().expect({ method: 'PUT', path, body }));
-      }
-      const { page } = await console.open(look, '/budgets', workspace);
-      const sheet = page.getByRole('table', { name: 'All budgets' });
-      await sheet.getByRole('row', { name: 'writer' }).waitFor();
-      await page.getByRole('searchbox', { name: 'Find a budget' }).fill('READ');
-      await page.waitForURL(/find=READ/);
-      await sheet.getByRole('row', { name: 'writer' }).waitFor({ state: 'detached' });
-      const row = sheet.getByRole('row', { name: /^(Select reader )?reader Agent reader may spend \$5\.00 a day/ });
-      await row.getByText('25%').waitFor();
-      if (look.size === 'desktop') await row.getByRole('cell', { name: '$1.25', exact: true }).first().waitFor();
-      const change = page
-        .getByRole('table', { name: 'Changes' })
-        .getByRole('row', { name: /Agent reader no budget \$5/ });
-      // Relative times, with the exact time on hover.
-      expect(await change.getByText(/ago|just now/).getAttribute('title')).toMatch(
-        /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC$/,
-      );
+    inOneLook(look)(
+      'stands beside what is spent of it, is found by its name, and is set on the page of its agent',
+      async () => {
+        const workspace = await newWorkspace(console.owner());
+        const events = ['reader', 'writer'].map((agentId) => spendSettled({ agentId, amountMicros: 1_250_000 }));
+        await reportEvents(stage.deployment(), workspace.apiKey, events);
+        for (const agent of ['reader', 'writer']) {
+          const path = `/api/v1/workspaces/${workspace.id}/budgets/agents/${agent}`;
+          const body = { daily_budget_usd_micros: 5_000_000 };
+          // Fails until the agent is known.
+          await eventually(() => console.owner().expect({ method: 'PUT', path, body }));
+        }
+        const { page } = await console.open(look, '/budgets', workspace);
+        const sheet = page.getByRole('table', { name: 'All budgets' });
+        await sheet.getByRole('row', { name: 'writer' }).waitFor();
+        await page.getByRole('searchbox', { name: 'Find a budget' }).fill('READ');
+        await page.waitForURL(/find=READ/);
+        await sheet.getByRole('row', { name: 'writer' }).waitFor({ state: 'detached' });
+        const row = sheet.getByRole('row', { name: /^(Select reader )?reader Agent reader may spend \$5\.00 a day/ });
+        await row.getByText('25%').waitFor();
+        await row.getByRole('cell', { name: '$1.25', exact: true }).first().waitFor();
+        const change = page
+          .getByRole('table', { name: 'Changes' })
+          .getByRole('row', { name: /Agent reader no budget \$5/ });
+        // Relative times, with the exact time on hover.
+        expect(await change.getByText(/ago|just now/).getAttribute('title')).toMatch(
+          /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC$/,
+        );
 
-      await sheet.getByRole('link', { name: 'reader' }).click();
-      await page.getByText('Today: $1.25 spent, $0.00 held, $3.75 left').waitFor();
-      const edit = page.getByRole('button', { name: 'Edit: reader' });
-      const field = page.getByLabel('Daily budget of reader, in USD');
-      await edit.click();
-      await field.fill('8');
-      await page.keyboard.press('Enter');
-      await page.getByText('Today: $1.25 spent, $0.00 held, $6.75 left').waitFor();
-      await edit.click();
-      await field.fill('');
-      await page.keyboard.press('Enter');
-      await page.getByText('Budget of reader removed').waitFor();
-      await page.getByRole('button', { name: 'Set budget: reader' }).click();
-      await field.fill('7.5');
-      await page.keyboard.press('Enter');
-      await page.getByText('Budget of reader set to $7.50').waitFor();
-    });
+        await sheet.getByRole('link', { name: 'reader' }).click();
+        await page.getByText('Today: $1.25 spent, $0.00 held, $3.75 left').waitFor();
+        const edit = page.getByRole('button', { name: 'Edit: reader' });
+        const field = page.getByLabel('Daily budget of reader, in USD');
+        await edit.click();
+        await field.fill('8');
+        await page.keyboard.press('Enter');
+        await page.getByText('Today: $1.25 spent, $0.00 held, $6.75 left').waitFor();
+        await edit.click();
+        await field.fill('');
+        await page.keyboard.press('Enter');
+        await page.getByText('Budget of reader removed').waitFor();
+        await page.getByRole('button', { name: 'Set budget: reader' }).click();
+        await field.fill('7.5');
+        await page.keyboard.press('Enter');
+        await page.getByText('Budget of reader set to $7.50').waitFor();
+      },
+    );
 
-    it('is changed where it stands, by keyboard alone, and the change is taken back', async () => {
+    inOneLook(look)('is changed where it stands, by keyboard alone, and the change is taken back', async () => {
       const { page } = await console.open(look, '/budgets');
       const budgetOfWorkspace = async () => {
         const path = `/api/v1/workspaces/${console.workspace().id}/budgets/workspace`;

@@ -120,12 +120,14 @@ export function describeConsoleConnect(stage: Stage, console: ReturnType<typeof 
       expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(`TOLLKEEPER_KEY=${key}`);
     });
 
+    // In the other look, the first ones are enough to see that their reports fit.
+    const reporting = look === LOOKS[0] ? REPORTING : REPORTING.slice(0, 3);
     it('a trial of every sender is seen, is one call of the agent trial, and counts with its few micros', async () => {
       const workspace = await newWorkspace(console.owner());
       const { page, expectFit } = await console.begin(look);
       await page.goto(`/w/${workspace.slug}/connect`);
       await createKey(page);
-      for (const [index, name] of REPORTING.entries()) {
+      for (const [index, name] of reporting.entries()) {
         await tab(page, name).click();
         await page.getByText(`Sends one call as ${name} reports it`).waitFor();
         await page.getByRole('button', { name: 'Send a trial call' }).press('Enter');
@@ -137,21 +139,21 @@ export function describeConsoleConnect(stage: Stage, console: ReturnType<typeof 
       await page.getByText('First call from agent trial').waitFor();
       const list = page.getByRole('list', { name: 'Reports' });
       await eventually(async () =>
-        expect(await list.getByText('counts', { exact: true }).count()).toBe(REPORTING.length),
+        expect(await list.getByText('counts', { exact: true }).count()).toBe(reporting.length),
       );
       await expectFit();
 
       const reports = await reportsOf(workspace);
       const calls = reports.flatMap(({ first_calls }) => first_calls);
       expect(calls.map(({ outcome, agent_id }) => [outcome, agent_id])).toEqual(
-        REPORTING.map(() => ['settled', 'trial']),
+        reporting.map(() => ['settled', 'trial']),
       );
       const micros = calls.reduce((sum, { amount_micros }) => sum + (amount_micros ?? NaN), 0);
       expect(calls.every(({ amount_micros }) => amount_micros! > 0 && amount_micros! <= 100)).toBe(true);
       await eventually(async () => {
         const path = workspace.path('/dashboard/overview?range=today');
         const { spend } = await console.owner().expect<Api.Overview>({ path });
-        expect(spend).toMatchObject({ total_micros: micros, unique_settlements: REPORTING.length });
+        expect(spend).toMatchObject({ total_micros: micros, unique_settlements: reporting.length });
       });
     });
   });

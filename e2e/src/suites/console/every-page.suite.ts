@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { LOOKS } from '../../browser.ts';
+import { inOneLook, LOOKS } from '../../browser.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import { newWorkspace } from '../../workspace.ts';
 
@@ -42,7 +42,7 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
     afterEach(() => console.closeAll());
 
     it('opens at its address, moves nothing once it is drawn, is fit for everybody, fits the screen, and breaks nothing', async () => {
-      const { page, expectFit } = await console.begin(look);
+      const { page, expectInPlace, expectFit } = await console.begin(look);
       const size = page.viewportSize()!;
       for (const [below, heading] of PAGES) {
         await page.goto(`/w/${console.workspace().slug}${below}`);
@@ -53,7 +53,7 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
         if (look.size === 'phone') continue;
         // On a wide screen, the content is centered, and no line spans the whole width.
         await page.setViewportSize(WIDE);
-        await expectFit();
+        await expectInPlace();
         const { width, left, right } = await sidesOf(page);
         expect([below, width <= 1_600, left]).toEqual([below, true, right]);
         await page.setViewportSize(size);
@@ -117,7 +117,7 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
       await page.getByRole('heading', { level: 1, name: 'planner' }).waitFor();
     });
 
-    it('keeps the span and the zone in its address, and from page to page', async () => {
+    inOneLook(look)('keeps the span and the zone in its address, and from page to page', async () => {
       const { page } = await console.open(look, '');
       await page.getByRole('button', { name: 'Yesterday' }).click();
       await page.waitForURL(/range=yesterday/);
@@ -131,7 +131,6 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
       await page.waitForURL(/range=today/);
 
       await page.goto(`/w/${console.workspace().slug}`);
-      if (look.size === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
       await page.getByRole('button', { name: 'End to end' }).click();
       await page.getByLabel('Display time zone').fill('Asia/Kathmandu');
       await page.getByRole('button', { name: 'Apply' }).click();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
-import { LOOKS } from '../../browser.ts';
+import { inOneLook, LOOKS } from '../../browser.ts';
 import { passUntil } from '../../console/page.clock.ts';
 import { cardOf, rowOf, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
@@ -56,7 +56,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await expectFit();
     });
 
-    it('leads from each number of the overview to its page, in the same span', async () => {
+    inOneLook(look)('leads from each number of the overview to its page, in the same span', async () => {
       const { page } = await console.open(look, '?range=current_month');
       for (const [name, below, heading] of [
         [/^Spend: \$14\.35$/, 'spend', 'Spend'],
@@ -78,7 +78,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor();
     });
 
-    it('divides into agents, models and plans, each with its numbers as a table', async () => {
+    inOneLook(look)('divides into agents, models and plans, each with its numbers as a table', async () => {
       const { page } = await console.open(look, '/spend');
       await rowOf(page, 'planner').getByText('86%').waitFor();
       await page.getByRole('button', { name: 'Model', exact: true }).click();
@@ -93,7 +93,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await numbers.getByRole('columnheader', { name: 'planner' }).waitFor();
       await numbers.getByRole('cell', { name: '$12.345678' }).waitFor();
       const agents = page.getByRole('table', { name: 'Agents' });
-      if (look.size === 'desktop') await agents.getByRole('img', { name: 'Spend trend of planner' }).waitFor();
+      await agents.getByRole('img', { name: 'Spend trend of planner' }).waitFor();
       await agents.getByRole('link', { name: 'planner' }).click();
       await page.getByRole('heading', { level: 1, name: 'planner' }).waitFor();
     });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { LOOKS } from '../../browser.ts';
+import { inOneLook, LOOKS } from '../../browser.ts';
 import { eventually } from '@tollkeeper/testing';
 import type { Page } from 'playwright-core';
 import { anonymous, logIn } from '../../api.client.ts';
@@ -191,49 +191,51 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       await close();
     });
 
-    it('a role is taken back from the toast, also one that was confirmed, and from another page', async () => {
-      const email = `undo-${look.size}@people.example.com`;
-      const name = `undo-${look.size}`;
-      const path = console.workspace().path('/members');
-      const account = { name, password: rememberedPassword() };
-      const token = await invite(console.owner(), console.workspace(), 'admin', email);
-      await anonymous(stage.deployment()).expect(acceptance(token, account));
-      const stored = async () => {
-        const { items } = await console.owner().expect<{ items: { email: string; role: string }[] }>({ path });
-        return items.find((each) => each.email === email)?.role;
-      };
-      const { page } = await console.open(look, '/members');
-      const role = rowOf(page, email).getByRole('combobox', { name: `Role of ${name}` });
-      await role.selectOption('member');
-      await undo(page, `Role of ${name} changed to member`);
-      await page.getByText(`Role of ${name} changed to admin`).waitFor();
-      expect(await stored()).toBe('admin');
+    inOneLook(look)(
+      'a role is taken back from the toast, also one that was confirmed, and from another page',
+      async () => {
+        const name = 'undo';
+        const email = `${name}@people.example.com`;
+        const path = console.workspace().path('/members');
+        const account = { name, password: rememberedPassword() };
+        const token = await invite(console.owner(), console.workspace(), 'admin', email);
+        await anonymous(stage.deployment()).expect(acceptance(token, account));
+        const stored = async () => {
+          const { items } = await console.owner().expect<{ items: { email: string; role: string }[] }>({ path });
+          return items.find((each) => each.email === email)?.role;
+        };
+        const { page } = await console.open(look, '/members');
+        const role = rowOf(page, email).getByRole('combobox', { name: `Role of ${name}` });
+        await role.selectOption('member');
+        await undo(page, `Role of ${name} changed to member`);
+        await page.getByText(`Role of ${name} changed to admin`).waitFor();
+        expect(await stored()).toBe('admin');
 
-      await page.reload();
-      await role.selectOption('owner');
-      const warning = page.getByRole('dialog', { name: `Make ${name} owner` });
-      await warning.getByText('They can see and change more from now on.').waitFor();
-      await warning.getByRole('button', { name: 'Cancel' }).click();
-      expect([await role.inputValue(), await stored()]).toEqual(['admin', 'admin']);
-      await role.selectOption('owner');
-      await warning.getByRole('button', { name: 'Change role' }).click();
-      await page.getByText(`Role of ${name} changed to owner`).waitFor();
-      expect(await stored()).toBe('owner');
-      await undo(page, `Role of ${name} changed to owner`);
-      await page.getByText(`Role of ${name} changed to admin`).waitFor();
-      expect([await role.inputValue(), await stored()]).toEqual(['admin', 'admin']);
-      // An undone change can be repeated in the same way.
-      await undo(page, `Role of ${name} changed to admin`);
-      await page.getByText(`Role of ${name} changed to owner`).waitFor();
-      expect(await stored()).toBe('owner');
+        await page.reload();
+        await role.selectOption('owner');
+        const warning = page.getByRole('dialog', { name: `Make ${name} owner` });
+        await warning.getByText('They can see and change more from now on.').waitFor();
+        await warning.getByRole('button', { name: 'Cancel' }).click();
+        expect([await role.inputValue(), await stored()]).toEqual(['admin', 'admin']);
+        await role.selectOption('owner');
+        await warning.getByRole('button', { name: 'Change role' }).click();
+        await page.getByText(`Role of ${name} changed to owner`).waitFor();
+        expect(await stored()).toBe('owner');
+        await undo(page, `Role of ${name} changed to owner`);
+        await page.getByText(`Role of ${name} changed to admin`).waitFor();
+        expect([await role.inputValue(), await stored()]).toEqual(['admin', 'admin']);
+        // An undone change can be repeated in the same way.
+        await undo(page, `Role of ${name} changed to admin`);
+        await page.getByText(`Role of ${name} changed to owner`).waitFor();
+        expect(await stored()).toBe('owner');
 
-      if (look.size === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
-      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Keys' }).click();
-      await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
-      await undo(page, `Role of ${name} changed to owner`);
-      await page.getByText(`Role of ${name} changed to admin`).waitFor();
-      expect(await stored()).toBe('admin');
-    });
+        await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Keys' }).click();
+        await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+        await undo(page, `Role of ${name} changed to owner`);
+        await page.getByText(`Role of ${name} changed to admin`).waitFor();
+        expect(await stored()).toBe('admin');
+      },
+    );
 
     it('a new workspace says what to do next, and checks it off', async () => {
       const { page, expectFit } = await console.begin(look);

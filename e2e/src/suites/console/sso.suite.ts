@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { SsoProvider } from '@tollkeeper/sso-provider';
 import type { Page } from 'playwright-core';
 import { logIn } from '../../api.client.ts';
-import { type useBrowser, type Look, LOOKS } from '../../browser.ts';
+import { inOneLook, type useBrowser, type Look, LOOKS } from '../../browser.ts';
 import { fillLogIn, rowOf } from '../../console/person.ts';
 import type { Stage } from '../../deployment.ts';
 
@@ -48,7 +48,7 @@ export function describeConsoleSso(
       await close();
     });
 
-    it('follows the groups both ways', async () => {
+    inOneLook(look)('follows the groups both ways', async () => {
       await provider().setPeople({ [name]: { ...verified(name), ...OWNERS } });
       const raised = await visitLogIn(look, '/w/demo/members');
       await logInAs(raised.page, name);
@@ -101,7 +101,7 @@ export function describeConsoleSso(
       await close();
     });
 
-    it('works once: going back to its address leads nowhere', async () => {
+    inOneLook(look)('works once: going back to its address leads nowhere', async () => {
       const { page, expectFit, close } = await visitLogIn(look);
       const addresses: string[] = [];
       page.on('request', (request) => {
@@ -115,7 +115,7 @@ export function describeConsoleSso(
       await close();
     });
 
-    it('leads nowhere else, whatever the address of the log-in says', async () => {
+    inOneLook(look)('leads nowhere else, whatever the address of the log-in says', async () => {
       for (const next of ['https://evil.example', '//evil.example', '/\\evil.example', '/\t/evil.example']) {
         const { page, close } = await visitLogIn(look, `/login?next=${encodeURIComponent(next)}`);
         await logInAs(page, name);
@@ -131,7 +131,7 @@ export function describeConsoleSso(
       await close();
     });
 
-    it('continues in two tabs, each of which ends where it began', async () => {
+    inOneLook(look)('continues in two tabs, each of which ends where it began', async () => {
       const { page, close } = await visitLogIn(look, '/w/demo/spend');
       const other = await page.context().newPage();
       await other.goto('/w/demo/agents');
@@ -169,8 +169,8 @@ export function describeConsoleSso(
       await later.close();
     });
 
-    it('gives an account of one’s own to whoever has none', async () => {
-      const person = `new-${look.size}`;
+    inOneLook(look)('gives an account of one’s own to whoever has none', async () => {
+      const person = 'new';
       await provider().setPeople({ [person]: { email: `${person}@corp.test`, name: person, ...MEMBERS } });
       const { page, close } = await visitLogIn(look);
       await logInAs(page, person);

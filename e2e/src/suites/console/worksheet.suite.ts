@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import type { Page } from 'playwright-core';
-import { type Look, LOOKS } from '../../browser.ts';
+import { inOneLook, type Look, LOOKS } from '../../browser.ts';
 import { cardOf } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
@@ -130,7 +130,7 @@ export function describeConsoleWorksheet(stage: Stage, console: ReturnType<typeo
       expect(takeProblems().filter((problem) => !/\b400\b/.test(problem))).toEqual([]);
     });
 
-    it('says that there is no preview when it fails, and gets it when asked again', async () => {
+    inOneLook(look)('says that there is no preview when it fails, and gets it when asked again', async () => {
       const { page, takeProblems } = await console.open(look, '/budgets', workspace);
       const error = { code: 'rate_limited', error: 'Try again later.', request_id: 'r', details: [] };
       await page.route('**/budget-preview', (route) => route.fulfill({ status: 429, json: error }));
@@ -144,7 +144,7 @@ export function describeConsoleWorksheet(stage: Stage, console: ReturnType<typeo
       expect(takeProblems().filter((problem) => !/\b429\b/.test(problem))).toEqual([]);
     });
 
-    it('changes only what was changed, and deletes a budget after a warning', async () => {
+    inOneLook(look)('changes only what was changed, and deletes a budget after a warning', async () => {
       const period = { kind: 'once', start: '2026-01-01T00:00:07.000Z', end: '2099-01-01T00:00:00.000Z' };
       const made = await create('Launch', { selector: { agent: 'a-*', model: 'm' }, period, limit_micros: 7_000_000 });
       const { page } = await console.open(look, '/budgets', workspace);
