@@ -25,7 +25,7 @@ export interface Attack {
 }
 
 /** Least duration of an attack that could continue indefinitely, so that others do more meanwhile. */
-export const HELD_MS = 5_000;
+export const HELD_MS = 3_000;
 
 export const post = ({ target, workspace }: Pick<Sender, 'target' | 'workspace'>, events: CloudEvent[]) =>
   statusOf(postEvents(target, workspace.apiKey, events));

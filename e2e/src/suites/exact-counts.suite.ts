@@ -10,7 +10,7 @@ import type { Sender } from '../senders/sender.ts';
 import type { TargetOf } from '../target.ts';
 
 /** Calls of all senders together. 430,000 are a million records, which take half an hour on two cores. */
-const CALLS = Number(process.env['CALLS'] ?? 20_000);
+const CALLS = Number(process.env['CALLS'] ?? 10_000);
 /** Senders with one call a request have a tenth of the others' calls. */
 const PART_OF_SINGLE = 1 / 10;
 /** Senders that report at the same time, each in three orders. */

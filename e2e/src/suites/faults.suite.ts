@@ -13,7 +13,7 @@ import { newWatchedWorkspace, type WatchedWorkspace } from '../watched.workspace
 const WORKSPACES = 2;
 const ALARMS = 16;
 /** Batches of each workspace before a fault: traffic then flows, and a few alarms have been counted but not fired. */
-const BATCHES_BEFORE = 10;
+const BATCHES_BEFORE = 6;
 
 /** A gateway that reports by OTLP, in another sender's way during each fault. */
 const OTLP_SENDERS = recordedSenders().filter(({ protocol }) => protocol === 'otlp');
