@@ -23,6 +23,8 @@ export function environmentOf({ baseUrl, apiKey, owner }: Target): NodeJS.Proces
     ...Object.fromEntries(inherited),
     // Node and npm of a person are not those of the suite, but as new as these.
     PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
+    // Python compiles what it imports, which is a small part of the packages.
+    PIP_NO_COMPILE: '1',
     TOLLKEEPER_URL: baseUrl,
     TOLLKEEPER_KEY: apiKey,
     TOLLKEEPER_EMAIL: owner.email,
