@@ -280,8 +280,7 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       const raise = page.getByRole('dialog', { name: 'Raise Agent writer' });
       expect(await raise.getByLabel('Until (UTC)').inputValue()).toMatch(/T00:00$/);
       await expectFit();
-      await page.keyboard.press('Escape');
-      await raise.waitFor({ state: 'detached' });
+      await raise.getByRole('button', { name: 'Cancel' }).click();
       const spent = page.getByRole('dialog', { name: 'Nearly spent' });
       await spent.getByRole('button', { name: 'Resolve' }).press('Enter');
       await spent.getByText('resolved', { exact: true }).waitFor();

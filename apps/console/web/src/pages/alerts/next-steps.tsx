@@ -8,6 +8,7 @@ import { agentOf } from '../../format/matchers.ts';
 import { dayOf } from '../../format/zoned.ts';
 import { text } from '../../text/index.ts';
 import { raises } from '../../text/raises.ts';
+import { useNow } from '../../ui/now.ts';
 import ui from '../../ui/ui.module.css';
 import { BLOCKED_KINDS, kindInAddress } from '../blocked/blocked-search.ts';
 import { PauseButton, useAgentPause } from '../pauses/agent-pause.tsx';
@@ -105,8 +106,9 @@ function labelToPause(alert: Api.Alert) {
 function useCallsOf(alert: Api.Alert) {
   const { slug } = useWorkspace();
   const { zone } = useSpan();
+  const now = useNow();
   const [start, end] = [alert.window.start, alert.window.end].map((at) => dayOf(Date.parse(at), zone));
-  const span: SpanSearch = start === dayOf(Date.now(), zone) ? {} : { range: 'dates', start, end };
+  const span: SpanSearch = start === dayOf(now, zone) ? {} : { range: 'dates', start, end };
   const agent = agentIn(alert);
   const kind = BLOCKED_KINDS.find((each) => alert.event_types.includes(`${each}.blocked`));
   const byLabel = withLabel(labelOf(alert));

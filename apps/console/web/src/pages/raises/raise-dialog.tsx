@@ -32,10 +32,8 @@ export function RaiseButton({ limit, untilMidnight = false, opens = false }: Rai
   const [isOpen, setIsOpen] = useState(opens);
   const mayRaise = useMay('owner');
   const mayAsk = useMay('member');
-  const { timezone } = useWorkspace();
   const { raise, ask } = untilMidnight ? words.untilMidnight : words;
   const action = mayRaise ? raise : ask;
-  const until = untilMidnight ? startOfDay(dayOf(Date.now(), timezone), timezone, true) : undefined;
   if (!mayAsk) return null;
   return (
     <>
@@ -46,7 +44,7 @@ export function RaiseButton({ limit, untilMidnight = false, opens = false }: Rai
       >
         {action}
       </Button>
-      {isOpen && <RaiseDialog {...{ limit, mayRaise, until }} onClose={() => setIsOpen(false)} />}
+      {isOpen && <RaiseDialog {...{ limit, mayRaise, untilMidnight }} onClose={() => setIsOpen(false)} />}
     </>
   );
 }
@@ -54,13 +52,15 @@ export function RaiseButton({ limit, untilMidnight = false, opens = false }: Rai
 interface RaiseDialogProps {
   limit: RaisedLimit;
   mayRaise: boolean;
-  until: string | undefined;
+  untilMidnight: boolean;
   onClose: () => void;
 }
 
-function RaiseDialog({ limit: { budgetId, name, value: given }, mayRaise, until, onClose }: RaiseDialogProps) {
+function RaiseDialog({ limit: { budgetId, name, value: given }, mayRaise, untilMidnight, onClose }: RaiseDialogProps) {
   const inWords = useUntil();
-  const terms = useTerms({ until });
+  const { timezone } = useWorkspace();
+  const [midnight] = useState(() => startOfDay(dayOf(Date.now(), timezone), timezone, true));
+  const terms = useTerms(untilMidnight ? { until: midnight } : {});
   const [value, setValue] = useState(given ?? '');
   const [reason, setReason] = useState('');
   const create = useChange('POST /api/v1/raises', RAISE_READS);

@@ -25,7 +25,7 @@ interface Terms {
 }
 
 /** The amount and the end of a raise as typed. */
-export function useTerms(given: { [Part in keyof Terms]?: Terms[Part] | undefined }) {
+export function useTerms(given: Partial<Terms>) {
   const { timezone: zone } = useWorkspace();
   const [start] = useState(() => given.until ?? new Date(Date.now() + USUAL_MS).toISOString());
   const [amount, setAmount] = useState(given.extra_micros === undefined ? '' : editableMoney(given.extra_micros));
