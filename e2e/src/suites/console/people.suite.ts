@@ -214,7 +214,7 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
         await page.reload();
         await role.selectOption('owner');
         const warning = page.getByRole('dialog', { name: `Make ${name} owner` });
-        await warning.getByText('They can see and change more from now on.').waitFor();
+        await warning.getByText('They can see or change more from now on.').waitFor();
         await warning.getByRole('button', { name: 'Cancel' }).click();
         expect([await role.inputValue(), await stored()]).toEqual(['admin', 'admin']);
         await role.selectOption('owner');

@@ -164,7 +164,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
     const actions = page.getByRole('button', {
       name: /^(New|Add|Create|Invite|Edit|Set|Remove|Revoke|Pause|Resume|Ask|Raise|Silence|Test|Turn|Compare)/,
     });
-    for (const below of ['budgets', 'alerts', 'rules', 'channels', 'keys', 'members', 'audit']) {
+    for (const below of ['limits', 'alerts', 'rules', 'channels', 'keys', 'members']) {
       await page.goto(`/w/${console.workspace().slug}/${below}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.getByRole('main').getByRole('status').first().waitFor({ state: 'detached' });
@@ -174,6 +174,19 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
         0,
       ]);
     }
+    await page.goto(`/w/${console.workspace().slug}/audit`);
+    await page.getByRole('main').getByRole('button', { name: 'Created a key' }).first().waitFor();
+    const create = { method: 'POST', path: '/api/v1/organisations', body: { name: 'Acme' }, status: 201 };
+    const organisation = `/api/v1/organisations/${(await console.owner().expect<{ id: string }>(create)).id}`;
+    const path = `${organisation}/workspaces/${console.workspace().slug}`;
+    await console.owner().expect({ method: 'PUT', path, status: 204 });
+    await page.goto(`/w/${console.workspace().slug}/members`);
+    await page
+      .getByRole('table', { name: 'Access through the organisation Acme' })
+      .getByRole('cell', { name: 'Owner', exact: true })
+      .waitFor();
+    for (const gone of [path, organisation])
+      await console.owner().expect({ method: 'DELETE', path: gone, status: 204 });
     await close();
   });
 
