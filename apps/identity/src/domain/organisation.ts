@@ -36,7 +36,7 @@ export interface OrganisationAccess {
 }
 
 /** An organisation as its members see it. */
-export interface OrganisationDetails extends OrganisationOfUser, OrganisationAccess {
+interface OrganisationDetails extends OrganisationOfUser, OrganisationAccess {
   /** By slug. */
   workspaces: { id: TenantId; slug: string; name: string }[];
 }

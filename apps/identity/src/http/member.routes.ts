@@ -28,12 +28,10 @@ const memberSchema = z
       .meta({ description: 'Of the last token of a service account; absent for people' }),
   })
   .meta({ id: 'Member' });
-const accessSchema = z
-  .object({ id: z.string(), name: z.string(), members: z.array(organisationMember) })
-  .meta({
-    id: 'OrganisationAccess',
-    description: 'The organisation of a workspace, with the people who have access by it',
-  });
+const accessSchema = z.object({ id: z.string(), name: z.string(), members: z.array(organisationMember) }).meta({
+  id: 'OrganisationAccess',
+  description: 'The organisation of a workspace, with the people who have access by it',
+});
 const membersSchema = z.object({ items: z.array(memberSchema), organisation: accessSchema.optional() });
 const invitedMember = z
   .object({
