@@ -164,7 +164,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
     const actions = page.getByRole('button', {
       name: /^(New|Add|Create|Invite|Edit|Set|Remove|Revoke|Pause|Resume|Ask|Raise|Silence|Test|Turn|Compare)/,
     });
-    for (const below of ['limits', 'alerts', 'rules', 'channels', 'keys', 'members']) {
+    for (const below of ['alerts', 'rules', 'channels', 'keys', 'members']) {
       await page.goto(`/w/${console.workspace().slug}/${below}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await page.getByRole('main').getByRole('status').first().waitFor({ state: 'detached' });
