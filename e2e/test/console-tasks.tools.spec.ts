@@ -11,6 +11,7 @@ import { describeConsoleLongList } from '../src/suites/console/long-list.suite.t
 import { describeConsolePeople } from '../src/suites/console/people.suite.ts';
 import { describeConsolePrices } from '../src/suites/console/prices.suite.ts';
 import { describeConsoleRaises } from '../src/suites/console/raises.suite.ts';
+import { describeConsoleStatement } from '../src/suites/console/statement.suite.ts';
 
 // Beside console.tools.spec.ts, so that two halves of the console's suites run at the same time.
 describe('what people do in the console, in a browser', () => {
@@ -23,6 +24,7 @@ describe('what people do in the console, in a browser', () => {
   describeConsolePrices(stage, console);
   describeConsoleRaises(stage, console);
   describeConsoleBills(stage, console);
+  describeConsoleStatement(stage, console);
   describeConsoleConnect(stage, console);
   describeConsoleAudit(console);
   describeConsoleDevice(stage, console);

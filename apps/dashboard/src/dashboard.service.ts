@@ -79,10 +79,8 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const enforcer = createGrpcClient(limitsService, config.ENFORCER_GRPC, base);
   const budgetRisks = createBudgetRisks(enforcer, logger);
   const budgetList = createBudgetList(budgetsPeer);
-  const windowOf = createWindowOf(directory, clock, {
-    events: config.RETENTION_SECONDS,
-    rollups: rollupSeconds(config.RETENTION_SECONDS),
-  });
+  const keptSeconds = rollupSeconds(config.RETENTION_SECONDS);
+  const windowOf = createWindowOf(directory, clock, { events: config.RETENTION_SECONDS, rollups: keptSeconds });
   const selection = createSelection(trackedLabels);
   const tallies = createTallies(stores);
   const reads = createReads();
@@ -95,8 +93,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const exports = createExports({ reads, tallies, reader: stores.settlements, counted });
   const statements = createStatements({
     ...{ reads, tallies, events, budgetList, directory, trackedLabels, counted, clock },
-    raisesGranted: createRaisesGranted(budgetsPeer),
-    rollupSeconds: rollupSeconds(config.RETENTION_SECONDS),
+    ...{ raisesGranted: createRaisesGranted(budgetsPeer), rollupSeconds: keptSeconds },
   });
   const trail = createAuditTrail(base);
   observeOutboxes(base, [trail.outbox]);
@@ -132,7 +129,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
       }),
       ...createReconciliationRoutes({
         ...{ store: createReconciliationStore(connection, trail, clock), reads, tallies, clock },
-        rollupSeconds: rollupSeconds(config.RETENTION_SECONDS),
+        rollupSeconds: keptSeconds,
       }),
       createReportedTwiceRoute(createTwiceReports({ reads, reader: stores.settlements, clock })),
       createMediansRoute({ reads, tallies, budgetList, directory, trackedLabels, clock }),

@@ -6,6 +6,7 @@ import { addDoctorCommand } from './commands/doctor.command.ts';
 import { addEventsCommand } from './commands/events.command.ts';
 import { addFileCommands } from './commands/file.commands.ts';
 import { addSpendCommands } from './commands/spend.commands.ts';
+import { addStatementCommand } from './commands/statement.command.ts';
 import { addWorkspaceCommands } from './commands/workspace.commands.ts';
 import { EXIT, reportOf, textOf } from './failure.ts';
 import { note } from './output.ts';
@@ -37,6 +38,7 @@ function createProgram(): Command {
   addAccountCommands(program);
   addFileCommands(program);
   addSpendCommands(program);
+  addStatementCommand(program);
   addWorkspaceCommands(program);
   addEventsCommand(program);
   addDoctorCommand(program);

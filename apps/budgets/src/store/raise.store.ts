@@ -4,10 +4,11 @@ import type { Outbox, OutboxRecord } from '@tollkeeper/event-log';
 import { MAX_MICROS, provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn } from '@tollkeeper/mongo';
 import { activeTrace } from '@tollkeeper/runtime';
-import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
+import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
 import {
   AUDITED_RAISE,
   GRANTED_STATES,
+  type GrantedRaises,
   type KnownRaises,
   type Raise,
   type RaiseState,
@@ -144,18 +145,7 @@ export function createRaiseStore(connection: Connection, trail: AuditTrail, requ
       return found.map(({ _id, tenantId }) => ({ tenantId: provenTenantId(tenantId), id: _id }));
     },
 
-    async grantedIn(tenantId, { start, end }, max) {
-      const decidedAt = trusted({ $gte: new Date(start), $lt: new Date(end) });
-      const granted = { tenantId, decidedAt, state: trusted({ $in: GRANTED_STATES }) };
-      const [largest, [all]] = await Promise.all([
-        raises.find(granted).sort({ extraMicros: -1, decidedAt: 1, _id: 1 }).limit(max).lean(),
-        raises.aggregate<{ count: number; micros: number }>([
-          { $match: granted },
-          { $group: { _id: null, count: { $sum: 1 }, micros: { $sum: '$extraMicros' } } },
-        ]),
-      ]);
-      return { largest: largest.map(toRaise), count: all?.count ?? 0, micros: Math.min(all?.micros ?? 0, MAX_MICROS) };
-    },
+    grantedIn: (...asked) => grantedIn(raises, ...asked),
 
     async add(tenantId, raise, decide, cause) {
       // A flood of requests is refused before it takes turns, and each asker has turns of its own.
@@ -187,6 +177,22 @@ export function createRaiseStore(connection: Connection, trail: AuditTrail, requ
         return after;
       }),
   };
+}
+
+async function grantedIn(
+  raises: Model<StoredRaise>,
+  ...[tenantId, { start, end }, max]: Parameters<RaiseStore['grantedIn']>
+): Promise<GrantedRaises> {
+  const decidedAt = trusted({ $gte: new Date(start), $lt: new Date(end) });
+  const granted = { tenantId, decidedAt, state: trusted({ $in: GRANTED_STATES }) };
+  const [largest, [all]] = await Promise.all([
+    raises.find(granted).sort({ extraMicros: -1, decidedAt: 1, _id: 1 }).limit(max).lean(),
+    raises.aggregate<{ count: number; micros: number }>([
+      { $match: granted },
+      { $group: { _id: null, count: { $sum: 1 }, micros: { $sum: '$extraMicros' } } },
+    ]),
+  ]);
+  return { largest: largest.map(toRaise), count: all?.count ?? 0, micros: Math.min(all?.micros ?? 0, MAX_MICROS) };
 }
 
 function toRaise({ _id, tenantId: _tenantId, ...fields }: StoredRaise): Raise {

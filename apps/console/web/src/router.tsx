@@ -29,6 +29,7 @@ import { parseLimitsSearch } from './pages/limits/limits-search.ts';
 import { parsePricesSearch } from './pages/prices/prices-search.ts';
 import { parseRaiseSearch } from './pages/raises/raise-search.ts';
 import { parseSpendSearch } from './pages/spend/spend-search.ts';
+import { parseStatementSearch } from './pages/statement/statement-search.ts';
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({
   component: Outlet,
@@ -165,6 +166,12 @@ const pages = [
     path: 'spend',
     validateSearch: parseSpendSearch,
     component: lazyRouteComponent(() => import('./pages/spend/spend-page.tsx'), 'SpendPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'spend/statement',
+    validateSearch: parseStatementSearch,
+    component: lazyRouteComponent(() => import('./pages/statement/statement-page.tsx'), 'StatementPage'),
   }),
   createRoute({
     getParentRoute: inWorkspace,

@@ -6,6 +6,9 @@ export const DIMENSIONS = ['agent', 'model', 'plan'] as const;
 export type Grouping = { by: (typeof DIMENSIONS)[number] } | { by: 'label'; name: string };
 export type Dimension = Grouping['by'];
 
+/** Whether keys of the dimension also have a display name. */
+export const HAS_DISPLAY_NAME: Record<Dimension, boolean> = { agent: true, model: false, plan: false, label: false };
+
 /**
  * An agent, a model, a plan, or the value of a label; `OTHER` for names beyond the limit. Null for settlements that
  * name none.

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { type BudgetPeriod, type CalendarPeriod, MAX_MICROS, monthSpan, periodAt } from '@tollkeeper/kernel';
-import { isPartly, limitOver } from './month.limit.ts';
+import { isPartly, limitsOver } from './month.limit.ts';
 
 const of = (kind: CalendarPeriod['kind'], startDay = 1, startMonth = 1) => ({ kind, startMonth, startDay });
 const at = (text: string) => Date.parse(text);
 const over = (month: string, limitMicros: number, period: BudgetPeriod, timezone = 'UTC') =>
-  limitOver(monthSpan(month, timezone), limitMicros, period, timezone);
+  limitsOver(monthSpan(month, timezone), timezone)(limitMicros, period);
 
 describe('what a limit comes to over a month', () => {
   it.each([

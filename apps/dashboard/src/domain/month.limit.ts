@@ -3,11 +3,18 @@ import { type BudgetPeriod, MAX_MICROS, periodAt, type TimeSpan } from '@tollkee
 const HOUR_MS = 3_600_000;
 
 /**
- * What a limit comes to over a month: once for each of its periods in the month. A period that lies partly in it counts
- * by the length of that part, so a third of a quarter, and a week that begins in the month before.
+ * Finds what limits come to over a month: each counts once for each of its periods in the month. A period that lies
+ * partly in it counts by the length of that part, so a third of a quarter, and a week that begins in the month before.
  */
-export function limitOver(month: TimeSpan, limitMicros: number, period: BudgetPeriod, timezone: string): number {
-  return Math.min(Math.round(limitMicros * periodsIn(month, period, timezone)), MAX_MICROS);
+export function limitsOver(month: TimeSpan, timezone: string): (limitMicros: number, period: BudgetPeriod) => number {
+  // Thousands of budgets have the same period.
+  const known = new Map<string, number>();
+  return (limitMicros, period) => {
+    const key = JSON.stringify(period);
+    const periods = known.get(key) ?? periodsIn(month, period, timezone);
+    known.set(key, periods);
+    return Math.min(Math.round(limitMicros * periods), MAX_MICROS);
+  };
 }
 
 /** Whether the budget is for no time of the month, or only for a part of it. */

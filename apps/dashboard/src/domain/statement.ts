@@ -1,6 +1,6 @@
-import { dailyBudgetOf, invalidRequest } from '@tollkeeper/contracts';
+import { type BudgetScope, dailyBudgetOf, invalidRequest } from '@tollkeeper/contracts';
 import { type Clock, comparedSpan, monthAt, monthSpan, type TenantId, type TimeSpan } from '@tollkeeper/kernel';
-import { type Breakdown, type GroupKey, type Grouping, MAX_GROUPS } from './breakdown.ts';
+import { type Breakdown, type GroupKey, type Grouping, HAS_DISPLAY_NAME, MAX_GROUPS } from './breakdown.ts';
 import {
   type BudgetList,
   type InTurn,
@@ -11,7 +11,7 @@ import {
 } from './budget.spend.ts';
 import type { Directory } from './directory.ts';
 import type { BlockedReason, EventReader } from './event.reader.ts';
-import { isPartly, limitOver } from './month.limit.ts';
+import { isPartly, limitsOver } from './month.limit.ts';
 import type { Reads } from './reads.ts';
 import { type Tallies, WHOLE_WORKSPACE } from './tallies.ts';
 import type { Tally } from './tally.ts';
@@ -160,15 +160,22 @@ export function createStatements(deps: StatementDeps): Statements {
         const [before, , current] = await tallies.ofSpans(tenantId, WHOLE_WORKSPACE, read, meter);
         return { reasons: found, previous: before!, total: current! };
       });
-      const named = reasons.reduce((sum, { calls }) => sum + calls, 0);
-      return withNames(
-        {
-          ...{ timezone, ...spans, total, previous, budgets, raises },
-          tables: divisions.map(([division]) => tables.get(division)!),
-          blocked: { rows: reasons, others: Math.max(0, total.budgetBlocked + total.guardBlocked - named) },
-        },
-        (agentIds) => directory.displayNames(tenantId, agentIds),
-      );
+      const counted = reasons.reduce((sum, { calls }) => sum + calls, 0);
+      const named = divisions.map(([division, { by }]) => ({
+        table: tables.get(division)!,
+        isNamed: HAS_DISPLAY_NAME[by],
+      }));
+      const ids = new Set([
+        ...named.flatMap(({ table, isNamed }) => (isNamed ? idsIn(table) : [])),
+        ...budgets.rows.flatMap(agentOf),
+      ]);
+      const names = await directory.displayNames(tenantId, [...ids]);
+      return {
+        ...{ timezone, ...spans, total, previous, raises },
+        tables: named.map(({ table, isNamed }) => (isNamed ? withNames(table, names) : table)),
+        budgets: { ...budgets, rows: budgets.rows.map((row) => ({ ...row, name: nameOf(row, names) })) },
+        blocked: { rows: reasons, others: Math.max(0, total.budgetBlocked + total.guardBlocked - counted) },
+      };
     },
   };
 }
@@ -198,7 +205,7 @@ const [PREVIOUS, MONTH] = [0, 2] as const;
 async function toTable(by: string, { groups, others }: Breakdown): Promise<StatementTable> {
   const all = groups
     .map(({ key, micros }) => ({ key, micros: micros[MONTH]!, previousMicros: micros[PREVIOUS]! }))
-    .filter(({ micros, previousMicros }) => micros > 0 || previousMicros > 0);
+    .filter(({ micros, previousMicros }) => micros !== 0 || previousMicros !== 0);
   const rows = await first(all, STATEMENT_ROWS, bySpend);
   const further = { micros: others?.micros[MONTH] ?? 0, previousMicros: others?.micros[PREVIOUS] ?? 0 };
   const rest = { ...further, count: all.length - rows.length };
@@ -210,7 +217,7 @@ async function toTable(by: string, { groups, others }: Breakdown): Promise<State
     rest.micros -= micros;
     rest.previousMicros -= previousMicros;
   }
-  return { by, rows, others: rest.count > 0 || further.micros > 0 || further.previousMicros > 0 ? rest : null };
+  return { by, rows, others: rest.count > 0 || further.micros !== 0 || further.previousMicros !== 0 ? rest : null };
 }
 
 function bySpend(a: StatementTable['rows'][number], b: StatementTable['rows'][number]): number {
@@ -225,8 +232,12 @@ async function budgetsOf(
   inTurn: InTurn,
   month: Month,
 ): Promise<Statement['budgets']> {
+  const limitOf = limitsOver(month, month.timezone);
   const limits = limiting
-    .map((budget) => ({ ...budget, monthMicros: monthMicrosOf(budget, month) }))
+    .map((budget) => {
+      const { limitMicros, period } = budget;
+      return { ...budget, monthMicros: period === null ? null : limitOf(limitMicros, period) };
+    })
     // A budget that is for another time.
     .filter(({ monthMicros, limitMicros }) => monthMicros !== 0 || limitMicros === 0);
   const spent = await selectSpend(limits, tracked, inTurn, spentOf);
@@ -240,10 +251,6 @@ async function budgetsOf(
   });
   const rows = await first(all, STATEMENT_ROWS, byUse);
   return { rows, others: all.length - rows.length };
-}
-
-function monthMicrosOf({ period, limitMicros }: LimitingBudget, month: Month): number | null {
-  return period === null ? null : limitOver(month, limitMicros, period, month.timezone);
 }
 
 function spentOf(spend: SelectedSpend) {
@@ -269,29 +276,29 @@ export function usedOf({ spentMicros, monthMicros }: Pick<StatementBudget, 'spen
   return spentMicros / monthMicros;
 }
 
-/** The statement with the names of its agents. */
-async function withNames(
-  { tables, budgets, ...statement }: Statement,
-  namesOf: (agentIds: string[]) => Promise<Map<string, string>>,
-): Promise<Statement> {
-  const idsOf = (table: StatementTable) => (table.by === 'agent' ? table.rows.flatMap(({ key }) => key || []) : []);
-  const names = await namesOf([...new Set([...tables.flatMap(idsOf), ...budgets.rows.flatMap(agentOf)])]);
-  const named = (table: StatementTable): StatementTable => ({
+function idsIn({ rows }: StatementTable): string[] {
+  return rows.flatMap(({ key }) => key || []);
+}
+
+function withNames(table: StatementTable, names: ReadonlyMap<string, string>): StatementTable {
+  return {
     ...table,
     rows: table.rows.map((row) => ({ ...row, ...(row.key && { name: names.get(row.key) ?? row.key }) })),
-  });
-  return {
-    ...statement,
-    tables: tables.map((table) => (table.by === 'agent' ? named(table) : table)),
-    budgets: {
-      ...budgets,
-      rows: budgets.rows.map((row) => ({ ...row, name: agentOf(row).map((id) => names.get(id))[0] ?? row.name })),
-    },
   };
 }
+
+function nameOf(budget: StatementBudget, names: ReadonlyMap<string, string>): string {
+  return agentOf(budget).map((id) => names.get(id))[0] ?? budget.name;
+}
+
+const AGENT_OF: Record<BudgetScope, (key: string) => string[]> = {
+  workspace: () => [],
+  agent: (agentId) => [agentId],
+  plan: () => [],
+};
 
 /** The agent of a daily budget; none of other budgets. */
 function agentOf({ id }: StatementBudget): string[] {
   const daily = dailyBudgetOf(id);
-  return daily?.scope === 'agent' ? [daily.key] : [];
+  return daily === null ? [] : AGENT_OF[daily.scope](daily.key);
 }

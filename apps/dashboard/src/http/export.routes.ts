@@ -3,7 +3,7 @@ import { defineRoute, type Route } from '@tollkeeper/http';
 import { startSlices, type TenantId, toLocal } from '@tollkeeper/kernel';
 import type { Metrics } from '@tollkeeper/runtime';
 import { z } from 'zod';
-import { DIMENSIONS } from '../domain/breakdown.ts';
+import { DIMENSIONS, HAS_DISPLAY_NAME } from '../domain/breakdown.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { DashboardEvent } from '../domain/event.ts';
 import type { DayRow, ExportRequest, Exports } from '../domain/exports.ts';
@@ -26,7 +26,6 @@ import {
 import { createFocusLines, toCharges } from './focus.ts';
 import { rangeQuery } from './schemas.ts';
 import { invalid, type Selection } from './selection.ts';
-import { HAS_DISPLAY_NAME } from './spend.routes.ts';
 import type { QueryWindow, WindowOf } from './window.ts';
 
 const CALL = 'call';

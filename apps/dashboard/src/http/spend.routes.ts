@@ -1,7 +1,7 @@
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { comparedSpan } from '@tollkeeper/kernel';
 import { z } from 'zod';
-import { type Dimension, MAX_GROUPS } from '../domain/breakdown.ts';
+import { HAS_DISPLAY_NAME, MAX_GROUPS } from '../domain/breakdown.ts';
 import type { BudgetRisks } from '../domain/budget-risk.ts';
 import type { Budgets } from '../domain/budget.ts';
 import type { Directory } from '../domain/directory.ts';
@@ -36,8 +36,6 @@ import { withoutLabel, type Selection } from './selection.ts';
 import type { WindowOf } from './window.ts';
 
 const TAG = 'Dashboard';
-/** Whether keys of the dimension also have a display name. */
-export const HAS_DISPLAY_NAME: Record<Dimension, boolean> = { agent: true, model: false, plan: false, label: false };
 
 interface SpendDeps {
   reads: Reads;

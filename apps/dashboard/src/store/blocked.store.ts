@@ -157,35 +157,9 @@ export function createBlockedStore(
       return list(filter, { sort: { time: -1, _id: -1 }, limit });
     },
     async blockedReasons(tenantId, span, limit) {
-      const counted = await Promise.all(
-        BLOCKED_TYPES.map(async (type) => {
-          const { key, name, isPause } = REASONS[type];
-          const match = { tenantId, type, time: within(span) };
-          const calls = { $sum: { $ifNull: ['$data.count', 1] } };
-          const $group = { _id: key, name: { $first: name }, isPause: { $first: isPause }, calls };
-          type Row = { name: string; isPause: boolean; calls: number };
-          const rows = await blocked
-            .aggregate<Row>(
-              [
-                { $match: match },
-                { $sort: { time: -1, _id: -1 } },
-                { $limit: mostCounted },
-                { $group },
-                { $sort: { calls: -1, _id: 1 } },
-                { $limit: limit },
-              ],
-              { hint: BY_TIME },
-            )
-            .toArray();
-          return rows.map(({ name, isPause, calls }): BlockedReason => {
-            return { by: isPause ? 'pause' : REASONS[type].by, name, calls };
-          });
-        }),
-      );
-      return counted
-        .flat()
-        .sort((a, b) => b.calls - a.calls)
-        .slice(0, limit);
+      const reasonsOf = (type: BlockedType) => countReasons(blocked, { tenantId, type, span, limit, mostCounted });
+      const reasons = (await Promise.all(BLOCKED_TYPES.map(reasonsOf))).flat();
+      return reasons.sort((a, b) => b.calls - a.calls).slice(0, limit);
     },
     async findBlocked(tenantId, type, eventId) {
       // A key ends with the source, after a '|'. '}' is the character after '|'.
@@ -201,6 +175,34 @@ export function createBlockedStore(
       return found !== null;
     },
   };
+}
+
+interface ReasonQuery {
+  tenantId: TenantId;
+  type: BlockedType;
+  span: TimeSpan;
+  limit: number;
+  /** Most events that are read. */
+  mostCounted: number;
+}
+
+/** The reasons of blocked calls of a type, most calls first. The server counts, as above. */
+async function countReasons(
+  blocked: mongo.Collection<BlockedDocument>,
+  { tenantId, type, span, limit, mostCounted }: ReasonQuery,
+): Promise<BlockedReason[]> {
+  const { by, key, name, isPause } = REASONS[type];
+  const calls = { $sum: { $ifNull: ['$data.count', 1] } };
+  const newest = [
+    { $match: { tenantId, type, time: within(span) } },
+    { $sort: { time: -1, _id: -1 } },
+    { $limit: mostCounted },
+    { $group: { _id: key, name: { $first: name }, isPause: { $first: isPause }, calls } },
+    { $sort: { calls: -1, _id: 1 } },
+    { $limit: limit },
+  ];
+  const rows = await blocked.aggregate<BlockedReason & { isPause: boolean }>(newest, { hint: BY_TIME }).toArray();
+  return rows.map((row) => ({ by: row.isPause ? 'pause' : by, name: row.name, calls: row.calls }));
 }
 
 function isOfBlocked(of: Measure['of']): boolean {

@@ -36,10 +36,8 @@ rules: [{ ${rule}, event_types: [guard.blocked], channels: [Hook] }]
       const tailEnds = once(tail, 'exit');
       // It shows what happens after its first four reads.
       await eventually(() => expect(proxy().exchanges.length - before).toBeGreaterThanOrEqual(4));
-      await reportEvents(deployment(), key, [
-        spendSettled({ agentId: 'reader', amountMicros: 1_500_000 }),
-        guardBlocked('run-1', 'reader'),
-      ]);
+      const spent = spendSettled({ agentId: 'reader', amountMicros: 1_500_000 });
+      await reportEvents(deployment(), key, [spent, guardBlocked('run-1', 'reader')]);
       const alerts = await eventually(async () => {
         const { items } = await json<{ items: { id: string; status: string }[] }>('alerts', 'list');
         expect(items.map(({ status }) => status)).toEqual(['firing']);
@@ -61,6 +59,10 @@ rules: [{ ${rule}, event_types: [guard.blocked], channels: [Hook] }]
       const refused = await cli.run(['spend', '--by', 'agent', '--export', 'focus', '--file', exported, '-w', slug]);
       expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('group_by: cannot be combined')]);
       expect(await cli.run(['spend', '--file', exported, '-w', slug])).toMatchObject({ code: 3 });
+      const statement = await of('statement', '--month', spent.time.slice(0, 'yyyy-mm'.length));
+      expect(statement).toMatch(/^\$1\.50 for 1 calls, \$0\.00 the month before$/m);
+      expect(statement).toMatch(/^Reader +\$1\.50 +\$0\.00 +100%$/m);
+      expect(statement).toMatch(/^guard +1 +/m);
       expect(await of('top')).toMatch(/^reader +Reader +\$1\.50 +100% +1 +1 +\d{4}-/m);
       expect(await of('blocked', '--zone', 'Asia/Tokyo')).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +guard +reader +/m);
       expect(await of('agents')).toMatch(/^reader +Reader +–$/m);

@@ -16,6 +16,7 @@ const PAGES = [
   ['/spend?by=agent', 'Spend'],
   ['/spend?by=model', 'Spend'],
   ['/spend?by=plan&range=3m', 'Spend'],
+  ['/spend/statement', 'Statement'],
   ['/agents', 'Agents'],
   ['/agents/planner', 'planner'],
   ['/blocked', 'Blocked'],

@@ -10,12 +10,15 @@ interface MenuEntry {
   group: string | null;
   /** Who may not read what this role may does not see the page in the menu. Its URL shows why. */
   needs: Role;
+  /** Reached from another page, and not in the menu. */
+  isBelow?: true;
 }
 
 /** The pages of a workspace in the order of the menu. */
 const MENU = [
   { to: '/w/$slug', name: nav.overview, group: null, needs: 'member' },
   { to: '/w/$slug/spend', name: nav.spend, group: null, needs: 'member' },
+  { to: '/w/$slug/spend/statement', name: nav.statement, group: null, needs: 'member', isBelow: true },
   { to: '/w/$slug/agents', name: nav.agents, group: null, needs: 'member' },
   { to: '/w/$slug/blocked', name: nav.blocked, group: null, needs: 'member' },
   { to: '/w/$slug/budgets', name: nav.budgets, group: nav.control, needs: 'member' },
@@ -33,8 +36,15 @@ const MENU = [
   { to: '/w/$slug/settings', name: nav.settings, group: nav.workspace, needs: 'member' },
 ] as const satisfies readonly MenuEntry[];
 
+type Page = (typeof MENU)[number];
+
 /** The pages that the person's role allows. */
-export function useMenu(): readonly (typeof MENU)[number][] {
+export function useAllowedPages(): readonly Page[] {
   const { role } = useWorkspace();
   return MENU.filter(({ needs }) => may(role, 'read', needs));
+}
+
+/** Those of them in the menu. */
+export function useMenu(): readonly Page[] {
+  return useAllowedPages().filter((page) => !('isBelow' in page));
 }

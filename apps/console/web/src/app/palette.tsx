@@ -6,7 +6,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import ui from '../ui/ui.module.css';
 import { useMay, useWorkspace } from './account.tsx';
 import type { PauseDialog } from './later.ts';
-import { useMenu } from './menu.ts';
+import { useAllowedPages } from './menu.ts';
 import css from './shell.module.css';
 import { chooseTheme, THEMES } from './theme.ts';
 
@@ -108,7 +108,7 @@ function useEntries(onClose: () => void): { entries: Entry[]; isLoading: boolean
   const { slug } = useWorkspace();
   const navigate = useNavigate();
   const { data, isPending } = useAllAgents();
-  const pages = useMenu().map(({ to, name }) => ({
+  const pages = useAllowedPages().map(({ to, name }) => ({
     key: to,
     name,
     kind: text.common.palette.pages,

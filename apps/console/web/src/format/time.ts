@@ -57,6 +57,16 @@ export function monthName(month: number): string {
   return format(Date.UTC(2026, month), 'UTC', { month: 'long' });
 }
 
+/** "November 2026" for `2026-11`. */
+export function monthOfYear(month: string): string {
+  return format(`${month}-01`, 'UTC', { month: 'long', year: 'numeric' });
+}
+
+/** "Nov 2026" for `2026-11`. */
+export function shortMonth(month: string): string {
+  return format(`${month}-01`, 'UTC', { month: 'short', year: 'numeric' });
+}
+
 /** "22 Nov 2026, 16:02:09"; the zone is shown beside it. */
 export function dateTime(instant: string | number, zone: string): string {
   return format(instant, zone, { ...DATE, ...CLOCK, second: '2-digit' });

@@ -45,7 +45,7 @@ function minute(instant: string, zone: string): string {
 }
 
 /** "a month", "a year (from 1 April)", "in any 24 hours": after an amount. */
-function periodWords(period: Period, zone: string): string {
+export function periodWords(period: Period, zone: string): string {
   return (PERIODS[period.kind] as (period: Period, zone: string) => string)(period, zone);
 }
 

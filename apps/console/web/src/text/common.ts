@@ -7,6 +7,7 @@ export const common = {
     label: 'Pages',
     overview: 'Overview',
     spend: 'Spend',
+    statement: 'Statement',
     agents: 'Agents',
     blocked: 'Blocked',
     control: 'Control',

@@ -1,7 +1,7 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type Answer, type Api, useRead } from '../../api/api.ts';
-import { useTrackedLabels } from '../../app/account.tsx';
+import { useTrackedLabels, useWorkspace } from '../../app/account.tsx';
 import { type LabelFilter as Filter, labelIn, withLabel, withoutLabels } from '../../app/label-search.ts';
 import { useSpan } from '../../app/span.ts';
 import { seriesOf } from '../../charts/breakdown.ts';
@@ -37,6 +37,7 @@ export function SpendPage() {
     <div className={ui['stack']}>
       <PageHead title={words.title} line={span === undefined ? <Unknown like={line} /> : line}>
         <SpanBar />
+        <StatementLink />
         <ExportSpend label={label} line={line} />
       </PageHead>
       <Totals spend={spend} />
@@ -47,6 +48,15 @@ export function SpendPage() {
       {label === undefined && spend.data !== undefined && <UnknownSpend {...spend.data} />}
       {label === undefined && <ReportedTwice />}
     </div>
+  );
+}
+
+function StatementLink() {
+  const { slug } = useWorkspace();
+  return (
+    <Link to="/w/$slug/spend/statement" params={{ slug }} className={ui['button']}>
+      {text.common.nav.statement}
+    </Link>
   );
 }
 
