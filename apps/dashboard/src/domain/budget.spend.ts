@@ -38,7 +38,7 @@ export const UNKNOWN_SPEND = ['not_counted', 'label_not_tracked', 'too_many_valu
 export type UnknownSpend = (typeof UNKNOWN_SPEND)[number];
 
 /** USD micros by span. Empty for what spent nothing in any span. */
-export type SpanMicros = ArrayLike<number> & Iterable<number>;
+type SpanMicros = ArrayLike<number> & Iterable<number>;
 
 /** What a budget selects; for one with `each`, what each value spent: those that spent most first. */
 export type SelectedSpend = { micros: SpanMicros } | { values: readonly { value: string; micros: SpanMicros }[] };

@@ -47,7 +47,7 @@ export interface StatementBudget extends Pick<LimitingBudget, 'id' | 'name' | 'e
 }
 
 /** A raise that was granted in the month. */
-export interface GrantedRaise {
+interface GrantedRaise {
   raiseId: string;
   budgetId: string;
   budgetName: string;
@@ -60,7 +60,7 @@ export interface GrantedRaise {
 }
 
 /** Raises, those of the largest amounts first, and the number and sum of all that were granted in the span. */
-export interface GrantedRaises {
+interface GrantedRaises {
   largest: GrantedRaise[];
   count: number;
   micros: number;
