@@ -23,6 +23,7 @@ import {
 import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
 import { createReportKeeper } from '@tollkeeper/workspace-keys';
 import { createAdapters } from './adapters/adapters.ts';
+import { createReportRoom } from './adapters/report.room.ts';
 import { createAgentRegistrar } from './clients/agent.registrar.ts';
 import { createBudgetSource } from './clients/budget.source.ts';
 import { createSettlementSource } from './clients/settlement.source.ts';
@@ -143,7 +144,8 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   const unreserved = createUnreservedSpend(granting);
   const show = createReportKeeper({ keys, clock, now, logger });
   const ofLogs = createAccessLogTelemetry({ metrics, logger, now });
-  const adapters = createAdapters({ ...common, ...ofLogs, reservations, unreserved, prices, access, show });
+  const room = createReportRoom({ refused: overQuota.labels({ quota: 'report_bytes' }), logger, now });
+  const adapters = createAdapters({ ...common, ...ofLogs, reservations, unreserved, prices, access, show, room });
   const { http, grpc } = createServers(base, { reservations, leases, limits, access, adapters, budgets, allow });
   // Not required to be ready: reservations are decided without the log, and without the peers on cached data.
   const reporters = [toComponent(denials, logger), { name: 'threshold-reporter', ...thresholds }];

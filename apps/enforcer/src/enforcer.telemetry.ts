@@ -7,15 +7,15 @@ import type { BudgetFillerDeps } from './domain/budget.filler.ts';
 import type { ThresholdReporterDeps } from './domain/threshold.reporter.ts';
 
 /** What a workspace may not exceed: the quota of `calls`, or a maximum named by the domain. */
-type Quota = 'calls' | 'raises' | UsedUp;
+type Quota = 'calls' | 'raises' | 'report_bytes' | UsedUp;
 
 export function createOverQuota(metrics: Metrics) {
   const counter = metrics.counter({
     name: 'enforcer_requests_over_quota_total',
-    help: 'Gateway requests refused because the workspace exceeded a quota, by quota',
+    help: 'Gateway requests refused because the workspace exceeded a quota, by quota; reports wait instead',
     labelNames: ['quota'],
   });
-  for (const quota of ['calls', 'raises', 'open_reservations', 'accounts', 'held'] satisfies Quota[])
+  for (const quota of ['calls', 'raises', 'report_bytes', 'open_reservations', 'accounts', 'held'] satisfies Quota[])
     counter.inc({ quota }, 0);
   return counter;
 }

@@ -1,11 +1,18 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect } from 'node:http2';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { accessLogService, authorizationService, rateLimitService } from '@tollkeeper/contracts';
+import {
+  accessLogEntry,
+  accessLogService,
+  authorizationService,
+  mintWorkspaceKey,
+  rateLimitService,
+} from '@tollkeeper/contracts';
 import { newId } from '@tollkeeper/kernel';
 import { eventually, useMongo } from '@tollkeeper/testing';
 import supertest from 'supertest';
 import { reservationIdOf } from '../src/domain/journal.ts';
 import { type Body, useEnforcer } from './enforcer.stack.ts';
+import { deepEntry, messageOf, POST, sendRawLog } from './raw.access.log.ts';
 
 const AUTHZ = '/api/v1/adapters/authz';
 const PORTKEY = '/api/v1/adapters/portkey';
@@ -56,25 +63,37 @@ const entryOf = (requestId: string, requestHeaders: Record<string, string> = { '
   response: { responseCode: { value: 200 } },
 });
 
+/** How often streams of access logs ended with the status. */
+const endedStreams = (code: string) => stack.counted('grpc_server_streams_total', code);
+/** The reasons of the log lines with these words. */
+const reasonsOf = (words: string) =>
+  stack.logs.lines().flatMap(({ msg, reason }) => (String(msg).includes(words) ? [String(reason)] : []));
+
+/** The part of an entry with the metadata of tollkeeper, and of other filters. */
+const commonOf = (fields: Record<string, object>, others: Record<string, { fields: Record<string, object> }> = {}) => ({
+  metadata: { filterMetadata: { tollkeeper: { fields }, ...others } },
+});
+
 describe('half-open requests', () => {
   /** Announces a message of a thousand bytes, and sends none of it. */
   const BEGUN = Buffer.from([0, 0, 0, 3, 232]);
   const [CONNECTIONS, STREAMS] = [12, 100];
   /** Most requests that may be arriving at a server. */
   const ROOM = 1_000;
-  const RESOURCE_EXHAUSTED = '8';
+  const [RESOURCE_EXHAUSTED, UNAUTHENTICATED] = ['8', '16'];
 
   const sessions: ClientHttp2Session[] = [];
   afterEach(() => sessions.splice(0).forEach((session) => session.destroy()));
 
   /** Begins more requests than there is room for. */
-  function beginAll(path: string, onRequest: (request: ClientHttp2Stream) => void): void {
+  function beginAll(path: string, onRequest: (request: ClientHttp2Stream) => void, more = {}): void {
     for (let session = 0; session < CONNECTIONS; session += 1) {
       const connection = connect(`http://${stack.grpcAddress()}`).on('error', () => undefined);
       sessions.push(connection);
       for (let stream = 0; stream < STREAMS; stream += 1) {
-        const headers = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' };
-        const request = connection.request(headers, { endStream: false }).on('error', () => undefined);
+        const request = connection
+          .request({ ...POST, ':path': path, ...more }, { endStream: false })
+          .on('error', () => undefined);
         onRequest(request);
         request.write(BEGUN);
       }
@@ -94,6 +113,22 @@ describe('half-open requests', () => {
     expect(await ended).toBe('OK');
     await stack.posted();
     expect(await neighbour.limit()).toMatchObject({ held_micros: 0, spent_micros: 5 });
+  });
+
+  it('of access logs with a key of nobody are refused before anything of them arrived, counted and logged', async () => {
+    const before = await endedStreams('UNAUTHENTICATED');
+    let refused = 0;
+    const onRequest = (request: ClientHttp2Stream) =>
+      request.on('response', ({ 'grpc-status': code }) => (refused += code === UNAUTHENTICATED ? 1 : 0));
+    const { apiKey } = mintWorkspaceKey();
+    beginAll(accessLogService.StreamAccessLogs.path, onRequest, { authorization: `Bearer ${apiKey}` });
+    await eventually(async () => {
+      expect(refused).toBeGreaterThanOrEqual(ROOM);
+      expect((await endedStreams('UNAUTHENTICATED')) - before).toBe(refused);
+    });
+    // Once a minute, of whichever came first.
+    const [reason] = reasonsOf('set a valid key at its sender');
+    expect(reason).toMatch(/This workspace key is unknown or revoked|no authorization in its metadata/);
   });
 
   it.each([
@@ -286,17 +321,11 @@ describe('a message of an access log', () => {
     const call = newId('req');
     const { dynamicMetadata } = await decided(victim, 'ShouldRateLimit', reserve(call));
     const { send, stream, ended } = other.openLog();
+    const asked = { 'envoy.filters.http.ext_authz': dynamicMetadata as { fields: Record<string, object> } };
     const named = (numbers: number[]) =>
       numbers.map((numberValue, index) => ({
         ...entryOf(`${call}${index === 0 ? '' : index}`),
-        commonProperties: {
-          metadata: {
-            filterMetadata: {
-              tollkeeper: { fields: { micros: { numberValue } } },
-              'envoy.filters.http.ext_authz': dynamicMetadata as { fields: Record<string, object> },
-            },
-          },
-        },
+        commonProperties: commonOf({ micros: { numberValue } }, asked),
       }));
     send(named([7, NaN, Infinity, -3, 1e308, 0.5]));
     stream.end();
@@ -306,56 +335,77 @@ describe('a message of an access log', () => {
     expect(await other.limit()).toMatchObject({ held_micros: 0, spent_micros: 7 });
   });
 
-  it('with an entry of 400 kB ends its stream, and another one goes on', async () => {
-    const workspace = limitedTo(1_000);
-    const { send, ended } = workspace.openLog();
+  it('of 400 kB ends its stream, is counted and logged with what helps, and another one goes on', async () => {
+    const before = await endedStreams('RESOURCE_EXHAUSTED');
+    const { send, ended } = limitedTo(1_000).openLog();
     send([entryOf(newId('req'), { 'x-tollkeeper-agent': 'planner', 'x-tollkeeper-run': 'r'.repeat(400_000) })]);
     expect(await ended).toBe('RESOURCE_EXHAUSTED');
     await neighbourIsTaken();
+    await eventually(async () => expect((await endedStreams('RESOURCE_EXHAUSTED')) - before).toBe(1));
+    expect(reasonsOf('let its sender send smaller ones')).toContainEqual(expect.stringContaining('larger than max'));
   });
 
-  it('with metadata of 30,000 levels harms nobody', async () => {
+  it.each([
+    ['an entry of 70 kB', Buffer.alloc(70_000)],
+    ['an entry with metadata of 30,000 levels', deepEntry(30_000)],
+    ['an entry that is none', Buffer.from('tollkeeper')],
+  ])('with %s sets that aside, and takes the next one', async (_what, wrong) => {
     const workspace = limitedTo(1_000);
-    const { path } = accessLogService.StreamAccessLogs;
-    const session = connect(`http://${stack.grpcAddress()}`).on('error', () => undefined);
-    const headers = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' };
-    const request = session.request({ ...headers, authorization: `Bearer ${workspace.apiKey}` }).resume();
-    const closed = new Promise((resolve) => request.on('close', resolve).on('error', () => undefined));
-    request.end(framed(deepMessage(30_000)));
-    await closed;
-    session.destroy();
+    const [before, call] = [await setAside(), await reserved(workspace)];
+    const message = messageOf(wrong, accessLogEntry.serialize(entryOf(call)));
+    expect(await sendRawLog(stack.grpcAddress(), workspace.apiKey, message)).toBe('0');
+    expect((await setAside()) - before).toBe(1);
+    await stack.posted();
+    expect(await workspace.limit()).toMatchObject({ held_micros: 0, spent_micros: 5 });
+  });
+
+  it('that is none ends its stream, and the log says what helps', async () => {
+    expect(await sendRawLog(stack.grpcAddress(), limitedTo(1_000).apiKey, Buffer.from([0xff]))).toBe('3');
+    const reason = expect.stringContaining('no StreamAccessLogsMessage of Envoy');
+    await eventually(async () => expect(reasonsOf('check what its sender sends')).toContainEqual(reason));
     await neighbourIsTaken();
   });
+
+  it('waits while its workspace has sent too many bytes, and is neither lost nor in the way of a neighbour', async () => {
+    const eve = limitedTo(1_000);
+    const [streams, messages, entries] = [4, 11, 1_000];
+    // Each is about no call, and has 210 bytes: all together 9.3 MB, more than may be taken at once.
+    const message = Array<object>(entries).fill({ request: { requestId: 'x'.repeat(200) } });
+    const counted = () => stack.counted('enforcer_access_log_entries_total');
+    const before = await counted();
+    const flood = Array.from({ length: streams }, () => eve.openLog());
+    for (const { send, stream } of flood) {
+      for (let sent = 0; sent < messages; sent += 1) send(message);
+      stream.end();
+    }
+    const waits = () => stack.counted('enforcer_requests_over_quota_total', 'report_bytes');
+    await eventually(async () => expect(await waits()).toBeGreaterThan(0));
+    await neighbourIsTaken();
+    // The clock of the quota stands still.
+    expect((await counted()) - before).toBeLessThan(streams * messages * entries);
+    stack.passRetryAfter(5);
+    expect(await Promise.all(flood.map(({ ended }) => ended))).toEqual(Array(streams).fill('OK'));
+    expect((await counted()) - before).toBe(streams * messages * entries + 1);
+  });
+
+  it('is set aside if too much of its workspace waits in memory, and the log says why', async () => {
+    stack.passRetryAfter(61);
+    const eve = limitedTo(1_000);
+    const before = await setAside();
+    const { promise: stalled, resolve: proceed } = Promise.withResolvers<void>();
+    stack.log.stalls.set(eve.tenantId, stalled);
+    const answered = { ...entryOf(newId('req')), commonProperties: commonOf({ micros: { numberValue: 7 } }) };
+    const long = Array<object>(999).fill({ request: { requestId: 'x'.repeat(250) } });
+    const flood = Array.from({ length: 40 }, () => eve.openLog());
+    for (const { send } of flood) send([answered, ...long]);
+    await eventually(async () => expect(await setAside()).toBeGreaterThan(before));
+    await neighbourIsTaken();
+    stack.log.stalls.delete(eve.tenantId);
+    stack.passRetryAfter(5);
+    proceed();
+    for (const { stream } of flood) stream.end();
+    expect(await Promise.all(flood.map(({ ended }) => ended))).toEqual(Array(40).fill('OK'));
+    const errors = stack.logs.lines().filter(({ tenant_id: id }) => id === eve.tenantId);
+    expect(JSON.stringify(errors)).toContain('Too much of the access logs of the workspace waits');
+  });
 });
-
-/** An entry whose metadata have a list in a list in a list, and so on. */
-function deepMessage(levels: number): Buffer {
-  const lists = Array<number[]>(levels).fill([LIST_VALUE, VALUES]).flat();
-  const [entry, metadata] = [
-    [HTTP_LOGS, ENTRY, COMMON],
-    [METADATA, FILTER_METADATA, MAP_VALUE, FIELDS, MAP_VALUE],
-  ];
-  const pieces = [Buffer.from([TRUE_FIELD, 1])];
-  let length = 2;
-  for (const number of [...entry, ...metadata, ...lists].reverse()) {
-    const head = Buffer.from([...varint(number * 8 + 2), ...varint(length)]);
-    pieces.push(head);
-    length += head.length;
-  }
-  return Buffer.concat(pieces.reverse());
-}
-
-/** Numbers of fields, from the outermost message. */
-const [HTTP_LOGS, ENTRY, COMMON] = [2, 1, 1];
-const [METADATA, FILTER_METADATA, FIELDS, MAP_VALUE] = [17, 1, 1, 2];
-const [LIST_VALUE, VALUES, TRUE_FIELD] = [6, 1, 0x20];
-
-function varint(value: number): number[] {
-  return value > 127 ? [(value % 128) + 128, ...varint(Math.floor(value / 128))] : [value];
-}
-
-function framed(message: Buffer): Buffer {
-  const head = Buffer.alloc(5);
-  head.writeUInt32BE(message.length, 1);
-  return Buffer.concat([head, message]);
-}

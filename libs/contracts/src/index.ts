@@ -1,3 +1,4 @@
+export * from './access-log.message.ts';
 export * from './agent-programs.ts';
 export * from './alert-records.ts';
 export * from './api/alert.ts';

@@ -1,8 +1,12 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import { fromJSON } from '@grpc/proto-loader';
+import { fromJSON, type MessageTypeDefinition } from '@grpc/proto-loader';
 import type { Role } from '@tollkeeper/kernel';
 import { DEFAULT_REPORT_MAPPING, type ReportMapping } from './api/report-mapping.ts';
 import descriptor from './gen/descriptor.json' with { type: 'json' };
+import type {
+  HTTPAccessLogEntry as SentAccessLogEntry,
+  HTTPAccessLogEntry__Output as AccessLogEntryMessage,
+} from './gen/envoy/data/accesslog/v3/HTTPAccessLogEntry.ts';
 import type { AccessLogServiceDefinition } from './gen/envoy/service/accesslog/v3/AccessLogService.ts';
 import type { AuthorizationDefinition } from './gen/envoy/service/auth/v3/Authorization.ts';
 import type { RateLimitServiceDefinition } from './gen/envoy/service/ratelimit/v3/RateLimitService.ts';
@@ -22,8 +26,6 @@ import type { ReportMapping__Output as WireReportMapping } from './gen/tollkeepe
 import type { NotifierServiceDefinition } from './gen/tollkeeper/notifier/v1/NotifierService.ts';
 import type { KeyRole } from './workspace-key.ts';
 
-export type { HTTPAccessLogEntry__Output as AccessLogEntryMessage } from './gen/envoy/data/accesslog/v3/HTTPAccessLogEntry.ts';
-export type { StreamAccessLogsMessage__Output as AccessLogMessage } from './gen/envoy/service/accesslog/v3/StreamAccessLogsMessage.ts';
 export type { CheckResponse as CheckResponseMessage } from './gen/envoy/service/auth/v3/CheckResponse.ts';
 export type { RateLimitDescriptor__Output as DescriptorMessage } from './gen/envoy/service/ratelimit/v3/RateLimitDescriptor.ts';
 export type { RateLimitRequest__Output as RateLimitRequestMessage } from './gen/envoy/service/ratelimit/v3/RateLimitRequest.ts';
@@ -45,6 +47,7 @@ export type { Agent__Output as AgentMessage } from './gen/tollkeeper/identity/v1
 export type { Session__Output as SessionMessage } from './gen/tollkeeper/identity/v1/Session.ts';
 export type { Workspace__Output as WorkspaceMessage } from './gen/tollkeeper/identity/v1/Workspace.ts';
 export type {
+  AccessLogEntryMessage,
   BudgetsServiceDefinition,
   DashboardServiceDefinition,
   EnforcerServiceDefinition,
@@ -91,6 +94,12 @@ export const authorizationService = service<AuthorizationDefinition>('envoy.serv
 
 /** Envoy's gRPC service that gets the requests that have ended; `docs/proxies.md` has what is read of them. */
 export const accessLogService = service<AccessLogServiceDefinition>('envoy.service.accesslog.v3.AccessLogService');
+
+/** An entry of Envoy's access log. */
+export const accessLogEntry = services['envoy.data.accesslog.v3.HTTPAccessLogEntry'] as MessageTypeDefinition<
+  SentAccessLogEntry,
+  AccessLogEntryMessage
+>;
 
 /** The gRPC service that says whether a server works. */
 export const healthService = service<HealthDefinition>('grpc.health.v1.Health');

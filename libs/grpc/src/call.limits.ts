@@ -1,12 +1,14 @@
 import type { ServerInterceptor } from '@grpc/grpc-js';
 import { createArrivalLimit } from './arrival.limit.ts';
-import { createStreamLimit } from './stream.limit.ts';
+import { createStreamLimit, type OnStreamEnd } from './stream.limit.ts';
 
 /** Options of the limits of unary RPCs, of streams of requests, and of those of reflection. */
 interface CallLimitsOptions {
   unary?: Parameters<typeof createArrivalLimit>[0];
   streams?: Parameters<typeof createStreamLimit>[0];
   reflection?: Parameters<typeof createStreamLimit>[0];
+  /** Called when a stream has ended, but for those of reflection. */
+  onStreamEnd?: OnStreamEnd;
 }
 
 const REFLECTION = /^\/grpc\.reflection\./;
@@ -21,9 +23,10 @@ export function createCallLimits({
   unary,
   streams,
   reflection = OF_REFLECTION,
+  onStreamEnd,
 }: CallLimitsOptions = {}): ServerInterceptor {
   const limitUnary = createArrivalLimit(unary);
-  const limitStream = createStreamLimit(streams);
+  const limitStream = createStreamLimit(streams, onStreamEnd);
   const limitReflection = createStreamLimit(reflection);
   return (method, call) => {
     if (!method.requestStream) return limitUnary(method, call);

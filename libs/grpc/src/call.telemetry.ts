@@ -33,6 +33,8 @@ export interface ServerTelemetry {
   begin(path: string, carrier: TraceCarrier): MeasuredCall;
   /** A request of a batch was answered with the status. */
   batched(path: string, code: status): void;
+  /** A stream has ended with the status. */
+  streamEnded(path: string, code: status): void;
 }
 
 /** For a service that makes calls: the metadata carry its spans. */
@@ -66,10 +68,14 @@ const SERVER_FAULTS = new Set([
   status.DATA_LOSS,
 ]);
 
+const BATCHED = 'grpc_server_batched_requests_total';
+const STREAMS = 'grpc_server_streams_total';
+
 /** For a service that answers calls. */
 export function createServerTelemetry({ metrics, tracer }: TelemetryDeps): ServerTelemetry {
   const duration = metrics && durationOf(metrics, 'server', 'Time from a complete request to its response');
-  const batched = metrics && batchedOf(metrics);
+  const batched = metrics && countedOf(metrics, BATCHED, 'Requests answered in batches and streams');
+  const streams = metrics && countedOf(metrics, STREAMS, 'Streams that have ended, without those of reflection');
   return {
     begin(path, parent) {
       const stopTimer = duration?.startTimer({ method: path });
@@ -83,6 +89,7 @@ export function createServerTelemetry({ metrics, tracer }: TelemetryDeps): Serve
       };
     },
     batched: (path, code) => batched?.inc({ method: path, code: status[code] }),
+    streamEnded: (path, code) => streams?.inc({ method: path, code: status[code] }),
   };
 }
 
@@ -93,10 +100,9 @@ function durationOf({ registry, histogram }: Metrics, side: 'client' | 'server',
   return made ?? histogram({ name, help, labelNames: ['method', 'code'] });
 }
 
-function batchedOf({ registry, counter }: Metrics) {
-  const name = 'grpc_server_batched_requests_total';
+function countedOf({ registry, counter }: Metrics, name: string, help: string) {
   const made = registry.getSingleMetric(name) as ReturnType<typeof counter<'method' | 'code'>> | undefined;
-  return made ?? counter({ name, help: 'Requests answered in batches and streams', labelNames: ['method', 'code'] });
+  return made ?? counter({ name, help, labelNames: ['method', 'code'] });
 }
 
 /** `/tollkeeper.keys.v1.KeysService/VerifyKey` without its first slash is the method's full name. */

@@ -8,10 +8,12 @@ import { createCallLimits } from './call.limits.ts';
 import { createServerTelemetry } from './call.telemetry.ts';
 import { createFairRoom } from './fair.room.ts';
 import type { GrpcService } from './grpc-service.ts';
+import { withReportBytes } from './report.kind.ts';
 import { createReportStreams } from './report-streams.ts';
 import { createRequestStreams } from './request-streams.ts';
 import { addReflection } from './reflection/server.reflection.ts';
 import { addHealth } from './server-health.ts';
+import { createStreamEnds } from './stream.ends.ts';
 import { serviceNameOf } from './unary.ts';
 import { createExplainRpc, createImplementer } from './unary-server.ts';
 
@@ -80,7 +82,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     'grpc.max_concurrent_streams': MAX_STREAMS,
     // It would count every call for a service that we do not offer.
     'grpc.enable_channelz': 0,
-    interceptors: [createCallLimits()],
+    interceptors: [createCallLimits({ onStreamEnd: createStreamEnds({ logger, telemetry, services }) })],
   });
   const names = services.map(({ definition }) => serviceNameOf(definition));
   const health = addHealth(server, names, { ready, intervalMs: healthIntervalMs });
@@ -89,7 +91,9 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const streams = createRequestStreams({ explain: explainRpc, onAnswer: telemetry.batched });
   const reports = createReportStreams({ explain: explainRpc });
   const implement = createImplementer({ callerTokenSecret, telemetry, streams, reports, explain: explainRpc });
-  for (const service of services) server.addService(service.definition, implement(service));
+  for (const service of services) {
+    server.addService(withReportBytes(service.definition, service.reports ?? {}), implement(service));
+  }
 
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const connections = createFairRoom<Socket>(maxConnections, (socket) => socket.destroy());

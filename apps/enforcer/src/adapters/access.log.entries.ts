@@ -1,4 +1,5 @@
 import {
+  accessLogEntry,
   type AccessLogEntryMessage,
   callRequestId,
   invalidRequest,
@@ -15,6 +16,8 @@ import { UNITS } from './rate.limit.descriptors.ts';
 const NAMESPACE = 'tollkeeper';
 /** Filters that get the id of a reservation from us. */
 const ASKING = ['envoy.filters.http.ext_authz', 'envoy.filters.http.ratelimit'];
+/** Longest entry, so that none takes the process for long. Those of Envoy have about a kilobyte. */
+const MAX_BYTES = 64 * 1024;
 /** Entries of a request that goes on, and of each attempt at an upstream, say nothing of its end. */
 const OF_ENDS = new Set<unknown>(['DownstreamEnd', 'NotSet']);
 
@@ -23,6 +26,16 @@ const headers = callHeaders.pick({ [AGENT]: true, 'x-tollkeeper-run': true, 'x-t
 // The answer of a model may have any number, so that its call still ends.
 const count = z.coerce.number().int().min(1).max(1e12).optional().catch(undefined);
 const model = modelName.optional().catch(undefined);
+
+/** Throws `invalid_request` if the bytes are too many, or no entry. */
+export function decodeEntry(bytes: Uint8Array): AccessLogEntryMessage {
+  if (bytes.length > MAX_BYTES) throw refused('log_entry', 'has more than 64 KiB: log fewer headers and less metadata');
+  try {
+    return accessLogEntry.deserialize(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+  } catch {
+    throw refused('log_entry', 'cannot be read: it is no HTTPAccessLogEntry of Envoy');
+  }
+}
 
 /** The call that an entry reports; null if it is about none. Throws `invalid_request` that names what is wrong. */
 export function callOfEntry({ commonProperties, request, response }: AccessLogEntryMessage): EndedCall | null {

@@ -14,7 +14,7 @@ import { createPortkeyRoutes } from './portkey.routes.ts';
 import { createProxyKeyAuthenticator } from './proxy.key.ts';
 import { createRateLimitAuthenticator, createRateLimitHandlers } from './rate.limit.handlers.ts';
 
-export interface AdapterDeps extends Pick<AccessLogDeps, 'show' | 'onEntries'> {
+export interface AdapterDeps extends Pick<AccessLogDeps, 'room' | 'show' | 'onEntries'> {
   reservations: Reservations;
   unreserved: UnreservedSpend;
   prices: CallPrices;
@@ -23,7 +23,7 @@ export interface AdapterDeps extends Pick<AccessLogDeps, 'show' | 'onEntries'> {
 }
 
 /** The protocols in which proxies ask, besides our own. */
-export function createAdapters({ unreserved, access, show, onEntries, ...deps }: AdapterDeps): {
+export function createAdapters({ unreserved, access, room, show, onEntries, ...deps }: AdapterDeps): {
   routes: Route[];
   services: GrpcService[];
 } {
@@ -39,7 +39,7 @@ export function createAdapters({ unreserved, access, show, onEntries, ...deps }:
     services: [
       createRateLimitHandlers({ ...deps, endCall, authenticator: createRateLimitAuthenticator(access.check) }),
       createAuthorizationHandlers({ ...deps, authenticator: access.grpc }),
-      createAccessLogHandlers({ endCall, check: mayEnd, show, onEntries }),
+      createAccessLogHandlers({ endCall, check: mayEnd, room, show, onEntries }),
     ],
   };
 }
