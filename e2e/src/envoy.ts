@@ -1,70 +1,41 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { freePort } from '@tollkeeper/managed-process';
-import { eventually } from '@tollkeeper/testing';
 import { pythonWith } from '@tollkeeper/testing/python-packages';
+import { filledIn, type ProxyProcess, type ProxySurroundings, startProxy } from './proxy.process.ts';
 
 const EXAMPLE = join(import.meta.dirname, '../../examples/envoy-budgets');
 
-/** What Envoy needs to know of the others. */
-export interface EnvoySurroundings {
-  /** The address of Tollkeeper. */
-  url: string;
-  /** The port for gateways, on this machine. */
-  grpcPort: number;
-  apiKey: string;
-  modelPort: number;
+export interface EnvoySurroundings extends ProxySurroundings {
   /** Changes the settings of the example. */
   change?: (settings: string) => string;
 }
 
-export interface Envoy {
-  /** The address for callers of the model. */
-  url: string;
-  stop(): Promise<void>;
-}
-
 /** A real Envoy with the settings of `examples/envoy-budgets`. */
-export async function startEnvoy({ url, grpcPort, apiKey, modelPort, change }: EnvoySurroundings): Promise<Envoy> {
+export async function startEnvoy({
+  url,
+  grpcPort,
+  apiKey,
+  modelPort,
+  change,
+}: EnvoySurroundings): Promise<ProxyProcess> {
   const python = await pythonWith({ name: 'envoy', requirements: join(EXAMPLE, 'requirements.txt') });
-  const directory = await mkdtemp(join(tmpdir(), 'tollkeeper-envoy-'));
   const [port, { hostname, port: httpPort }] = [await freePort(), new URL(url)];
   const values: Record<string, string> = {
     ...{ TOLLKEEPER_URL: url, TOLLKEEPER_KEY: apiKey, TOLLKEEPER_HOST: hostname, TOLLKEEPER_PORT: httpPort },
     ...{ GRPC_HOST: '127.0.0.1', GRPC_PORT: String(grpcPort), 14110: String(port), 14010: String(modelPort) },
   };
   const example = await readFile(join(EXAMPLE, 'envoy.yaml'), 'utf8');
-  const settings = (change?.(example) ?? example).replaceAll(/\b(TOLLKEEPER_\w+|GRPC_\w+|14\d{3})\b/g, (word) => {
-    const value = values[word];
-    if (value === undefined) throw new Error(`The suite has no value for ${word}`);
-    return value;
-  });
-  await writeFile(join(directory, 'envoy.yaml'), settings);
+  const settings = filledIn(change?.(example) ?? example, /\b(TOLLKEEPER_\w+|GRPC_\w+|14\d{3})\b/g, values);
   // The start script of the package has the path of the folder in which it was installed.
-  const script = join(dirname(python), 'envoy');
-  const options = ['--config-path', join(directory, 'envoy.yaml'), '--disable-hot-restart', '--log-level', 'error'];
-  const envoy = spawn(python, [script, ...options, '--concurrency', '2'], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let log = '';
-  envoy.stderr.on('data', (chunk: Buffer) => (log += chunk));
-  const ended = once(envoy, 'exit');
-  const stop = async () => {
-    envoy.kill();
-    await ended;
-    await rm(directory, { recursive: true, force: true });
-  };
-  const address = `http://127.0.0.1:${port}`;
-  await eventually(async () => {
-    if (envoy.exitCode === null) await fetch(address);
-  });
-  if (envoy.exitCode === null) return { url: address, stop };
-  await stop();
-  throw new Error(`Envoy ended with ${envoy.exitCode}:\n${log}`);
+  const program = [python, join(dirname(python), 'envoy')] as const;
+  const options = ['--config-path', 'envoy.yaml', '--disable-hot-restart', '--log-level', 'error'];
+  const command = [...program, ...options, '--concurrency', '2'] as const;
+  return startProxy({ name: 'envoy', files: { 'envoy.yaml': settings }, command, port });
 }
 
 /** A model in the format of OpenAI's chat completions that behaves as its name says. */
@@ -72,6 +43,8 @@ export interface NamedModels {
   port: number;
   /** The reservations that calls of the agent reached it with. */
   reservations(agent: string): string[];
+  /** How many calls of the agent ended before their answer. */
+  left(agent: string): number;
   stop(): Promise<void>;
 }
 
@@ -83,6 +56,7 @@ const USAGE = {
 
 export async function startNamedModels(): Promise<NamedModels> {
   const reached = new Map<string, string[]>();
+  const left = new Map<string, number>();
   let calls = 0;
 
   function answer(response: ServerResponse, { model, stream }: { model: string; stream?: boolean }): void {
@@ -102,8 +76,11 @@ export async function startNamedModels(): Promise<NamedModels> {
 
   const server = createServer((request, response) => {
     void buffer(request).then((body) => {
-      const [agent, reservation] = [request.headers['x-agent'], request.headers['x-tollkeeper-reservation']];
-      reached.set(String(agent), [...(reached.get(String(agent)) ?? []), String(reservation)]);
+      const [agent, reservation] = [String(request.headers['x-agent']), request.headers['x-tollkeeper-reservation']];
+      reached.set(agent, [...(reached.get(agent) ?? []), String(reservation)]);
+      response.once('close', () => {
+        if (!response.writableFinished) left.set(agent, (left.get(agent) ?? 0) + 1);
+      });
       answer(response, JSON.parse(body.toString() || '{"model": "none"}') as { model: string });
     });
   });
@@ -112,6 +89,7 @@ export async function startNamedModels(): Promise<NamedModels> {
   return {
     port: (server.address() as AddressInfo).port,
     reservations: (agent) => reached.get(agent) ?? [],
+    left: (agent) => left.get(agent) ?? 0,
     async stop() {
       server.closeAllConnections();
       server.close();

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -10,7 +11,9 @@ import {
   startStandalone,
 } from '@tollkeeper/testing/standalone-process';
 import { type ApiClient, logIn } from '../src/api.client.ts';
-import { type Envoy, type EnvoySurroundings, type NamedModels, startEnvoy, startNamedModels } from '../src/envoy.ts';
+import { startNginx, startTraefik } from '../src/asking.proxies.ts';
+import { type EnvoySurroundings, type NamedModels, startEnvoy, startNamedModels } from '../src/envoy.ts';
+import type { ProxyProcess, ProxySurroundings } from '../src/proxy.process.ts';
 import { blocksOf } from '../src/readme.blocks.ts';
 import { newWorkspace, type TestWorkspace } from '../src/workspace.ts';
 
@@ -24,17 +27,19 @@ const RATE_LIMITS_OF_ROUTE =
 
 /** 345 tokens of output, and 1,200 of input of which 1,024 are cached, of gpt-4o. */
 const PRICE = 5_170;
-const LIMITS = { ample: 1_000_000, none: 0, crowd: 60_000 };
+const LIMITS = { ample: 1_000_000, none: 0, crowd: 60_000, dozen: 600_000 };
 /** What each call holds at least: the price of the 400 tokens that its answer may have. */
 const LEAST_HOLD = 4_000;
+/** What Traefik and nginx hold for each call. */
+const ESTIMATE = 50_000;
 
 let dataDirectory: string;
 let standalone: StandaloneProcess;
 let model: NamedModels;
 let owner: ApiClient;
 let workspace: TestWorkspace;
-let surroundings: EnvoySurroundings;
-const started: Envoy[] = [];
+let surroundings: ProxySurroundings;
+const started: ProxyProcess[] = [];
 
 async function envoyWith(change?: (settings: string) => string, more: Partial<EnvoySurroundings> = {}) {
   const envoy = await startEnvoy({ ...surroundings, ...(change && { change }), ...more });
@@ -51,7 +56,7 @@ beforeAll(async () => {
   surroundings = { url: standalone.baseUrl, grpcPort, apiKey: workspace.apiKey, modelPort: model.port };
 });
 afterAll(async () => {
-  await Promise.all(started.map((envoy) => envoy.stop()));
+  await Promise.all(started.map((proxy) => proxy.stop()));
   await standalone?.end('SIGTERM');
   await model?.stop();
   await removeDataDirectory(dataDirectory);
@@ -71,18 +76,24 @@ async function agentWith(limit: keyof typeof LIMITS): Promise<string> {
 const body = (more: object) =>
   JSON.stringify({ model: 'gpt-4o', max_tokens: 400, messages: [{ role: 'user', content: 'Hello' }], ...more });
 
-/** Asks again after a 503, as callers do: the machine may be busy. */
-const ask = (envoy: Envoy, agent: string, more: object = {}, signal?: AbortSignal) =>
+/** Asks again after a 503, as callers do: the machine may be busy. nginx makes a 500 of it. */
+const ask = (proxy: ProxyProcess, agent: string, more: object = {}, { busy = [503], ...options }: Asking = {}) =>
   eventually(async () => {
-    const response = await askOnce(envoy, agent, more, signal);
-    if (response.status === 503) throw new Error(`503 ${await response.text()}`);
+    const response = await askOnce(proxy, agent, more, options);
+    if (busy.includes(response.status)) throw new Error(`${response.status} ${await response.text()}`);
     return response;
   });
 
-function askOnce({ url }: Envoy, agent: string, more: object = {}, signal?: AbortSignal): Promise<Response> {
+interface Asking {
+  signal?: AbortSignal;
+  /** The id of the call. Those of callers do not count at Envoy and nginx, else there would be one call. */
+  callId?: string;
+  busy?: number[];
+}
+
+function askOnce({ url }: ProxyProcess, agent: string, more: object = {}, { signal, callId }: Asking = {}) {
   const headers = { 'content-type': 'application/json', 'x-agent': agent, 'x-run': 'run-1' };
-  // The ids of callers do not count, else there would be one call.
-  const sent = { ...headers, 'x-tollkeeper-agent': agent, 'x-request-id': 'chosen-by-the-caller' };
+  const sent = { ...headers, 'x-tollkeeper-agent': agent, 'x-request-id': callId ?? 'chosen-by-the-caller' };
   return fetch(`${url}/v1/chat/completions`, {
     ...{ method: 'POST', headers: sent, body: body(more) },
     ...(signal && { signal }),
@@ -120,7 +131,7 @@ async function expectDenial(response: Response): Promise<void> {
   expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(await response.json()).toEqual({
     error: {
-      message: expect.stringContaining('Ask an owner to raise the budget'),
+      message: expect.stringMatching(/ask an owner to raise the budget/i),
       ...{ type: 'budget_exceeded', param: null, code: 'budget_exceeded' },
     },
   });
@@ -149,7 +160,7 @@ async function withLogOfPage() {
 }
 
 describe('behind Envoy with the rate limit service', () => {
-  let envoy: Envoy;
+  let envoy: ProxyProcess;
   beforeAll(async () => {
     envoy = await envoyWith();
   });
@@ -190,7 +201,7 @@ describe('behind Envoy with the rate limit service', () => {
   it('a call whose caller leaves in the middle is settled at what was held', async () => {
     const agent = await agentWith('ample');
     const left = new AbortController();
-    const response = await ask(envoy, agent, { model: 'gpt-4o-slow', stream: true }, left.signal);
+    const response = await ask(envoy, agent, { model: 'gpt-4o-slow', stream: true }, left);
     await response.body!.getReader().read();
     const { held_micros: held } = await limitOf(agent);
     expect(held).toBe(50_000);
@@ -240,7 +251,7 @@ describe.each([
   ['gRPC', 'grpc_service'],
   ['HTTP', 'http_service'],
 ] as const)('behind Envoy with external authorization over %s', (_name, kind) => {
-  let envoy: Envoy;
+  let envoy: ProxyProcess;
   beforeAll(async () => {
     envoy = await envoyWith(await withFilterOfPage(kind));
   });
@@ -259,8 +270,8 @@ describe.each([
 });
 
 describe('behind Envoy with the access log over gRPC', () => {
-  let authorized: Envoy;
-  let rateLimited: Envoy;
+  let authorized: ProxyProcess;
+  let rateLimited: ProxyProcess;
   beforeAll(async () => {
     const [filter, log] = [await withFilterOfPage('grpc_service'), await withLogOfPage()];
     authorized = await envoyWith((settings) => log(filter(settings)));
@@ -283,7 +294,7 @@ describe('behind Envoy with the access log over gRPC', () => {
     expect((await ask(authorized, refused, { model: 'gpt-4o-fails' })).status).toBe(500);
     await settledAt(refused, 0);
     const leaving = new AbortController();
-    const response = await ask(authorized, left, { model: 'gpt-4o-slow', stream: true }, leaving.signal);
+    const response = await ask(authorized, left, { model: 'gpt-4o-slow', stream: true }, leaving);
     await response.body!.getReader().read();
     const { held_micros: held } = await limitOf(left);
     expect(held).toBeGreaterThan(0);
@@ -315,4 +326,59 @@ describe('behind Envoy with the access log over gRPC', () => {
 async function withoutQuestions() {
   const log = await withLogOfPage();
   return (settings: string) => log(settings).replace(RATE_LIMIT, '').replace(RATE_LIMITS_OF_ROUTE, '');
+}
+
+describe.each([
+  // A call that is asked for again has the same id, so the room of its reservation is not lost.
+  ['Traefik', startTraefik, LIMITS.dozen / ESTIMATE],
+  ['nginx', startNginx, 1],
+] as const)('behind %s, which asks before a call and reports none', (_name, start, least) => {
+  const asks = (agent: string, more: object = {}, options: Asking = {}) =>
+    ask(proxy, agent, more, { busy: [500, 503], callId: randomUUID(), ...options });
+  let proxy: ProxyProcess;
+  beforeAll(async () => {
+    proxy = await start(surroundings);
+    started.push(proxy);
+    await asks(await agentWith('none'));
+  });
+
+  it('an answer streams, and a call whose caller leaves is released once its agent reports that it failed', async () => {
+    const agent = await agentWith('ample');
+    const leaving = new AbortController();
+    const chosen = randomUUID();
+    const slow = { model: 'gpt-4o-slow', stream: true };
+    const { body: answer, headers } = await asks(agent, slow, { signal: leaving.signal, callId: chosen });
+    // The model writes no more than this, and does not end its answer.
+    expect(Buffer.from((await answer!.getReader().read()).value!).toString()).toContain('"Hel"');
+    expect(await limitOf(agent)).toMatchObject({ held_micros: ESTIMATE, spent_micros: 0 });
+    leaving.abort();
+    await eventually(() => expect(model.left(agent)).toBe(1));
+    await reportFailure(agent, headers.get('x-request-id') ?? chosen);
+    await settledAt(agent, 0);
+  });
+
+  it('64 calls at a time pass as long as the budget has room for what each holds, and no further', async () => {
+    const agent = await agentWith('dozen');
+    const answers = await Promise.all(Array.from({ length: 64 }, () => asks(agent)));
+    const denied = answers.filter(({ status }) => status === 429);
+    expect(await limitOf(agent)).toMatchObject({ held_micros: LIMITS.dozen, spent_micros: 0 });
+    const passed = model.reservations(agent).length;
+    expect(passed).toBe(64 - denied.length);
+    expect(passed).toBeLessThanOrEqual(LIMITS.dozen / ESTIMATE);
+    expect(passed).toBeGreaterThanOrEqual(least);
+    await expectDenial(denied[0]!);
+  });
+});
+
+/** Reports that a call failed, as its agent does. */
+async function reportFailure(agent: string, callId: string): Promise<void> {
+  const texts = { 'tollkeeper.call_id': callId, 'gen_ai.operation.name': 'chat', 'gen_ai.agent.name': agent };
+  const attributes = Object.entries(texts).map(([key, stringValue]) => ({ key, value: { stringValue } }));
+  const spans = [{ endTimeUnixNano: `${Date.now()}000000`, attributes, status: { code: 2 } }];
+  const reported = await fetch(`${standalone.baseUrl}/v1/traces`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${workspace.apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }),
+  });
+  expect(reported.status).toBe(200);
 }
