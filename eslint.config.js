@@ -39,6 +39,7 @@ const SERVICE_LAYERS = {
   prices: ['domain'],
   repricing: ['domain'],
   reconciliation: ['domain'],
+  scheduled: ['domain'],
   // From the bytes of a body to the calls that it reports.
   intake: [],
   http: ['domain', 'intake', 'openapi'],

@@ -1,3 +1,4 @@
+import { cidrListField } from '@tollkeeper/net';
 import { operatorPriceFields } from '@tollkeeper/price-sources';
 import {
   grpcServiceFields,
@@ -5,8 +6,10 @@ import {
   httpServiceFields,
   integerField,
   mongodbFields,
+  secret,
   serviceConfig,
 } from '@tollkeeper/runtime';
+import { encryptionKeysField } from '@tollkeeper/service';
 import type { z } from 'zod';
 
 const DAY_SECONDS = 86_400;
@@ -19,6 +22,14 @@ export const dashboardConfig = serviceConfig.extend({
   IDENTITY_GRPC: hostPortField().describe('host:port of the identity service'),
   BUDGETS_GRPC: hostPortField().describe('host:port of the budgets service'),
   ENFORCER_GRPC: hostPortField().describe('host:port of the enforcer'),
+  CHANNEL_ENCRYPTION_KEYS: secret(
+    encryptionKeysField().describe(
+      'encryption keys of the secrets of scheduled exports: the same as those of the notifier (docs/runbook.md)',
+    ),
+  ),
+  DESTINATION_ALLOW_CIDRS: cidrListField().describe(
+    'private or special networks that scheduled exports may be sent to, as for channels; default none',
+  ),
   ...operatorPriceFields,
   RETENTION_SECONDS: integerField({ min: 100 * DAY_SECONDS, max: 2_147_483_647 })
     .prefault(String(100 * DAY_SECONDS))

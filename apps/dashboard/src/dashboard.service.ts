@@ -4,12 +4,15 @@ import { createConsumerGroup, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import type { TenantId } from '@tollkeeper/kernel';
+import { createAddressGuard } from '@tollkeeper/net';
 import { createInstallationPrices, readOverrides } from '@tollkeeper/price-sources';
 import {
   assembleService,
   type Component,
   createLoop,
   inBackground,
+  type Logger,
+  type Loop,
   type ServesGrpc,
   type ServesHttp,
 } from '@tollkeeper/runtime';
@@ -26,25 +29,30 @@ import { createBudgetPreviews } from './domain/budget.previews.ts';
 import { createExports } from './domain/exports.ts';
 import { createReads } from './domain/reads.ts';
 import { createTwiceReports } from './domain/reported-twice.ts';
-import { createRepricingWorker } from './repricing/repricing.worker.ts';
+import { createRepricingWorker, type RepricingWorker } from './repricing/repricing.worker.ts';
 import { createSettlementList, waitForLog } from './domain/settlement.list.ts';
 import { createStatements } from './domain/statement.ts';
-import { createTallies } from './domain/tallies.ts';
+import { createTallies, WHOLE_WORKSPACE } from './domain/tallies.ts';
 import { createDashboardHandlers } from './grpc/dashboard.handlers.ts';
 import { createAgentsRoutes } from './http/agents.routes.ts';
 import { createBlockedRoutes } from './http/blocked.routes.ts';
+import { toTimestamp } from './http/bodies.ts';
 import { createExportRoute } from './http/export.routes.ts';
+import { createExportText, type ExportText } from './http/export.text.ts';
 import { createMediansRoute } from './http/medians.routes.ts';
 import { createPreviewRoutes } from './http/preview.routes.ts';
 import { createReconciliationRoutes } from './reconciliation/reconciliation.routes.ts';
 import { createReconciliationStore } from './reconciliation/reconciliation.store.ts';
 import { createRepricingRoutes } from './repricing/repricing.routes.ts';
 import { createReportedTwiceRoute } from './http/reported-twice.routes.ts';
+import { createScheduledExportRoutes } from './http/scheduled-exports.routes.ts';
 import { createSelection } from './http/selection.ts';
 import { createStatementRoute } from './http/statement.routes.ts';
 import { createSpendRoutes } from './http/spend.routes.ts';
-import { createWindowOf } from './http/window.ts';
+import { createWindowOf, type WindowOf } from './http/window.ts';
 import { createRepricingStore } from './repricing/repricing.store.ts';
+import { createScheduledExports } from './scheduled/scheduled-exports.ts';
+import type { ScheduledFile } from './scheduled/scheduled-exports.worker.ts';
 import { rollupSeconds } from './store/rollups/rollup.collection.ts';
 import { createStores } from './store/stores.ts';
 
@@ -97,6 +105,10 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   });
   const trail = createAuditTrail(base);
   observeOutboxes(base, [trail.outbox]);
+  const textOf = createExportText({ exports, directory, selection });
+  const guard = createAddressGuard(config.DESTINATION_ALLOW_CIDRS);
+  const scheduledText = scheduledTextOf({ textOf, windowOf });
+  const scheduled = createScheduledExports(base, { trail, directory, guard, textOf: scheduledText });
   const prices = createInstallationPrices({ config, logger, onRead: () => undefined });
   const overridesOf = (tenantId: TenantId) => readOverrides(budgetsPeer, tenantId, { deadlineMs: PRICES_DEADLINE_MS });
   const repricings = createRepricingStore(connection, trail, clock);
@@ -105,20 +117,17 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
     append: (records) => base.eventLog.append(GATEWAY_EVENTS_TOPIC, records),
     caughtUp: consumer.caughtUp,
   });
-  const repricing = createLoop({
-    name: 'repricing',
-    intervalMs: REPRICING_EVERY_MS,
-    logger,
-    async work() {
-      while (repricing.running && (await repricer.work(() => !repricing.running)));
-    },
-  });
+  const repricing = createRepricingLoop(repricer, logger);
   const http = createHttpServer({
     ...base,
     routes: [
       ...createSpendRoutes({ reads, tallies, budgets, budgetRisks, directory, windowOf, selection }),
-      createExportRoute({ exports, directory, windowOf, selection, metrics: deps.metrics }),
+      createExportRoute({ textOf, windowOf, selection, metrics: deps.metrics }),
       createStatementRoute(statements),
+      ...createScheduledExportRoutes({
+        ...{ store: scheduled.store, testBucket: scheduled.testBucket, onDue: scheduled.exporter.wake },
+        ...{ selection, directory, clock, allowsAddress: guard.allows },
+      }),
       ...createAgentsRoutes({ reads, tallies, events, budgets, directory, windowOf }),
       ...createBlockedRoutes({ reads, tallies, events, windowOf, selection }),
       ...createPreviewRoutes({ previews, directory }),
@@ -140,7 +149,29 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   // answers contain the events counted so far. So the service stays ready in both cases.
   const peers = [identity, budgetsPeer, enforcer];
   const counting = inBackground(consumer, logger);
-  const parts = [mongo, ...peers, counting, trail.outbox, prices, repricing];
+  const parts = [mongo, ...peers, counting, trail.outbox, prices, repricing, scheduled.exporter];
   const grpc = createGrpcServer({ ...base, services: [createDashboardHandlers({ settlements })] });
   return Object.assign(assembleService({ ...base, parts, grpc, http }), { lag: consumer.lag });
+}
+
+/** Files of whole workspaces, as the export of the same span has them. */
+function scheduledTextOf({ textOf, windowOf }: { textOf: ExportText; windowOf: WindowOf }) {
+  return async ({ tenantId, span, timezone, format, groupBy }: ScheduledFile, signal: AbortSignal) => {
+    const window = await windowOf(tenantId, { from: toTimestamp(span.start), to: toTimestamp(span.end), timezone });
+    const request = { tenantId, span: window, signal };
+    return textOf(format, { request, window, subject: WHOLE_WORKSPACE, by: groupBy ?? undefined });
+  };
+}
+
+/** Prices calls of all workspaces again, a job at a time. */
+function createRepricingLoop(repricer: RepricingWorker, logger: Logger): Loop {
+  const repricing = createLoop({
+    name: 'repricing',
+    intervalMs: REPRICING_EVERY_MS,
+    logger,
+    async work() {
+      while (repricing.running && (await repricer.work(() => !repricing.running)));
+    },
+  });
+  return repricing;
 }

@@ -30,6 +30,8 @@ import { createEnforcerStandIn } from './enforcer.stand-in.ts';
 
 export const PARIS_TENANT = provenTenantId('ws_paris');
 export const KATHMANDU_TENANT = provenTenantId('ws_kathmandu');
+/** A key of secrets that are stored. */
+export const ENCRYPTION_KEY = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 /** Has a time zone that the calendar does not know. */
 export const JST_TENANT = provenTenantId('ws_jst');
 /** The labels that workspaces track. */
@@ -40,15 +42,24 @@ const TIMEZONES = new Map<string, string>([
   [JST_TENANT, 'JST'],
 ]);
 
+/** What replicas have in common. */
+interface Replicated {
+  clock: { now: number };
+  database: string;
+  logDatabase: string;
+}
+
 /**
  * The dashboard on a real mongod and event log, with stand-ins for its peers over real gRPC. Every answer is
  * checked against its OpenAPI document.
  */
-export function useDashboard(mongo: TestMongo) {
+export function useDashboard(mongo: TestMongo, replicated?: Replicated) {
   const logs = testLogger();
-  const clock = { now: Date.parse('2026-11-21T18:34:56.789Z') };
-  const database = mongo.newDatabase();
-  const logDatabase = mongo.newDatabase();
+  const { clock, database, logDatabase } = replicated ?? {
+    clock: { now: Date.parse('2026-11-21T18:34:56.789Z') },
+    database: mongo.newDatabase(),
+    logDatabase: mongo.newDatabase(),
+  };
   const budgets = createBudgetsStandIn(logs.logger);
   const enforcer = createEnforcerStandIn(logs.logger);
   const identity = createPeers(logs.logger, [identityStandIn()]);
@@ -79,6 +90,8 @@ export function useDashboard(mongo: TestMongo) {
         IDENTITY_GRPC: identity.address,
         BUDGETS_GRPC: budgets.address,
         ENFORCER_GRPC: enforcer.address,
+        CHANNEL_ENCRYPTION_KEYS: ENCRYPTION_KEY,
+        DESTINATION_ALLOW_CIDRS: '127.0.0.1/32',
       }),
       logger,
       metrics,
@@ -101,7 +114,7 @@ export function useDashboard(mongo: TestMongo) {
 
   async function sendAs(
     { tenantId, role }: { tenantId: TenantId; role: Role },
-    method: 'get' | 'post',
+    method: 'delete' | 'get' | 'post' | 'put',
     path: string,
     body?: object | string,
   ): Promise<Response> {
@@ -109,7 +122,8 @@ export function useDashboard(mongo: TestMongo) {
     const request = supertest(service.httpUrl)[method](path).set(CALLER_HEADER, token);
     if (typeof body === 'string') request.type('text/csv');
     const response = await (body === undefined ? request : request.send(body));
-    expectMatchesOpenApi(document, { method, path: path.split('?')[0]!, status: response.status, body: response.body });
+    const answered: unknown = response.status === 204 ? undefined : response.body;
+    expectMatchesOpenApi(document, { method, path: path.split('?')[0]!, status: response.status, body: answered });
     return response;
   }
 
@@ -172,6 +186,8 @@ export function useDashboard(mongo: TestMongo) {
     clock,
     logs,
     database,
+    logDatabase,
+    identityAddress: () => identity.address,
     budgets,
     get: (tenantId: TenantId, path: string) => send(tenantId, 'get', path),
     post: (tenantId: TenantId, path: string, body: object) => send(tenantId, 'post', path, body),
@@ -185,6 +201,8 @@ export function useDashboard(mongo: TestMongo) {
     ready: () => service.ready?.(),
     listSettlements: (request: Parameters<typeof client.listSettlements>[0]) => client.listSettlements(request),
     metricOf: async (name: string) => (await metrics.registry.getSingleMetric(name)!.get()).values,
+    stop,
+    start,
     async restart() {
       await stop();
       await start();

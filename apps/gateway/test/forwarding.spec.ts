@@ -53,6 +53,7 @@ describe('what a service gets', () => {
     raises: ['x-tollkeeper-caller'],
     repricing: ['x-tollkeeper-caller'],
     reconciliations: ['x-tollkeeper-caller'],
+    'scheduled-exports': ['x-tollkeeper-caller'],
     workspaces: ['x-tollkeeper-caller'],
     organisations: ['x-tollkeeper-caller'],
     workspace: ['x-tollkeeper-caller'],

@@ -10,8 +10,8 @@ import {
   secret,
   serviceConfig,
 } from '@tollkeeper/runtime';
+import { encryptionKeysField } from '@tollkeeper/service';
 import type { z } from 'zod';
-import { encryptionKeysField } from './channels/encryption.keys.ts';
 
 export const notifierConfig = serviceConfig
   .extend({

@@ -16,6 +16,8 @@ export interface LogFields {
   notification_id?: string;
   delivery_status?: string;
   repricing_id?: string;
+  /** Kind and period of a scheduled export. */
+  schedule?: string;
 
   /** A request; written as method and path, without its query. */
   req?: { method?: string | undefined; url?: string | undefined };

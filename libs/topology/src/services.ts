@@ -94,9 +94,10 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     reads: [GATEWAY_EVENTS_TOPIC],
     writes: [GATEWAY_EVENTS_TOPIC, AUDIT_TOPIC],
     mongodb: true,
-    secrets: ['CALLER_TOKEN_SECRET'],
-    settings: [],
-    internet: false,
+    secrets: ['CALLER_TOKEN_SECRET', 'CHANNEL_ENCRYPTION_KEYS'],
+    settings: ['DESTINATION_ALLOW_CIDRS'],
+    // The buckets of scheduled exports.
+    internet: true,
     memoryMib: 512,
   },
   /** Channels, and the delivery of notifications to them. */

@@ -112,9 +112,17 @@ async function backUpCollection(
   return { database, name, options: toJson(options), indexes: indexes.map(toJson), file, ...written };
 }
 
-/** A restored channel is of no use without its key, which is in no database. */
+/** What is encrypted, by collections. Restored, it is of no use without its keys, which are in no database. */
+const ENCRYPTED = [
+  ['notifier', 'channels'],
+  ['dashboard', 'export_settings'],
+] as const;
+
 async function findChannelKeys(client: MongoClient, session: ClientSession): Promise<string[]> {
-  const channels = client.db(databaseOf('notifier')).collection('channels');
-  const ids: unknown[] = await channels.distinct('keyId', {}, { session });
-  return ids.map(String).toSorted();
+  const ids = new Set<string>();
+  for (const [service, collection] of ENCRYPTED) {
+    const found = client.db(databaseOf(service)).collection(collection);
+    for (const id of await found.distinct('keyId', {}, { session })) ids.add(String(id));
+  }
+  return [...ids].toSorted();
 }

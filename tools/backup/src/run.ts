@@ -62,8 +62,8 @@ function describe({ collections }: Backup): string {
 }
 
 function keysOf({ channelKeys }: Backup): string {
-  if (channelKeys.length === 0) return 'No channel needs a key of CHANNEL_ENCRYPTION_KEYS.';
-  return `Its channels need these keys of CHANNEL_ENCRYPTION_KEYS, which are not in it: ${channelKeys.join(', ')}.`;
+  if (channelKeys.length === 0) return 'Nothing in it needs a key of CHANNEL_ENCRYPTION_KEYS.';
+  return `Its channels and scheduled exports need these keys of CHANNEL_ENCRYPTION_KEYS, which are not in it: ${channelKeys.join(', ')}.`;
 }
 
 function ageOf({ takenAt }: Backup): string {

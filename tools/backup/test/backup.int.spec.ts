@@ -109,11 +109,12 @@ describe('a backup that is restored', () => {
     expect(await db('keys').collection('consumer_offsets').countDocuments()).toBe(0);
   });
 
-  it('says which keys its channels need, since it does not have them', async () => {
+  it('says which keys its channels and exports need, since it does not have them', async () => {
     await db('notifier')
       .collection('channels')
       .insertMany([{ keyId: 'k2' }, { keyId: 'k1' }, { keyId: 'k2' }]);
-    const keys = 'need these keys of CHANNEL_ENCRYPTION_KEYS, which are not in it: k1, k2.';
+    await db('dashboard').collection('export_settings').insertOne({ keyId: 'k3' });
+    const keys = 'need these keys of CHANNEL_ENCRYPTION_KEYS, which are not in it: k1, k2, k3.';
     expect(await succeed('backup', '--to', path())).toContain(keys);
     await stage.dropAll();
     expect(await succeed('restore', '--from', path())).toContain(keys);

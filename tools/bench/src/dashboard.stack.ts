@@ -94,8 +94,9 @@ export async function startDashboardStack(): Promise<DashboardStack> {
 
   // Only the overview asks the enforcer, and it is not measured.
   const addresses = { ...identityAddress, BUDGETS_GRPC: budgets.grpcAddress, ENFORCER_GRPC: '127.0.0.1:9' };
+  const keys = { CHANNEL_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}` };
   const configOf = (database: string) =>
-    loadConfig(dashboardConfig, { ...environment, ...addresses, MONGODB_DATABASE: database });
+    loadConfig(dashboardConfig, { ...environment, ...addresses, ...keys, MONGODB_DATABASE: database });
   return {
     uri: mongod.uri,
     mongodPid: mongod.pid,

@@ -102,6 +102,7 @@ function createCounter({ mongodbUri }: AlertsStack, database: string, eventLog: 
     ...{ HOST: '127.0.0.1', HTTP_PORT: '0', GRPC_PORT: '0', MONGODB_URI: mongodbUri, MONGODB_DATABASE: database },
     ...{ CALLER_TOKEN_SECRET: 'x'.repeat(32), IDENTITY_GRPC: '127.0.0.1:9' },
     ...{ BUDGETS_GRPC: '127.0.0.1:9', ENFORCER_GRPC: '127.0.0.1:9' },
+    CHANNEL_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
   });
   const logger = createLogger({ service: 'bench', level: 'warn' });
   return createDashboard({ config, eventLog, logger, metrics: createMetrics('dashboard') });

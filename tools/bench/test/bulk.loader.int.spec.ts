@@ -21,6 +21,7 @@ describe('the bulk path of the benchmark', () => {
       ...{ HOST: '127.0.0.1', HTTP_PORT: '0', GRPC_PORT: '0', MONGODB_URI: mongo.uri, MONGODB_DATABASE: consumed },
       ...{ CALLER_TOKEN_SECRET: 'x'.repeat(32), IDENTITY_GRPC: '127.0.0.1:1' },
       ...{ BUDGETS_GRPC: '127.0.0.1:1', ENFORCER_GRPC: '127.0.0.1:1' },
+      CHANNEL_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
     });
     const metrics = createMetrics('bench');
     const eventLog = createConfiguredEventLog({

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { defaultCacheDirectory } from '@tollkeeper/managed-process';
+import { goProgram } from '@tollkeeper/testing/go-program';
 
 const run = promisify(execFile);
 
@@ -13,35 +14,14 @@ const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const REQUIREMENTS = resolve(import.meta.dirname, '..', 'requirements.txt');
 
 /** The version in kubectl from 1.33 on, so that this builds what `kubectl apply -k` builds. */
-const KUSTOMIZE: GoProgram = {
-  program: 'kustomize',
-  name: 'kustomize',
-  module: 'sigs.k8s.io/kustomize/kustomize/v5@v5.6.0',
-};
+const KUSTOMIZE = 'sigs.k8s.io/kustomize/kustomize/v5@v5.6.0';
 /** The reference implementation of the Compose specification, which `docker compose` uses. */
-const COMPOSE_SPEC: GoProgram = {
-  program: 'cmd',
-  name: 'compose-spec',
-  module: 'github.com/compose-spec/compose-go/v2/cmd@v2.16.2',
-};
-
-const HELM: GoProgram = { program: 'helm', name: 'helm', module: 'helm.sh/helm/v3/cmd/helm@v3.22.0' };
-
-const ACTIONLINT: GoProgram = {
-  program: 'actionlint',
-  name: 'actionlint',
-  module: 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.7',
-};
+const COMPOSE_SPEC = 'github.com/compose-spec/compose-go/v2/cmd@v2.16.2';
+const HELM = 'helm.sh/helm/v3/cmd/helm@v3.22.0';
+const ACTIONLINT = 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.7';
 
 const ISTIO_API = 'istio.io/api@v1.32.0';
 const ISTIO_DEFINITIONS = 'customresourcedefinitions.gen.yaml';
-
-interface GoProgram {
-  name: string;
-  /** The executable of the module. */
-  program: string;
-  module: string;
-}
 
 export interface ToolResult {
   exitCode: number;
@@ -51,19 +31,19 @@ export interface ToolResult {
 
 /** `kustomize build` and the like. */
 export async function kustomize(args: string[]): Promise<ToolResult> {
-  return execute(await findGoProgram(KUSTOMIZE), args);
+  return execute(await goProgram('kustomize', KUSTOMIZE), args);
 }
 
 /** `helm template` and the like. It reads no settings of the user, and no repositories. */
 export async function helm(args: string[], env: NodeJS.ProcessEnv = {}): Promise<ToolResult> {
   const nowhere = join(tmpdir(), 'tollkeeper-helm-without-settings');
   const own = { HELM_CONFIG_HOME: nowhere, HELM_DATA_HOME: nowhere, HELM_CACHE_HOME: nowhere };
-  return execute(await findGoProgram(HELM), args, { ...own, ...env });
+  return execute(await goProgram('helm', HELM), args, { ...own, ...env });
 }
 
 /** Loads a Compose file as `docker compose` does, without substituting variables. */
 export async function composeSpec(args: string[]): Promise<ToolResult> {
-  return execute(await findGoProgram(COMPOSE_SPEC), args);
+  return execute(await goProgram('cmd', COMPOSE_SPEC), args);
 }
 
 /** Checks manifests against the schemas of a version of the Kubernetes API. */
@@ -74,7 +54,7 @@ export async function kubernetesValidate(args: string[]): Promise<ToolResult> {
 
 /** Lints workflows of GitHub Actions, without the linters of scripts that a machine may have. */
 export async function actionlint(files: string[]): Promise<ToolResult> {
-  return execute(await findGoProgram(ACTIONLINT), ['-no-color', '-shellcheck=', '-pyflakes=', ...files]);
+  return execute(await goProgram('actionlint', ACTIONLINT), ['-no-color', '-shellcheck=', '-pyflakes=', ...files]);
 }
 
 /** Lints a Dockerfile. */
@@ -91,14 +71,6 @@ export async function istioDefinitions(): Promise<string> {
     await copyFile(join(Dir, 'kubernetes', ISTIO_DEFINITIONS), join(staging, ISTIO_DEFINITIONS));
   });
   return readFile(join(directory, ISTIO_DEFINITIONS), 'utf8');
-}
-
-/** Go checks downloads against its public checksum database. */
-async function findGoProgram({ name, program, module }: GoProgram): Promise<string> {
-  const directory = await findInCache(`go-${name}`, module, async (staging) => {
-    await install('go', ['install', module], { GOBIN: staging }, GO_MISSING);
-  });
-  return join(directory, program);
 }
 
 async function findPythonPackages(): Promise<string> {
@@ -145,7 +117,7 @@ function isThere(path: string): Promise<boolean> {
 }
 
 const GO_MISSING =
-  'Kustomize, Helm and others are installed with Go, but `go` (1.24 or later) does not run. Install ' +
+  'The definitions of Istio are downloaded with Go, but `go` (1.24 or later) does not run. Install ' +
   'it (https://go.dev/doc/install, or `brew install go`) and start again.';
 const PIP_MISSING =
   'The manifests are checked with kubernetes-validate from PyPI, but `python3 -m pip` does not run. Install Python 3 with ' +

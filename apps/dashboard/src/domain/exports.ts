@@ -1,5 +1,5 @@
 import { AppError, type TenantId, type TimeSpan } from '@tollkeeper/kernel';
-import { type GroupKey, type Grouping, MAX_GROUPS } from './breakdown.ts';
+import { type DIMENSIONS, type GroupKey, type Grouping, MAX_GROUPS } from './breakdown.ts';
 import { withCorrections } from './corrections.ts';
 import type { DashboardEvent } from './event.ts';
 import { OTHER } from './names.ts';
@@ -16,6 +16,19 @@ export interface DayRow {
   key?: GroupKey;
   tally: SpendTally;
 }
+
+/** Which files there are, and how they are named. */
+export const EXPORT_FORMATS = {
+  csv: { type: 'text/csv; charset=utf-8; header=present', extension: 'csv' },
+  ndjson: { type: 'application/x-ndjson; charset=utf-8', extension: 'ndjson' },
+  focus: { type: 'text/csv; charset=utf-8; header=present', extension: 'focus.csv' },
+} as const;
+export type ExportFormat = keyof typeof EXPORT_FORMATS;
+
+/** Rows for single calls, beside those for groups of a day. */
+export const EXPORTED_CALLS = 'call';
+/** What the rows of a file are for. */
+export type ExportGroupBy = (typeof DIMENSIONS)[number] | typeof EXPORTED_CALLS | `label:${string}`;
 
 export interface ExportRequest {
   tenantId: TenantId;

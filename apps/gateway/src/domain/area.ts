@@ -213,6 +213,13 @@ export const AREAS: readonly Area[] = [
     upstream: 'dashboard',
     access: { read: 'member', write: 'admin' },
   },
+  {
+    ...DEFAULTS,
+    name: 'scheduled-exports',
+    path: '/api/v1/scheduled-exports',
+    upstream: 'dashboard',
+    access: owners,
+  },
   { ...DEFAULTS, name: 'workspaces', path: '/api/v1/workspaces', upstream: 'identity', access: 'session' },
   { ...DEFAULTS, name: 'organisations', path: '/api/v1/organisations', upstream: 'identity', access: 'session' },
   { ...DEFAULTS, name: 'workspace', path: '/api/v1/workspace', upstream: 'identity', access: owners },

@@ -11,11 +11,11 @@ import type { Outbox } from '@tollkeeper/event-log';
 import { type Clock, provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn, toBuffer } from '@tollkeeper/mongo';
 import { activeTrace } from '@tollkeeper/runtime';
+import type { SecretCipher } from '@tollkeeper/service';
 import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
 import { AUDITED_CHANNEL, type Channel, type ChannelStore, channelTarget, MAX_CHANNELS } from './channel.ts';
 import { type Destination, readersOf } from './channel.kinds.ts';
 import type { MongoReaderStore } from './email/reader.store.ts';
-import type { SecretCipher } from './secret.cipher.ts';
 
 interface StoredChannel {
   _id: string;

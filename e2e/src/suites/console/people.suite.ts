@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { inOneLook, LOOKS } from '../../browser.ts';
@@ -6,7 +7,7 @@ import { eventually } from '@tollkeeper/testing';
 import type { Page } from 'playwright-core';
 import { anonymous, logIn } from '../../api.client.ts';
 import { passUntil } from '../../console/page.clock.ts';
-import { fillLogIn, rowOf, tabTo, undo } from '../../console/person.ts';
+import { cardOf, fillLogIn, rowOf, tabTo, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { spendSettled } from '../../events.ts';
@@ -316,6 +317,23 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       await page.reload();
       expect(await page.getByLabel('Time zone').inputValue()).toBe('Asia/Kathmandu');
       expect(await page.getByLabel('Name').inputValue()).toBe('Renamed');
+    });
+
+    it('an owner sets up scheduled exports, and reads why the bucket cannot be written to', async () => {
+      const { page } = await console.open(LOOKS[0]!, '/settings', await newWorkspace(console.owner()));
+      await page.getByRole('button', { name: 'Set up' }).press('Enter');
+      const dialog = page.getByRole('dialog');
+      const secret = `s3-${randomUUID()}`;
+      rememberSecret(secret);
+      await dialog.getByLabel('Endpoint').fill('https://bucket.invalid');
+      await dialog.getByLabel('Bucket').fill('finance');
+      await dialog.getByLabel('Access key ID').fill('AKIAEXAMPLE');
+      await dialog.getByLabel('Secret access key').fill(secret);
+      await dialog.getByRole('button', { name: 'Save' }).press('Enter');
+      const card = cardOf(page, 'Scheduled exports');
+      await card.getByText('finance at bucket.invalid').waitFor();
+      await card.getByRole('button', { name: 'Test connection' }).press('Enter');
+      await card.getByText('Check endpoint').waitFor();
     });
   });
 }

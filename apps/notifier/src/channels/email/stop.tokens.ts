@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { EncryptionKey } from '../secret.cipher.ts';
+import type { EncryptionKey } from '@tollkeeper/service';
 
 const PREFIX = 'tk_mailstop_';
 const TOKEN = /^tk_mailstop_([A-Za-z0-9]{20})([A-Za-z0-9_-]{43})$/;

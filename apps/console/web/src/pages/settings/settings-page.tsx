@@ -4,6 +4,7 @@ import { useMay, useTrackedLabels, useWorkspace } from '../../app/account.tsx';
 import { PasswordForm } from '../../app/password-form.tsx';
 import { isZone } from '../../app/span-search.ts';
 import { text } from '../../text/index.ts';
+import { scheduledExports as exportWords } from '../../text/scheduled-exports.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm, Problem } from '../../ui/confirm.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -11,17 +12,24 @@ import { Card, PageHead } from '../../ui/parts.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { Zones } from '../../ui/zones.tsx';
+import { ScheduledExports } from './scheduled-exports.tsx';
 import { Sessions } from './sessions.tsx';
 
 const words = text.settings;
 
 export function SettingsPage() {
+  const mayExport = useMay('owner');
   return (
     <div className={ui['stack']}>
       <PageHead title={words.title} />
       <Card title={words.workspace}>
         <WorkspaceForm />
       </Card>
+      {mayExport && (
+        <Card title={exportWords.title}>
+          <ScheduledExports />
+        </Card>
+      )}
       <Card title={words.password.title}>
         <PasswordForm onChanged={() => toast(words.password.changed)} />
       </Card>

@@ -2,7 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createNameResolver, type ResolveName } from '../src/delivery/name.resolver.ts';
+import { createNameResolver, type ResolveName } from './name.resolver.ts';
 
 const NXDOMAIN = 3;
 const SERVFAIL = 2;
