@@ -31,7 +31,7 @@ import { createEnforcerStandIn } from './enforcer.stand-in.ts';
 export const PARIS_TENANT = provenTenantId('ws_paris');
 export const KATHMANDU_TENANT = provenTenantId('ws_kathmandu');
 /** A key of secrets that are stored. */
-export const ENCRYPTION_KEY = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
+const ENCRYPTION_KEY = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 /** Has a time zone that the calendar does not know. */
 export const JST_TENANT = provenTenantId('ws_jst');
 /** The labels that workspaces track. */

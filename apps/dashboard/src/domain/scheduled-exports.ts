@@ -40,7 +40,7 @@ export interface ScheduleResult {
 }
 
 /** An upload in parts that has not ended. The server keeps its parts until somebody aborts it. */
-export interface OpenUpload {
+interface OpenUpload {
   objectKey: string;
   id: string;
 }

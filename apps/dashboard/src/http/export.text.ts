@@ -26,7 +26,7 @@ export interface ExportTextDeps {
 }
 
 /** What is exported. */
-export interface WantedExport {
+interface WantedExport {
   request: ExportRequest;
   window: QueryWindow;
   subject: Subject;

@@ -72,7 +72,6 @@ const DIALOGS: Opened[] = [
     option: 'owner',
     name: /^Make colleague.* owner$/,
   },
-  { below: '/settings', opener: button('Set up'), name: 'Scheduled exports' },
   { below: '/settings', opener: button('Leave this workspace'), name: 'Leave this workspace' },
 ];
 
