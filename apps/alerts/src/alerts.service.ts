@@ -28,6 +28,7 @@ import { createRuleRoutes } from './http/rule.routes.ts';
 import { createSystemRoutes } from './http/system.routes.ts';
 import { registerQueueMetrics } from './queue.metrics.ts';
 import { createAlertStores, type AlertStores } from './store/alert.stores.ts';
+import { createGroupRelease } from './store/group.release.ts';
 import { createHeldRelease } from './store/held.release.ts';
 
 /** Milliseconds between two looks at the budgets that rules are about. */
@@ -64,7 +65,7 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
     retentionSeconds: config.HISTORY_RETENTION_SECONDS,
   });
   const reports = createNotifierReportsConsumer({ ...stores, group });
-  registerQueueMetrics({ ...base, notifications: stores.notifications });
+  registerQueueMetrics({ ...base, ...stores });
 
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, base);
   const notifier = createGrpcClient(notifierService, config.NOTIFIER_GRPC, base);
@@ -82,12 +83,12 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
   });
   const alerts = createAlertUseCases({ store: stores.alerts, mutes: stores.mutes, clock, onQueued: dispatcher.wake });
   const mutes = createMuteUseCases({ store: stores.mutes, clock });
-  const release = createLoop({
-    ...base,
-    name: 'release of held messages',
-    work: createHeldRelease({ ...base, ...stores }, dispatcher.wake).releaseDue,
-    intervalMs: config.DISPATCH_INTERVAL_MS,
-  });
+  const releaseLoop = (name: string, work: () => Promise<void>) =>
+    createLoop({ ...base, name, work, intervalMs: config.DISPATCH_INTERVAL_MS });
+  const releases = [
+    releaseLoop('release of held messages', createHeldRelease({ ...base, ...stores }, dispatcher.wake).releaseDue),
+    releaseLoop('release of grouped messages', createGroupRelease({ ...base, ...stores }, dispatcher.wake).releaseDue),
+  ];
   const http = createHttpServer({
     ...base,
     routes: [
@@ -108,7 +109,7 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
   const peers = [identity, notifier, budgets];
   // Rules and history work without the log.
   const consumers = [evaluation.consumer, reports].map((consumer) => inBackground(consumer, logger));
-  const work = [dispatcher, trail.outbox, release, ...consumers, ...evaluation.loops];
+  const work = [dispatcher, trail.outbox, ...releases, ...consumers, ...evaluation.loops];
   const parts = [mongo, ...peers, ...work];
   return Object.assign(assembleService({ ...base, parts, http }), {
     lag: evaluation.consumer.lag,

@@ -193,6 +193,7 @@ function toRule(generated: Generated<typeof ruleArbitrary>, index: number): Rule
     cooldownSeconds: generated.cooldownSeconds,
     channelIds: [],
     routes: [],
+    groupSeconds: 0,
     createdAt: new Date(START),
     updatedAt: new Date(START),
     lastFiredAt: null,

@@ -19,7 +19,7 @@ export function ruleOf(given: Partial<Rule> = {}): Rule {
     ...{ id: 'rule_1', tenantId: owner, name: 'A rule', description: '', enabled: true, severity: 'high' },
     ...{ scopeType: 'workspace', scopeId: owner, condition: { kind: 'event_count_gte', threshold: 1 } },
     ...{ windowSeconds: 60, eventTypes: [], percents: [], labels: {}, cooldownSeconds: 0 },
-    ...{ channelIds: [], routes: [], lastFiredAt: null },
+    ...{ channelIds: [], routes: [], groupSeconds: 0, lastFiredAt: null },
     ...{ createdAt: new Date(0), updatedAt: new Date(0), revision: 1, effectiveAt: new Date(0) },
     ...given,
   };

@@ -178,6 +178,8 @@ describe('creating a rule', () => {
       ['rule_config.filters.percents[1]'],
     ]),
     ['a negative cooldown', { cooldown_seconds: -1 }, ['cooldown_seconds']],
+    ['a negative time of grouping', { group_seconds: -1 }, ['group_seconds']],
+    ['a time of grouping over an hour', { group_seconds: 3601 }, ['group_seconds']],
     ['a cooldown over 30 days', { cooldown_seconds: 2_592_001 }, ['cooldown_seconds']],
     ['a channel named twice', { channel_config_ids: ['c', 'c'] }, ['channel_config_ids']],
     ['an unknown field', { window: 3 }, ['window']],
@@ -351,6 +353,7 @@ describe('changing a rule', () => {
       { description: 'new' },
       { severity: 'low' },
       { cooldown_seconds: 9 },
+      { group_seconds: 60 },
       { enabled: false },
     ];
     await Promise.all(edits.map((body) => expecting(200, 'patch', tenantId, `/rules/${rule.id}`, { body })));

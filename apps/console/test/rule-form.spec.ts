@@ -100,3 +100,36 @@ it('a forecast rule keeps its budget and its percentage when it is edited, and r
   expect(toRule({ ...form, kind: 'burn_rate_gte' }, WORKSPACE).rule_config).toMatchObject({ percent: 0 });
   expect(Object.keys(problemsOf({ ...form, agentId: 'planner', forecast: '201' }))).toEqual(['budget', 'forecast']);
 });
+
+it('a rule keeps how long it groups alerts when it is edited, and refuses more than an hour', () => {
+  const form = toForm({ ...ofLabels({}), group_seconds: 90 });
+  expect(toRule(form, WORKSPACE)).toMatchObject({ group_seconds: 90 });
+  expect(toRule(toForm(ofLabels({})), WORKSPACE)).toMatchObject({ group_seconds: 0 });
+  for (const groupMinutes of ['61', '-1', '']) {
+    expect(problemsOf({ ...form, groupMinutes })).toEqual({ groupMinutes: expect.any(String) });
+  }
+});
+
+it('a rule for requests for raises fires for each of them, whatever was typed for another kind', () => {
+  const typed = {
+    ...toForm(ofLabels({})),
+    agentId: 'planner',
+    labels: 'no label',
+    groupMinutes: 'x',
+    pauseMinutes: 'x',
+  };
+  const form = { ...typed, kind: 'raise_requested', scopeType: 'agent', threshold: '3' } as const;
+  expect(problemsOf(form)).toEqual({});
+  const rule = toRule(form, WORKSPACE);
+  expect(rule).toMatchObject({
+    ...{ rule_kind: 'event_count_gte', scope_type: 'workspace', scope_id: WORKSPACE },
+    ...{ cooldown_seconds: 0, group_seconds: 0 },
+    rule_config: { threshold: 1, window_seconds: 3600, filters: { event_types: ['raise.requested'], labels: {} } },
+  });
+  const { rule_config: config } = rule;
+  const stored = ofLabels({});
+  const filters = { ...stored.rule_config.filters, ...config.filters };
+  expect(toForm({ ...stored, rule_config: { ...stored.rule_config, threshold: 1, filters } }).kind).toBe(
+    'raise_requested',
+  );
+});

@@ -166,6 +166,26 @@ describe('a delivery', () => {
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-signature'])).size).toBe(4);
   });
 
+  it('about resolved alerts of a group waits for those about the fired ones, and links to the alerts of the rule', async () => {
+    const receiver = await notifier.receiver();
+    receiver.answers.push(status(500));
+    const { tenantId, id: channelId } = await notifier.addChannel(newTenant(), receiver.url);
+    const group = { total: 2, resolved: 0, others: [alertRecord()] };
+    const [fired, resolved] = (['alert.fired', 'alert.resolved'] as const).map((type) =>
+      notification({ tenantId, channelId, type, group }),
+    );
+    await notifier.append([fired!, resolved!]);
+    clock.now = Date.parse((await notifier.outcome(fired!)).nextAttemptAt!);
+    await notifier.outcome(fired!, 2);
+    // A waiting notification is looked at again when the one before it was due.
+    clock.now += 1000;
+    await notifier.outcome(resolved!);
+    const types = receiver.received.map(({ json }) => json.type);
+    expect(types).toEqual(['alert.fired', 'alert.fired', 'alert.resolved']);
+    const url = `${PUBLIC_URL}/w/demo/api/v1/alerts?rule_id=rule_1`;
+    for (const { json } of receiver.received) expect(json.data).toMatchObject({ url, group });
+  });
+
   it('is given up after the last retry', async () => {
     const receiver = await notifier.receiver(status(500));
     const sent = await notifier.notify(await notifier.addChannel(newTenant(), receiver.url, { type: 'chat' }));

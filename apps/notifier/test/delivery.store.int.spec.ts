@@ -87,7 +87,10 @@ describe('the store of deliveries', () => {
       const delivery = (await claim(channelIds[0]!))!;
       const { notificationId } = delivery.notification;
       const { state } = attempt(delivery, 500);
-      await store.predecessorDueAt({ ...delivery, offset: OPEN });
+      const group = { total: 2, resolved: 0, others: [] };
+      for (const of of [delivery.notification, { ...delivery.notification, group }]) {
+        await store.predecessorDueAt({ ...delivery, notification: of, offset: OPEN });
+      }
       await store.renew('one', [notificationId], NOW + LEASE_MS);
       await store.freeExpired(NOW, [notificationId]);
       await store.conclude(delivery, 'one', state, NOW + 1);

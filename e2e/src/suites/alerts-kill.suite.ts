@@ -8,6 +8,8 @@ import { type TestWorkspace, newWorkspace, postEvents } from '../workspace.ts';
 
 const SIGNING_SECRET = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
 const CHANNELS = 2;
+/** The channel and the rule whose alerts are grouped. */
+const GROUPED = 'grouped';
 const EVENTS = 120;
 const BATCH = 8;
 const KILLS_BEFORE_BATCH = [5, 9, 15];
@@ -25,6 +27,12 @@ interface Alert {
   sample_event_ids: string[];
 }
 
+interface Sent {
+  type: string;
+  channel: string;
+  data: Alert & { group?: { total: number; resolved: number } };
+}
+
 export function describeAlertsThroughKills({ deployment, receiver }: Stage): void {
   describe('alerts through kill -9', () => {
     let owner: ApiClient;
@@ -38,7 +46,9 @@ export function describeAlertsThroughKills({ deployment, receiver }: Stage): voi
         const config = { url: `${receiver().url}/${workspace.slug}/${index}`, signing_secret: SIGNING_SECRET };
         channels.push(await create('/alerts/channels', { channel_type: 'webhook', config }));
       }
-      for (const rule of RULES) {
+      const config = { url: `${receiver().url}/${workspace.slug}/${GROUPED}`, signing_secret: SIGNING_SECRET };
+      const groups = await create('/alerts/channels', { channel_type: 'webhook', config });
+      for (const rule of [...RULES, { ...GROUPED_RULE, channel_config_ids: [groups] }]) {
         const scope = { scope_type: 'workspace', scope_id: workspace.id };
         await create('/alerts/rules', { severity: 'high', ...scope, channel_config_ids: channels, ...rule });
       }
@@ -50,16 +60,34 @@ export function describeAlertsThroughKills({ deployment, receiver }: Stage): voi
       return items.toSorted((a, b) => decisionOf(a).localeCompare(decisionOf(b)));
     }
 
-    /** Notifications that arrived for the workspace. Repeated attempts have the same webhook-id and count once. */
-    function notificationsOf(workspace: TestWorkspace): string[] {
-      const byWebhookId = new Map<string, string>();
+    /** Messages that arrived for the workspace. Repeated attempts have the same webhook-id and count once. */
+    function messagesOf(workspace: TestWorkspace): Sent[] {
+      const byWebhookId = new Map<string, Sent>();
       for (const { path, headers, body } of receiver().received) {
-        const [channel, slug] = path.split('/').toReversed();
+        const [channel = '', slug] = path.split('/').toReversed();
         if (slug !== workspace.slug) continue;
-        const { type, data } = new Webhook(SIGNING_SECRET).verify(body, headers) as { type: string; data: Alert };
-        byWebhookId.set(headers['webhook-id'] ?? '', `${data.id} ${type} ${channel}`);
+        const sent = new Webhook(SIGNING_SECRET).verify(body, headers) as Omit<Sent, 'channel'>;
+        byWebhookId.set(headers['webhook-id'] ?? '', { ...sent, channel });
       }
-      return [...byWebhookId.values()].toSorted();
+      return [...byWebhookId.values()];
+    }
+
+    const notificationsOf = (workspace: TestWorkspace): string[] =>
+      messagesOf(workspace)
+        .filter(({ channel }) => channel !== GROUPED)
+        .map(({ type, channel, data }) => `${data.id} ${type} ${channel}`)
+        .toSorted();
+
+    /** How many alerts the messages about groups say have fired, and have been resolved. */
+    function groupedOf(workspace: TestWorkspace): { fired: number; resolved: number } {
+      const groups = messagesOf(workspace).filter(({ channel }) => channel === GROUPED);
+      const fired = groups.filter(({ type }) => type === 'alert.fired');
+      const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0);
+      return {
+        fired: sum(fired.map(({ data }) => data.group!.total)),
+        // A message about alerts that fired also says how many of them are resolved.
+        resolved: sum(groups.map(({ data }) => data.group!.resolved)),
+      };
     }
 
     /** The content of the alerts, each notified exactly once, when nothing is left to evaluate, resolve or deliver. */
@@ -71,7 +99,14 @@ export function describeAlertsThroughKills({ deployment, receiver }: Stage): voi
         expect(await owner.expect({ path: workspace.path('/alerts/system') })).toMatchObject({ QueueSize: 0 });
       });
       const alerts = await alertsOf(workspace);
-      expect(notificationsOf(workspace)).toEqual(alerts.flatMap(toNotifications).toSorted());
+      const [grouped, single] = [true, false].map((is) =>
+        alerts.filter(({ rule_name }) => (rule_name === GROUPED) === is),
+      );
+      await eventually(() =>
+        expect(groupedOf(workspace)).toEqual({ fired: grouped!.length, resolved: grouped!.length }),
+      );
+      expect(grouped!.length).toBeGreaterThan(5);
+      expect(notificationsOf(workspace)).toEqual(single!.flatMap(toNotifications).toSorted());
       return alerts.map(decisionOf);
     }
 
@@ -123,6 +158,7 @@ const RULES = [
   },
   countRule(END, 1, 1, [END], 0),
 ];
+const GROUPED_RULE = { ...countRule(GROUPED, 1, 2, ['budget.blocked'], 0), group_seconds: 2 };
 
 function countRule(name: string, windowSeconds: number, threshold: number, types: string[], cooldownSeconds: number) {
   const config = { window_seconds: windowSeconds, threshold, filters: { event_types: types } };

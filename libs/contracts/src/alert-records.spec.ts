@@ -93,6 +93,14 @@ describe('a notification', () => {
     );
   });
 
+  it('about several alerts reads back as it was written', () => {
+    const group = { total: 12, resolved: 3, others: [{ ...alert, id: 'alrt_2' }] };
+    expect(decodeNotification(encodeNotification({ ...notification, group }).value)).toEqual({
+      ...notification,
+      group,
+    });
+  });
+
   it('is readable when a newer producer adds fields', () => {
     const value = JSON.parse(encodeNotification(notification).value.toString()) as object;
     expect(decodeNotification(Buffer.from(JSON.stringify({ ...value, added: 1 })))).toEqual(notification);

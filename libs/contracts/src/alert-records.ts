@@ -42,14 +42,33 @@ export interface NotificationRecord {
   channelType: string;
   /** The alert as of `occurredAt`. */
   alert: AlertRecord;
-  /** RFC 3339 UTC: when the alert fired, was acknowledged or was resolved, by the clock of the alerts service. */
+  /** If the rule groups its alerts: those that this message is about. `alert` is the first of them. */
+  group?: AlertGroup<AlertRecord>;
+  /**
+   * RFC 3339 UTC: when the alert fired, was acknowledged or was resolved, by the clock of the alerts service; for a
+   * message that was held back or collected, when it was released.
+   */
   occurredAt: string;
 }
 
+/** Several alerts of a rule in one message. */
+export interface AlertGroup<Named> {
+  /** Number of alerts, with the first. */
+  total: number;
+  /** How many of them are resolved. */
+  resolved: number;
+  /** The next few alerts after the first. */
+  others: Named[];
+}
+
+/** The most alerts that a message names after the first. It counts the rest. */
+export const MAX_OTHER_ALERTS = 10;
+
 /** A notification as its reader sees it: fields that are only displayed may be any text. */
-export interface ReadNotification extends Omit<NotificationRecord, 'type' | 'alert'> {
+export interface ReadNotification extends Omit<NotificationRecord, 'type' | 'alert' | 'group'> {
   type: string;
   alert: ShownAlert;
+  group?: AlertGroup<ShownAlert> | undefined;
 }
 
 /** The delivery state of a notification. Times are RFC 3339 UTC. */
@@ -84,7 +103,7 @@ export interface ReadDelivery extends Omit<DeliveryRecord, 'status'> {
 
 /** Returns a record for `append` of a log. */
 export function encodeNotification(notification: NotificationRecord): { key: string; value: Buffer } {
-  const { notificationId, type, tenantId, channelId, channelType, alert, occurredAt } = notification;
+  const { notificationId, type, tenantId, channelId, channelType, alert, group, occurredAt } = notification;
   const body: z.input<typeof notificationSchema> = {
     v: 1,
     notification_id: notificationId,
@@ -93,6 +112,7 @@ export function encodeNotification(notification: NotificationRecord): { key: str
     channel_id: channelId,
     channel_type: channelType,
     alert,
+    ...(group && { group }),
     occurred_at: occurredAt,
   };
   return { key: channelId, value: Buffer.from(JSON.stringify(body)) };
@@ -133,6 +153,7 @@ export const notificationSchema = z.object({
   channel_id: id,
   channel_type: z.string(),
   alert: alertSchema,
+  group: z.object({ total: count, resolved: count, others: z.array(alertSchema).max(MAX_OTHER_ALERTS) }).optional(),
   occurred_at: moment,
 });
 
@@ -154,6 +175,7 @@ export type ShownAlert = z.infer<typeof shownAlertSchema>;
 export const readNotificationSchema = notificationSchema.extend({
   type: z.string(),
   alert: shownAlertSchema,
+  group: z.object({ total: count, resolved: count, others: z.array(shownAlertSchema) }).optional(),
 });
 
 export const deliverySchema = z.object({
@@ -194,6 +216,7 @@ export function decodeNotification(value: Buffer): ReadNotification {
     channelId: record.channel_id,
     channelType: record.channel_type,
     alert: record.alert,
+    ...(record.group && { group: record.group }),
     occurredAt: record.occurred_at,
   };
 }

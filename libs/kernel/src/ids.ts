@@ -27,7 +27,8 @@ export type IdPrefix =
   | 'rai'
   | 'sil'
   | 'mwin'
-  | 'org';
+  | 'org'
+  | 'ntf';
 
 /** Random bytes in stock, each used once: to ask for those of every id separately takes ten times as long. */
 const stock = new Uint8Array(4_096);

@@ -37,6 +37,8 @@ export interface Alert extends Evidence {
   raise?: RequestedRaise | undefined;
   /** The channels to notify. */
   channelIds: string[];
+  /** See `Rule`; undefined if each alert is its own message. */
+  groupSeconds?: number | undefined;
   status: AlertStatus;
   /** Event time of the event that the rule fired with. All other times of an alert are clock times. */
   triggeredAt: number;
@@ -49,6 +51,8 @@ export interface Alert extends Evidence {
 
 /** Waits for the end of a silence or maintenance window. */
 export const HELD = 'held';
+/** Waits to be sent in one message with other alerts of its rule. */
+export const COLLECTED = 'collected';
 /** Never sent, because the alert was resolved while the message was held back. */
 export const DROPPED = 'dropped';
 
@@ -60,10 +64,12 @@ export interface Delivery {
   channelId: string;
   /** The type as the notifier names it. */
   channelType: string;
-  /** {@link HELD}, {@link DROPPED}, or the status as the notifier reports it. */
+  /** {@link HELD}, {@link COLLECTED}, {@link DROPPED}, or the status as the notifier reports it. */
   status: string;
   /** The silence or window that held the message back, also after it was sent. */
   held?: MutedBy;
+  /** The message about several alerts that was sent: the state is that of this message. */
+  group?: { messageId: string; alerts: number };
   attempts: number;
   responseStatus: number | null;
   responseSnippet: string | null;
@@ -93,6 +99,7 @@ export function toAlert({ rule, event, evidence, metUntil }: Decision): Alert {
     budget: event.budget ?? null,
     ...(event.raise && { raise: event.raise }),
     channelIds: channelsOf(rule, event.labels),
+    ...(rule.groupSeconds > 0 && { groupSeconds: rule.groupSeconds }),
     status: 'firing',
     triggeredAt: event.time,
     acknowledgedAt: null,

@@ -35,6 +35,8 @@ export interface Rule {
   channelIds: string[];
   /** In order: the first that fits decides. */
   routes: Route[];
+  /** Alerts within so many seconds after the first are one message for each channel; 0 for a message for each alert. */
+  groupSeconds: number;
   createdAt: Date;
   updatedAt: Date;
   /** Event time at which the rule last fired. */
@@ -85,6 +87,7 @@ export type RuleDraft = Pick<
   | 'cooldownSeconds'
   | 'channelIds'
   | 'routes'
+  | 'groupSeconds'
 >;
 
 /**
@@ -125,6 +128,7 @@ export const AUDITED_RULE: AuditedFields<RuleDraft> = {
   cooldown_seconds: (rule) => rule.cooldownSeconds,
   channel_config_ids: (rule) => rule.channelIds,
   routes: ({ routes }) => routes.map(({ label, value, channelIds }) => `${label}=${value}: ${channelIds.join(', ')}`),
+  group_seconds: (rule) => rule.groupSeconds,
 };
 
 /** Maximum number of rules in a workspace. */

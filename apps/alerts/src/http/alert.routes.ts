@@ -13,7 +13,7 @@ import {
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import { toAlertRecord, toTimestampOrNull } from '../domain/alert.record.ts';
-import { type Delivery, DROPPED, HELD } from '../domain/alert.ts';
+import { COLLECTED, type Delivery, DROPPED, HELD } from '../domain/alert.ts';
 import type { AlertUseCases, AlertWithDeliveries } from '../domain/alert.use-cases.ts';
 import { mutedBy, toMutedBy } from './mute.schemas.ts';
 import { alertParams, ALERTS_PATH } from './schemas.ts';
@@ -28,8 +28,9 @@ const delivery = z
     status: z.string().meta({
       description:
         '`held`: waits for the end of a silence or maintenance window. `dropped`: never sent, because the alert was ' +
-        'resolved before that. Otherwise the last status reported by the notifier',
-      examples: [...DELIVERY_STATUSES, HELD, DROPPED],
+        'resolved before that. `collected`: waits until `next_attempt_at` to be sent in one message with other alerts ' +
+        'of its rule. Otherwise the last status reported by the notifier',
+      examples: [...DELIVERY_STATUSES, HELD, DROPPED, COLLECTED],
     }),
     attempts: z.int(),
     response_status: z
@@ -41,6 +42,17 @@ const delivery = z
     last_attempt_at: moment.nullable(),
     next_attempt_at: moment.nullable(),
     held: mutedBy.optional().meta({ description: 'What held the message back, also after it was sent; else absent' }),
+    group: z
+      .object({
+        message_id: z.string().meta({ description: 'The `webhook-id` of the message' }),
+        alerts: z.int().meta({ description: 'Number of alerts that the message is about' }),
+      })
+      .optional()
+      .meta({
+        description:
+          'The message about alerts of the rule that are grouped, once it is sent; else absent. The other fields are ' +
+          'about that message',
+      }),
   })
   .meta({ id: 'AlertDelivery' });
 const alertRecord = alertSchema
@@ -162,6 +174,7 @@ function toDeliveryBody(outcome: Delivery): z.output<typeof delivery> {
     last_attempt_at: toTimestampOrNull(outcome.lastAttemptAt),
     next_attempt_at: toTimestampOrNull(outcome.nextAttemptAt),
     ...(outcome.held && { held: toMutedBy(outcome.held) }),
+    ...(outcome.group && { group: { message_id: outcome.group.messageId, alerts: outcome.group.alerts } }),
   };
 }
 

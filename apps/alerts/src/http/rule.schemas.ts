@@ -63,6 +63,19 @@ const routes = z
       'none, it goes to `channel_config_ids`. A route whose channels are all deleted is removed',
   });
 
+/** Nobody waits longer to learn of an alert. */
+const MAX_GROUP_SECONDS = 3600;
+const groupSeconds = z
+  .int()
+  .min(0, 'must not be negative')
+  .max(MAX_GROUP_SECONDS, `must be at most ${MAX_GROUP_SECONDS}, an hour`)
+  .meta({
+    description:
+      'A message about an alert waits this long, and is then about all alerts of the rule that fired meanwhile: it names ' +
+      'the first 11 and counts the others. 0: each alert is its own message, sent at once. Channels of the types ' +
+      '`pagerduty` and `opsgenie` always get each alert at once, as its own incident. Requests for raises are never grouped',
+  });
+
 const required = {
   name: displayName.meta({ example: 'Many blocked calls' }),
   severity: z.enum(SEVERITIES),
@@ -76,6 +89,7 @@ const optional = {
   cooldown_seconds: cooldownSeconds,
   channel_config_ids: channelIds,
   routes,
+  group_seconds: groupSeconds,
 };
 
 /** A complete rule, as people send it. */
@@ -91,6 +105,7 @@ export const ruleBody = z
     cooldown_seconds: cooldownSeconds.default(0),
     channel_config_ids: channelIds.default([]),
     routes: routes.default([]),
+    group_seconds: groupSeconds.default(0),
   })
   .superRefine(checkThresholds, { when: ({ value }) => kindAndThresholds.safeParse(value).success })
   .superRefine(checkWindow, { when: ({ value }) => kindAndWindow.safeParse(value).success })
@@ -171,6 +186,7 @@ export const ruleRecord = z
       .meta({
         description: 'In order; absent without routes',
       }),
+    group_seconds: z.int().optional().meta({ description: 'Absent if each alert is its own message' }),
     created_at: moment,
     updated_at: moment,
     last_fired_at: moment.nullable().meta({ description: 'Event time when the rule last fired, or null' }),
@@ -204,6 +220,7 @@ export function toDraft(body: z.output<typeof ruleBody>): RuleDraft {
     cooldownSeconds: body.cooldown_seconds,
     channelIds: body.channel_config_ids,
     routes: body.routes.map(({ channel_ids, ...labelled }) => ({ ...labelled, channelIds: channel_ids })),
+    groupSeconds: body.group_seconds,
   };
 }
 
@@ -234,17 +251,19 @@ export function fromDraft(rule: RuleDraft): z.output<typeof ruleBody> {
     cooldown_seconds: rule.cooldownSeconds,
     channel_config_ids: rule.channelIds,
     routes: rule.routes.map(({ label, value, channelIds: channel_ids }) => ({ label, value, channel_ids })),
+    group_seconds: rule.groupSeconds,
   };
 }
 
 export function toRuleRecord(rule: Rule): z.output<typeof ruleRecord> {
-  const { rule_config, routes: made, ...draft } = fromDraft(rule);
+  const { rule_config, routes: made, group_seconds, ...draft } = fromDraft(rule);
   const { times, min_micros, budget_id, fraction, long_seconds, short_seconds, percent, ...config } = rule_config;
   return {
     id: rule.id,
     tenant_id: rule.tenantId,
     ...draft,
     ...(made.length > 0 && { routes: made }),
+    ...(group_seconds > 0 && { group_seconds }),
     rule_config: {
       ...config,
       window_seconds: rule.windowSeconds,

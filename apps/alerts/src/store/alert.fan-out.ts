@@ -5,6 +5,7 @@ import type { Alert } from '../domain/alert.ts';
 import { activeMutes, muteOf } from '../domain/mute.ts';
 import type { ChannelCopies } from './channel.copies.ts';
 import type { HeldAlert, HeldAlerts } from './held.alerts.ts';
+import type { MessageDispatch } from './message.dispatch.ts';
 import type { MongoMuteStore } from './mute.store.ts';
 import type { HeldNotification, NewNotification, NotificationStore } from './notification.store.ts';
 
@@ -35,9 +36,10 @@ export function createAlertFanOut(deps: {
   channels: Pick<ChannelCopies, 'enabled'>;
   mutes: Pick<MongoMuteStore, 'inTransaction'>;
   held: Pick<HeldAlerts, 'add' | 'claim' | 'remove'>;
-  notifications: Pick<NotificationStore, 'queue' | 'hold' | 'drop'>;
+  dispatch: MessageDispatch;
+  notifications: Pick<NotificationStore, 'hold' | 'drop'>;
 }): AlertFanOut {
-  const { channels, mutes, held, notifications } = deps;
+  const { channels, mutes, held, dispatch, notifications } = deps;
 
   /** Those among the alerts that people know of. */
   async function known(session: ClientSession, { type, alerts }: AlertNews): Promise<readonly Alert[]> {
@@ -81,7 +83,7 @@ export function createAlertFanOut(deps: {
       }
       await held.add(session, heldAlerts, at);
       await notifications.hold(session, heldBack, at);
-      await notifications.queue(session, queued, at);
+      await dispatch.send(session, queued, at);
     },
   };
 }

@@ -59,6 +59,7 @@ function alertSchema(retentionSeconds: number): Schema<StoredAlert> {
       burn: Schema.Types.Mixed,
       forecast: Schema.Types.Mixed,
       channelIds: texts,
+      groupSeconds: Number,
       windowStart: number,
       windowEnd: number,
       eventCount: number,

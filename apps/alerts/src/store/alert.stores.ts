@@ -9,6 +9,8 @@ import { type ChannelCopies, createChannelCopies } from './channel.copies.ts';
 import { createEvaluationRecorder, type EvaluationRecorder } from './evaluation.recorder.ts';
 import { createEvaluationStore, type MongoEvaluationStore } from './evaluation.store.ts';
 import { createHeldAlerts, type HeldAlerts } from './held.alerts.ts';
+import { createMessageDispatch, type MessageDispatch } from './message.dispatch.ts';
+import { createMessageGroups, type MessageGroups } from './message.groups.ts';
 import { createMuteStore, type MongoMuteStore } from './mute.store.ts';
 import { createNotificationStore, type NotificationStore } from './notification.store.ts';
 import { createRuleChanges, type RuleChanges } from './rule.changes.ts';
@@ -28,6 +30,8 @@ export interface AlertStores {
   alerts: MongoAlertStore;
   mutes: MongoMuteStore;
   held: HeldAlerts;
+  groups: MessageGroups;
+  dispatch: MessageDispatch;
   fanOut: AlertFanOut;
   recorder: EvaluationRecorder;
 }
@@ -63,10 +67,12 @@ export function createAlertStores(deps: {
   });
   const mutes = createMuteStore(connection, trail);
   const held = createHeldAlerts(connection);
-  const fanOut = createAlertFanOut({ channels, mutes, held, notifications });
+  const groups = createMessageGroups(connection);
+  const dispatch = createMessageDispatch({ groups, notifications });
+  const fanOut = createAlertFanOut({ channels, mutes, held, dispatch, notifications });
   const alerts = createAlertStore({ connection, retentionSeconds, trail, fanOut, notifications });
   const shared = { connection, offsets, windows, setAside, rules, alerts, fanOut, evaluations };
   const recorder = createEvaluationRecorder({ ...shared, clock });
   const evaluated = { changes, rules, channels, windows, setAside, evaluations };
-  return { ...evaluated, notifications, alerts, mutes, held, fanOut, recorder };
+  return { ...evaluated, notifications, alerts, mutes, held, groups, dispatch, fanOut, recorder };
 }

@@ -6,8 +6,10 @@ import { activeMutes, muteOf } from '../domain/mute.ts';
 import type { AlertFanOut } from './alert.fan-out.ts';
 import type { MongoAlertStore } from './alert.store.ts';
 import type { HeldAlerts } from './held.alerts.ts';
+import type { MessageDispatch } from './message.dispatch.ts';
 import type { MongoMuteStore } from './mute.store.ts';
-import type { NotificationStore } from './notification.store.ts';
+import type { NewNotification, NotificationStore } from './notification.store.ts';
+import { inTurns } from './workspace.turns.ts';
 
 /** Sends what a silence or maintenance window held back, after its end. */
 export interface HeldRelease {
@@ -26,14 +28,15 @@ export interface HeldReleaseDeps {
   mutes: Pick<MongoMuteStore, 'read' | 'inTransaction'>;
   held: Pick<HeldAlerts, 'due' | 'move' | 'remove' | 'tenants'>;
   alerts: Pick<MongoAlertStore, 'findAll'>;
-  notifications: Pick<NotificationStore, 'release' | 'holdLonger'>;
+  notifications: Pick<NotificationStore, 'takeHeld' | 'holdLonger'>;
+  dispatch: MessageDispatch;
   fanOut: AlertFanOut;
   clock: Clock;
 }
 
 /** `onQueued` is called after notifications were queued. */
 export function createHeldRelease(deps: HeldReleaseDeps, onQueued: () => void): HeldRelease {
-  const { connection, mutes, held, alerts, notifications, fanOut, clock } = deps;
+  const { connection, mutes, held, alerts, notifications, dispatch, fanOut, clock } = deps;
 
   /** Releases some alerts of the workspace. Returns whether there may be more. */
   async function takeTurn(tenantId: TenantId): Promise<boolean> {
@@ -49,6 +52,7 @@ export function createHeldRelease(deps: HeldReleaseDeps, onQueued: () => void): 
         due.map(({ alertId }) => alertId),
       );
       const acknowledged: Alert[] = [];
+      const released: NewNotification[] = [];
       for (const { alertId, trace } of due) {
         const alert = found.get(alertId);
         const mute = alert === undefined ? null : muteOf(active, alert);
@@ -59,9 +63,10 @@ export function createHeldRelease(deps: HeldReleaseDeps, onQueued: () => void): 
         }
         await held.remove(session, [alertId]);
         if (alert === undefined) continue;
-        await notifications.release(session, alert, trace, at);
+        released.push(...(await notifications.takeHeld(session, alert, trace)));
         if (alert.status === 'acknowledged') acknowledged.push(alert);
       }
+      await dispatch.send(session, released, at);
       // Otherwise, incident tools would keep calling people about an alert that somebody is working on.
       const traces = new Map(due.map(({ alertId, trace }) => [alertId, trace]));
       const traceOf = ({ id }: Alert) => traces.get(id);
@@ -74,21 +79,7 @@ export function createHeldRelease(deps: HeldReleaseDeps, onQueued: () => void): 
 
   return {
     async releaseDue() {
-      let waiting = await held.tenants();
-      const failures: unknown[] = [];
-      while (waiting.length > 0) {
-        const next: TenantId[] = [];
-        for (const tenantId of waiting) {
-          try {
-            if (await takeTurn(tenantId)) next.push(tenantId);
-          } catch (failure) {
-            // The other workspaces do not wait for this one, which is tried again in the next pass.
-            failures.push(failure);
-          }
-        }
-        waiting = next;
-      }
-      if (failures.length > 0) throw new AggregateError(failures, 'held messages of some workspaces were not released');
+      await inTurns(await held.tenants(), takeTurn);
     },
   };
 }

@@ -1,22 +1,31 @@
 import {
+  type AlertGroup,
   type DeliveryStatus,
   encodeNotification,
   NOTIFICATION_TYPES,
+  type NotificationRecord,
   type NotificationType,
   type ReadDelivery,
 } from '@tollkeeper/contracts';
 import type { Outbox, OutboxRecord } from '@tollkeeper/event-log';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { TraceHeaders } from '@tollkeeper/runtime';
-import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
+import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
 import { toAlertRecord } from '../domain/alert.record.ts';
-import { type Alert, type Delivery, DROPPED, HELD, notificationIdOf } from '../domain/alert.ts';
+import { type Alert, COLLECTED, type Delivery, DROPPED, HELD, notificationIdOf } from '../domain/alert.ts';
 import type { MutedBy } from '../domain/muted-by.ts';
 import type { NotifiedChannel } from './channel.copies.ts';
 
-/** `_id` is the notification id. */
-interface StoredDelivery extends Omit<Delivery, 'notificationId'> {
+/**
+ * `_id` is the notification id. A message about several alerts has a row of its own, which is of no alert: its
+ * `alertId` is its id.
+ */
+interface StoredDelivery extends Omit<Delivery, 'notificationId' | 'group'> {
   _id: string;
+  /** In the row of an alert: the message about several alerts that names or counts it. */
+  messageId?: string;
+  /** In the row of such a message: how many alerts it is about. */
+  alerts?: number;
   tenantId: string;
   /** When it was held back or, later, queued. */
   queuedAt: Date;
@@ -49,6 +58,8 @@ function deliverySchema(retentionSeconds: number): Schema<StoredDelivery> {
       lastAttemptAt: nullableNumber,
       nextAttemptAt: nullableNumber,
       held: Schema.Types.Mixed,
+      messageId: String,
+      alerts: Number,
       queuedAt: { type: Date, required: true },
       sequence: number,
     },
@@ -69,10 +80,25 @@ export interface NewNotification {
   channel: NotifiedChannel;
   /** The trace of the notification, which travels with it through the log. */
   trace: TraceHeaders | undefined;
+  /** What holds or has held it back. */
+  held?: MutedBy | undefined;
 }
 
 export interface HeldNotification extends NewNotification {
   held: MutedBy;
+}
+
+export interface CollectedNotification extends NewNotification {
+  /** The message about several alerts that it waits for. */
+  messageId: string;
+  /** When that message goes out, epoch milliseconds. */
+  dueAt: number;
+}
+
+/** A message about several alerts of a rule. */
+export interface GroupMessage extends Omit<NewNotification, 'held'> {
+  messageId: string;
+  group: AlertGroup<Alert>;
 }
 
 /** Notifications and their delivery results. */
@@ -83,8 +109,13 @@ export interface NotificationStore {
   hold(session: ClientSession, notifications: readonly HeldNotification[], at: number): Promise<void>;
   /** Says what holds the notifications of the alert back now. */
   holdLonger(session: ClientSession, alertId: string, held: MutedBy): Promise<void>;
-  /** Queues those of the alert that are held back. */
-  release(session: ClientSession, alert: Alert, trace: TraceHeaders | undefined, at: number): Promise<void>;
+  /** Takes those of the alert that are held back out of the store. */
+  takeHeld(session: ClientSession, alert: Alert, trace: TraceHeaders | undefined): Promise<NewNotification[]>;
+  /** Stores notifications that a message about several alerts stands for. Call it once per alert, type and channel. */
+  collect(session: ClientSession, notifications: readonly CollectedNotification[], at: number): Promise<void>;
+  /** By notification id: the messages about several alerts that stand for them. */
+  messagesOf(session: ClientSession, notificationIds: readonly string[]): Promise<Map<string, string>>;
+  queueGroup(session: ClientSession, message: GroupMessage, at: number): Promise<void>;
   /** Gives up those of the alerts that are held back. */
   drop(session: ClientSession, alertIds: readonly string[]): Promise<void>;
   /** Stores a report, unless it is older than the stored one or its notification is unknown. */
@@ -128,7 +159,7 @@ export function createNotificationStore(deps: {
 
     async hold(session, fresh, at) {
       const heldAt = new Date(at);
-      const rows = fresh.map(({ held, ...each }) => ({ ...toDeliveryRow(each, heldAt), status: HELD, held }));
+      const rows = fresh.map((each) => ({ ...toDeliveryRow(each, heldAt), status: HELD }));
       if (rows.length > 0) await deliveries.insertMany(rows, { session });
     },
 
@@ -136,14 +167,16 @@ export function createNotificationStore(deps: {
       await deliveries.updateMany({ alertId, status: HELD }, { $set: { held } }, { session });
     },
 
-    async release(session, alert, trace, at) {
+    async takeHeld(session, alert, trace) {
       const filter = { alertId: alert.id, status: HELD };
-      const held = await deliveries.find(filter, null, { session }).sort({ channelId: 1 }).lean();
-      await deliveries.updateMany(filter, { $set: { status: 'queued', queuedAt: new Date(at) } }, { session });
-      const toRecord = ({ type, channelId: id, channelType, queuedAt }: StoredDelivery) =>
-        toOutboxRecord({ alert, type, channel: { id, type: channelType }, trace }, queuedAt);
-      await outbox.add(session, held.map(toRecord));
+      const found = await deliveries.find(filter, null, { session }).sort({ channelId: 1 }).lean();
+      await deliveries.deleteMany(filter, { session });
+      return found.map(({ type, channelId: id, channelType, held }) => ({
+        ...{ alert, type, channel: { id, type: channelType }, trace, held },
+      }));
     },
+
+    ...grouping(deliveries, outbox),
 
     async drop(session, alertIds) {
       const filter = { alertId: trusted({ $in: [...alertIds] }), status: HELD };
@@ -169,7 +202,12 @@ export function createNotificationStore(deps: {
         .find({ alertId: trusted({ $in: alertIds }), tenantId })
         .sort({ queuedAt: 1, type: 1, channelId: 1 })
         .lean();
-      return Map.groupBy(found.map(toDelivery), (delivery) => delivery.alertId);
+      const messageIds = [...new Set(found.flatMap(({ messageId }) => messageId ?? []))];
+      const sent =
+        messageIds.length === 0 ? [] : await deliveries.find({ _id: trusted({ $in: messageIds }), tenantId }).lean();
+      const messages = new Map(sent.map((row) => [row._id, row]));
+      const shown = found.map((row) => toDelivery(row, messages.get(row.messageId ?? '')));
+      return Map.groupBy(shown, (delivery) => delivery.alertId);
     },
 
     countUndelivered: (tenantId) => deliveries.countDocuments({ tenantId, ...undelivered() }),
@@ -185,7 +223,39 @@ export function createNotificationStore(deps: {
   };
 }
 
-function toDeliveryRow({ alert, type, channel }: NewNotification, queuedAt: Date): StoredDelivery {
+/** The operations on notifications that a message about several alerts stands for. */
+function grouping(
+  deliveries: Model<StoredDelivery>,
+  outbox: Pick<Outbox, 'add'>,
+): Pick<NotificationStore, 'collect' | 'messagesOf' | 'queueGroup'> {
+  return {
+    async collect(session, fresh, at) {
+      const collectedAt = new Date(at);
+      const rows = fresh.map(({ messageId, dueAt, ...each }) => ({
+        ...{ ...toDeliveryRow(each, collectedAt), status: COLLECTED, messageId, nextAttemptAt: dueAt },
+      }));
+      if (rows.length > 0) await deliveries.insertMany(rows, { session });
+    },
+
+    async messagesOf(session, notificationIds) {
+      if (notificationIds.length === 0) return new Map();
+      const filter = { _id: trusted({ $in: [...notificationIds] }) };
+      const found = await deliveries.find(filter, { messageId: 1 }, { session }).lean();
+      return new Map(found.flatMap(({ _id, messageId }) => (messageId === undefined ? [] : [[_id, messageId]])));
+    },
+
+    async queueGroup(session, message, at) {
+      const queuedAt = new Date(at);
+      const { messageId: _id, group } = message;
+      const row = { ...toDeliveryRow(message, queuedAt), _id, alertId: _id, alerts: group.total };
+      await deliveries.insertMany([row], { session });
+      const shown = { ...group, others: group.others.map(toAlertRecord) };
+      await outbox.add(session, [toOutboxRecord(message, queuedAt, { notificationId: _id, group: shown })]);
+    },
+  };
+}
+
+function toDeliveryRow({ alert, type, channel, held }: NewNotification, queuedAt: Date): StoredDelivery {
   return {
     _id: notificationIdOf(alert.id, channel.id, type),
     tenantId: alert.tenantId,
@@ -200,33 +270,35 @@ function toDeliveryRow({ alert, type, channel }: NewNotification, queuedAt: Date
     error: null,
     lastAttemptAt: null,
     nextAttemptAt: null,
+    ...(held && { held }),
     queuedAt,
     sequence: -1,
   };
 }
 
-function toOutboxRecord({ alert, type, channel, trace }: NewNotification, queuedAt: Date): OutboxRecord {
-  const notificationId = notificationIdOf(alert.id, channel.id, type);
-  const record = encodeNotification({
-    notificationId,
-    type,
-    tenantId: alert.tenantId,
-    channelId: channel.id,
-    channelType: channel.type,
-    alert: toAlertRecord(alert),
-    occurredAt: queuedAt.toISOString(),
-  });
-  return { id: notificationId, ...record, trace };
+function toOutboxRecord(
+  { alert, type, channel, trace }: NewNotification,
+  queuedAt: Date,
+  ofGroup?: Pick<NotificationRecord, 'notificationId' | 'group'>,
+): OutboxRecord {
+  const notification = {
+    notificationId: notificationIdOf(alert.id, channel.id, type),
+    ...{ type, tenantId: alert.tenantId, channelId: channel.id, channelType: channel.type },
+    ...{ alert: toAlertRecord(alert), occurredAt: queuedAt.toISOString() },
+    ...ofGroup,
+  };
+  return { id: notification.notificationId, ...encodeNotification(notification), trace };
 }
 
-function toDelivery({
-  _id,
-  tenantId: _tenantId,
-  queuedAt: _queuedAt,
-  sequence: _sequence,
-  ...fields
-}: StoredDelivery): Delivery {
-  return { notificationId: _id, ...fields };
+/** `message` is the message that stands for the notification, once it is sent. */
+function toDelivery(row: StoredDelivery, message?: StoredDelivery): Delivery {
+  const { _id: notificationId, type, alertId, channelId, held } = row;
+  const { channelType, status, attempts, responseStatus, responseSnippet, error, ...times } = message ?? row;
+  return {
+    ...{ notificationId, type, alertId, channelId, channelType, status, attempts, responseStatus, responseSnippet },
+    ...{ error, lastAttemptAt: times.lastAttemptAt, nextAttemptAt: times.nextAttemptAt, ...(held && { held }) },
+    ...(message?.alerts !== undefined && { group: { messageId: message._id, alerts: message.alerts } }),
+  };
 }
 
 function toTime(timestamp: string | null): number | null {

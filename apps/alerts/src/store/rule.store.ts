@@ -16,7 +16,10 @@ import type { ChannelCopies } from './channel.copies.ts';
 import type { RuleChanges } from './rule.changes.ts';
 
 /** Without the last fire, which is part of the window: the evaluation never writes a document that people edit. */
-interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt' | 'scopeType' | 'labels' | 'routes'> {
+interface StoredRule extends Omit<
+  Rule,
+  'id' | 'tenantId' | 'lastFiredAt' | 'scopeType' | 'labels' | 'routes' | 'groupSeconds'
+> {
   _id: string;
   tenantId: string;
   scopeType: StoredScope;
@@ -24,6 +27,8 @@ interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt' | 'sco
   labels?: Labels;
   /** Absent without routes. */
   routes?: Route[];
+  /** Absent in rules of release 0.1.0. */
+  groupSeconds?: number;
 }
 
 /**
@@ -58,6 +63,7 @@ const ruleSchema = new Schema<StoredRule>(
     cooldownSeconds: number,
     channelIds: { type: [String], required: true },
     routes: { type: [{ _id: false, label: text, value: text, channelIds: [String] }], default: undefined },
+    groupSeconds: Number,
     createdAt: date,
     updatedAt: date,
     revision: number,
@@ -193,9 +199,10 @@ const OF_KNOWN_KINDS = {
 };
 
 function toRule(stored: StoredRule): Rule {
-  const { _id, tenantId, scopeType: scope, labels = {}, routes = [], ...fields } = stored;
+  const { _id, tenantId, scopeType: scope, labels = {}, routes = [], groupSeconds = 0, ...fields } = stored;
   const scopeType = SCOPE_TYPES.find((each) => scope === each || scope === withLabels(each))!;
-  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), scopeType, labels, routes, lastFiredAt: null };
+  const optional = { labels, routes, groupSeconds };
+  return { ...fields, ...optional, id: _id, tenantId: provenTenantId(tenantId), scopeType, lastFiredAt: null };
 }
 
 function toStored({ id: _id, lastFiredAt: _lastFiredAt, labels, routes, ...rest }: Rule): Omit<StoredRule, '_id'> {

@@ -11,11 +11,14 @@ import {
   type ShownAlert,
 } from '@tollkeeper/contracts';
 import { BUDGET_PERIODS, type BudgetPeriod } from '@tollkeeper/kernel';
+import type { Message } from '../domain/message.ts';
 import { shown } from './message.text.ts';
 
 const MAX_TYPES_SHOWN = 5;
 /** Ten labels of usual length. Escaped, the whole sentence stays within the limits of Slack and Teams. */
 const MAX_LABELS_LENGTH = 300;
+/** In a list of alerts. With ten of them, the message stays within the limits of Slack and Teams. */
+const MAX_LISTED_LENGTH = 250;
 const MICROS_PER_USD = 1_000_000;
 const MICROS_PER_CENT = 10_000;
 
@@ -140,6 +143,17 @@ const FURTHER_AGENTS = ['Further agents have', 'Pause them, or look at their cal
 export function alertSentence(alert: ShownAlert): string {
   const kind = RULE_KINDS.find((each) => each === alert.rule_kind);
   return kind === undefined ? `${eventsOf(alert)}, ${whose(alert)}` : SENTENCES[kind](alert);
+}
+
+/** A line for each further alert that the message names, and one for the number of the rest. */
+export function otherAlerts({ type, group }: Message): string[] {
+  if (group === undefined) return [];
+  const named = group.others.map((alert) => {
+    const since = type === 'alert.resolved' || alert.status === 'firing' ? '' : ` (${shown(alert.status)})`;
+    return `${minuteOf(alert.triggered_at)}: ${shown(alertSentence(alert), MAX_LISTED_LENGTH)}${since}`;
+  });
+  const rest = group.total - 1 - named.length;
+  return rest > 0 ? [...named, `and ${rest.toLocaleString('en')} more`] : named;
 }
 
 function budgetSentence(budget: ReachedBudget): string {

@@ -29,7 +29,17 @@ export function ruleNameOf({ alert }: Message): string {
 /** The first line of a chat message. */
 export function headlineOf(message: Message): string {
   const what = HEADLINES.get(message.type) ?? shown(message.type);
-  return `${what} (${shown(message.alert.severity)}): ${ruleNameOf(message)}`;
+  return [`${what} (${shown(message.alert.severity)}): ${ruleNameOf(message)}`, ...countsOf(message)].join(' · ');
+}
+
+/** "12 alerts", and "3 already resolved" if they fired; nothing for a single alert that is as the message says. */
+function countsOf({ type, group }: Message): string[] {
+  if (group === undefined) return [];
+  const { total, resolved } = group;
+  const alerts = total > 1 ? [`${total.toLocaleString('en')} alerts`] : [];
+  if (type === 'alert.resolved' || resolved === 0) return alerts;
+  const share = total === 1 ? '' : resolved === total ? 'all ' : `${resolved.toLocaleString('en')} `;
+  return [...alerts, `${share}already resolved`];
 }
 
 interface MessageLink {

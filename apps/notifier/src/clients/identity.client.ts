@@ -40,17 +40,28 @@ interface AlertLinksDeps {
  * workspace, and pages are the console's first one. So no notification waits for its links.
  */
 export function createAlertLinks({ slugOf, publicUrl, secret }: AlertLinksDeps): LinkAlert {
-  return async (tenantId, alert) => {
+  return async (tenantId, about) => {
     const slug = await slugOf(tenantId);
     const workspace = slug === undefined ? '' : `/w/${encodeURIComponent(slug)}`;
+    const alert = about?.alert;
     const raiseId = alert?.status === 'firing' ? alert.raise?.raise_id : undefined;
     if (alert !== undefined && raiseId !== undefined) {
       const token = signRaiseLink(secret, { tenantId, raiseId }, Date.parse(alert.triggered_at) + RAISE_LINK_MS);
       const page = `${publicUrl}${workspace}/raises/${encodeURIComponent(raiseId)}?${LINK_TOKEN}=${token}`;
       return { url: page, page };
     }
-    const id = encodeURIComponent(alert?.id ?? '');
-    const page = slug === undefined ? '/' : `${workspace}/alerts${id === '' ? '' : `?alert=${id}`}`;
-    return { url: `${publicUrl}${workspace}/api/v1/alerts/${id}`, page: publicUrl + page };
+    const { below, search } = placeOf(about);
+    const page = slug === undefined ? '/' : `${workspace}/alerts${search}`;
+    return { url: `${publicUrl}${workspace}/api/v1/alerts${below}`, page: publicUrl + page };
   };
+}
+
+/** Where the alerts are, below the list of alerts in the API and in the console. */
+function placeOf(about: Parameters<LinkAlert>[1]): { below: string; search: string } {
+  if (about === undefined) return { below: '/', search: '' };
+  const { alert, group } = about;
+  const [id, rule] = [encodeURIComponent(alert.id), encodeURIComponent(alert.rule_id)];
+  return group !== undefined && group.total > 1
+    ? { below: `?rule_id=${rule}`, search: `?rule=${rule}` }
+    : { below: `/${id}`, search: `?alert=${id}` };
 }

@@ -1,4 +1,4 @@
-import type { ShownAlert } from '@tollkeeper/contracts';
+import type { ReadNotification } from '@tollkeeper/contracts';
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { ChannelDirectory } from './channel.ts';
 import type { Delivery, DeliveryState } from './delivery.ts';
@@ -7,10 +7,10 @@ import { type AlertLinks, type Message, toMessage } from './message.ts';
 import { abandon, concludeAttempt, type Conclusion } from './conclude-attempt.ts';
 
 /**
- * Links to the alert, or without one to all alerts. For a request that is to be decided, links to its page, with a
- * token. Never rejects.
+ * Links to the alert, to those of its rule if there are several, or without one to all alerts. For a request that is to
+ * be decided, links to its page, with a token. Never rejects.
  */
-export type LinkAlert = (tenantId: TenantId, alert?: ShownAlert) => Promise<AlertLinks>;
+export type LinkAlert = (tenantId: TenantId, about?: Pick<ReadNotification, 'alert' | 'group'>) => Promise<AlertLinks>;
 
 /** The parameter of a link that has its token. */
 export const LINK_TOKEN = 'token';
@@ -37,8 +37,8 @@ export async function attemptDelivery(
   signal: AbortSignal,
 ): Promise<AttemptResult> {
   const { channels, linkAlert, send, clock, random } = deps;
-  const { tenantId, channelId, alert } = delivery.notification;
-  const message = toMessage(delivery.notification, await linkAlert(tenantId, alert));
+  const { tenantId, channelId } = delivery.notification;
+  const message = toMessage(delivery.notification, await linkAlert(tenantId, delivery.notification));
   // Last, so that nothing goes to a channel that was deleted meanwhile.
   const channel = await channels.find(tenantId, channelId);
   if (channel === null) return { kind: 'abandoned', state: abandon(delivery, 'The channel was deleted.') };

@@ -1,4 +1,4 @@
-import type { ReadNotification, ShownAlert } from '@tollkeeper/contracts';
+import type { AlertGroup, ReadNotification, ShownAlert } from '@tollkeeper/contracts';
 import { randomBase62, type TenantId } from '@tollkeeper/kernel';
 
 /** The message to a destination of any type. */
@@ -10,10 +10,12 @@ export interface Message {
   /** Time of the event that the message is about, in RFC 3339 UTC. */
   timestamp: string;
   alert: ShownAlert;
+  /** The alerts that the message is about, if the rule groups them. `alert` is the first. */
+  group?: AlertGroup<ShownAlert> | undefined;
   links: AlertLinks;
 }
 
-/** Where the alert is, or all alerts of the workspace. */
+/** Where the alert is, or the alerts of its rule, or all alerts of the workspace. */
 export interface AlertLinks {
   /** In the API, for programs. */
   url: string;
@@ -22,8 +24,8 @@ export interface AlertLinks {
 }
 
 export function toMessage(notification: ReadNotification, links: AlertLinks): Message {
-  const { notificationId, type, occurredAt, alert } = notification;
-  return { id: notificationId, type, timestamp: occurredAt, alert, links };
+  const { notificationId, type, occurredAt, alert, group } = notification;
+  return { id: notificationId, type, timestamp: occurredAt, alert, group, links };
 }
 
 const SAMPLE_WINDOW_MS = 60_000;

@@ -1,4 +1,4 @@
-import type { DeliveryStatus, ReadNotification, ShownAlert } from '@tollkeeper/contracts';
+import type { AlertGroup, DeliveryStatus, ReadNotification, ShownAlert } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { Schema } from 'mongoose';
 import { type Delivery, type DeliveryState, queuedState, type TraceContext } from '../domain/delivery.ts';
@@ -17,6 +17,8 @@ export interface DeliveryDocument {
   channelId: string;
   channelType: string;
   alert: ShownAlert;
+  /** Only if the rule groups its alerts. */
+  group?: AlertGroup<ShownAlert>;
   occurredAt: Date;
   trace?: TraceContext | undefined;
   storedAt: Date;
@@ -62,6 +64,7 @@ export const deliverySchema = new Schema<DeliveryDocument>(
     channelId: { type: String, required },
     channelType: { type: String, required },
     alert: { type: Schema.Types.Mixed, required },
+    group: Schema.Types.Mixed,
     occurredAt: { type: Date, required },
     trace: { traceparent: String, tracestate: String },
     storedAt: { type: Date, required },
@@ -84,6 +87,10 @@ export const deliverySchema = new Schema<DeliveryDocument>(
 const open = { partialFilterExpression: { nextAttemptAt: { $exists: true } } };
 deliverySchema.index({ channelId: 1, nextAttemptAt: 1, offset: 1 }, { ...open, name: DUE_BY_CHANNEL });
 deliverySchema.index({ 'alert.id': 1, channelId: 1, offset: 1 }, open);
+deliverySchema.index(
+  { 'alert.rule_id': 1, channelId: 1, offset: 1 },
+  { partialFilterExpression: { nextAttemptAt: { $exists: true }, group: { $exists: true } } },
+);
 deliverySchema.index({ storedAt: 1 }, open);
 // Each channel has one attempt at a time, across all replicas.
 deliverySchema.index(
@@ -106,9 +113,10 @@ export function fromNotification(
   { notification, offset, trace }: StoredNotification,
   storedAt: number,
 ): DeliveryDocument {
-  const { notificationId, type, tenantId, channelId, alert, occurredAt } = notification;
+  const { notificationId, type, tenantId, channelId, alert, group, occurredAt } = notification;
   return {
     ...{ _id: notificationId, type, tenantId, channelId, alert, offset, sequence: 0 },
+    ...(group !== undefined && { group }),
     occurredAt: new Date(occurredAt),
     storedAt: new Date(storedAt),
     nextAttemptAt: new Date(storedAt),
@@ -127,11 +135,11 @@ export function fromState(state: DeliveryState) {
 }
 
 export function toDelivery(document: DeliveryDocument): Delivery {
-  const { _id, type, tenantId, channelId, channelType, alert, occurredAt } = document;
+  const { _id, type, tenantId, channelId, channelType, alert, group, occurredAt } = document;
   const { trace, offset, sequence, status, attempts, responseStatus, responseSnippet, error } = document;
   return {
     notification: {
-      ...{ notificationId: _id, type, tenantId: provenTenantId(tenantId), channelId, channelType, alert },
+      ...{ notificationId: _id, type, tenantId: provenTenantId(tenantId), channelId, channelType, alert, group },
       occurredAt: occurredAt.toISOString(),
     },
     trace,

@@ -31,7 +31,10 @@ export interface DeliveryStore {
    * of the channel.
    */
   claim(channelId: string, owner: string, at: number, until: number): Promise<Delivery | null>;
-  /** When an earlier, unfinished delivery of the same alert to the same channel is due; null if there is none. */
+  /**
+   * When an earlier, unfinished delivery of the same alert to the same channel is due; null if there is none. If the
+   * rule groups its alerts, this is any delivery about its fired ones.
+   */
   predecessorDueAt(delivery: Delivery): Promise<number | null>;
   /**
    * Stores the state after an attempt, to be published, and ends the lease. False if the lease was lost. With
@@ -105,9 +108,13 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
       return channelIds.filter((channelId) => !held.has(channelId));
     },
 
-    async predecessorDueAt({ notification: { alert, channelId }, offset }) {
+    async predecessorDueAt({ notification: { alert, group, channelId }, offset }) {
+      const about =
+        group === undefined
+          ? { 'alert.id': alert.id }
+          : { 'alert.rule_id': alert.rule_id, group: { $exists: true }, type: 'alert.fired' };
       const predecessor = await deliveries.findOne(
-        { 'alert.id': alert.id, channelId, offset: { $lt: offset }, nextAttemptAt: { $exists: true } },
+        { ...about, channelId, offset: { $lt: offset }, nextAttemptAt: { $exists: true } },
         { projection: { nextAttemptAt: 1 }, sort: { offset: 1 } },
       );
       return predecessor?.nextAttemptAt?.getTime() ?? null;

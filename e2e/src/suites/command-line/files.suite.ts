@@ -45,6 +45,7 @@ rules:
     event_types: [budget.blocked]
     channels: [Chat, Ops]
     routes: [{ label: team, value: gr*, channels: [Ops, Team] }]
+    group_seconds: 300
   - { name: Night, severity: low, agent: night-shift, rule_kind: spend_gte, window_seconds: 3600, threshold_usd: 0.5 }
   - { name: Unusual, severity: high, rule_kind: deviation_gte, times: 3, min_usd: 0.25, labels: { team: growth } }
   - name: Burning
@@ -88,6 +89,7 @@ const CHANGES: [from: string, to: string][] = [
   ['budget: Per user', 'budget: Apollo'],
   ['[Chat, Ops]', '[Ops]'],
   ['[Ops, Team]', '[Team]'],
+  ['group_seconds: 300', 'group_seconds: 60'],
   ['end: "06:00"', 'end: "07:00"'],
   [`  - { name: Chat, channel_type: chat, config: { webhook_url: "\${OPS_URL}" } }\n`, ''],
   ['  - { email: Ann@example.com, role: admin }\n', '  - { email: bob@example.com, role: member }\n'],
@@ -141,7 +143,7 @@ export function describeCommandLineFiles({ deployment, cli, owner, proxy, withFi
           'update budgets Apollo selector.model selector.provider',
           'update channels Ops config.url',
           'update channels Genie config.url',
-          'update rules Blocked often threshold channels routes',
+          'update rules Blocked often threshold channels routes group_seconds',
           'update rules Unusual times',
           'update rules Burning budget',
           'update maintenance_windows Batch end',

@@ -160,8 +160,13 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await form.getByLabel('Fires when').selectOption({ label: 'spend reaches a threshold' });
       await form.getByLabel('Amount in USD').fill('12.50');
       await form.getByText('$12.50 or more spent within 10 minutes, all agents').waitFor();
+      await form.getByLabel('Group alerts (minutes)').fill('90');
+      await form.getByRole('button', { name: 'Save' }).click();
+      await form.getByText('Enter a number of minutes from 0 to 60.').waitFor();
+      await form.getByLabel('Group alerts (minutes)').fill('5');
       await form.getByRole('button', { name: 'Save' }).click();
       await rowOf(page, rule).getByText('$12.50 or more spent').waitFor();
+      await rowOf(page, rule).getByText('One message for all alerts within 5 minutes').waitFor();
       await rowOf(page, rule).getByRole('button', { name: 'Pause' }).click();
       await rowOf(page, rule).getByText('Paused').waitFor();
       await undo(page, `Rule ${rule} paused`);
@@ -179,6 +184,30 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
         .click();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
       await rowOf(page, rule).waitFor({ state: 'detached' });
+    });
+
+    it('of a rule for requests for raises is made and edited, and fires for each of them', async () => {
+      const { page, expectFit } = await console.open(LOOKS[0]!, '/rules');
+      await page.getByRole('button', { name: 'New rule' }).click();
+      const form = page.getByRole('dialog', { name: 'New rule' });
+      await form.getByLabel('Name').fill('Requests');
+      await form.getByLabel('Fires when').selectOption({ label: 'somebody asks for more budget' });
+      await form.getByText('Each request for a raise').waitFor();
+      await expectFit();
+      await form.getByRole('button', { name: 'Save' }).click();
+      await rowOf(page, 'Requests').getByText('Each request for a raise').waitFor();
+      await page.getByRole('button', { name: 'Requests', exact: true }).click();
+      const edit = page.getByRole('dialog', { name: 'Edit Requests' });
+      await edit.getByText('Each request for a raise').waitFor();
+      await edit.getByLabel('Severity').selectOption('info');
+      await edit.getByRole('button', { name: 'Save' }).click();
+      await rowOf(page, 'Requests').getByText('info').waitFor();
+      const path = console.workspace().path('/alerts/rules');
+      const { items } = await console.owner().expect<{ items: { name: string }[] }>({ path });
+      expect(items.find(({ name }) => name === 'Requests')).toMatchObject({
+        ...{ rule_kind: 'event_count_gte', cooldown_seconds: 0, severity: 'info' },
+        rule_config: { threshold: 1, filters: { event_types: ['raise.requested'] } },
+      });
     });
 
     it('of a channel for PagerDuty is made with a key, tested, and moved to another host only with the key again', async () => {

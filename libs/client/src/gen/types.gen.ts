@@ -2750,6 +2750,10 @@ export type AlertRuleInput = {
          */
         channel_ids: Array<string>;
     }>;
+    /**
+     * A message about an alert waits this long, and is then about all alerts of the rule that fired meanwhile: it names the first 11 and counts the others. 0: each alert is its own message, sent at once. Channels of the types `pagerduty` and `opsgenie` always get each alert at once, as its own incident. Requests for raises are never grouped
+     */
+    group_seconds?: number;
 };
 
 /**
@@ -2776,6 +2780,7 @@ export type AlertRulePatch = {
          */
         channel_ids: Array<string>;
     }> | null;
+    group_seconds?: number | null;
     rule_config?: {
         window_seconds?: number | null;
         threshold?: number | null;
@@ -2989,6 +2994,10 @@ export type AlertRule = {
         value: string;
         channel_ids: Array<string>;
     }>;
+    /**
+     * Absent if each alert is its own message
+     */
+    group_seconds?: number;
     created_at: string;
     updated_at: string;
     /**
@@ -3531,7 +3540,7 @@ export type AlertDelivery = {
     channel_id: string;
     channel_type: 'chat' | 'webhook' | 'pagerduty' | 'teams' | 'opsgenie' | 'email';
     /**
-     * `held`: waits for the end of a silence or maintenance window. `dropped`: never sent, because the alert was resolved before that. Otherwise the last status reported by the notifier
+     * `held`: waits for the end of a silence or maintenance window. `dropped`: never sent, because the alert was resolved before that. `collected`: waits until `next_attempt_at` to be sent in one message with other alerts of its rule. Otherwise the last status reported by the notifier
      */
     status: string;
     attempts: number;
@@ -3550,6 +3559,19 @@ export type AlertDelivery = {
      * What held the message back, also after it was sent; else absent
      */
     held?: AlertMutedBy;
+    /**
+     * The message about alerts of the rule that are grouped, once it is sent; else absent. The other fields are about that message
+     */
+    group?: {
+        /**
+         * The `webhook-id` of the message
+         */
+        message_id: string;
+        /**
+         * Number of alerts that the message is about
+         */
+        alerts: number;
+    };
 };
 
 export type AlertMutedBy = {

@@ -58,6 +58,11 @@ export function isNotifiedOf(channelType: string, type: NotificationType): boole
   return (known === undefined ? FIRED_AND_RESOLVED : NOTIFIED_OF[known]).includes(type);
 }
 
+/** Whether the type is an incident tool, which has an incident for each alert. */
+export function hasIncidents(channelType: string): boolean {
+  return isNotifiedOf(channelType, 'alert.acknowledged');
+}
+
 /** A threshold of a budget, as a `budget.threshold_reached` event reports it. */
 const reachedBudgetSchema = z.object(budgetThresholdReachedData.shape);
 export type ReachedBudget = z.infer<typeof reachedBudgetSchema>;

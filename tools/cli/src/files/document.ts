@@ -180,6 +180,9 @@ const rule = z.strictObject({
     .meta({
       description: 'The channels of alerts by a label of the event they fire with; the first that fits decides',
     }),
+  group_seconds: z.int().min(0).max(3600).default(0).meta({
+    description: 'How long a message waits for further alerts of the rule; 0: each alert is its own message',
+  }),
 });
 
 const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'must be a time from 00:00 to 23:59' });

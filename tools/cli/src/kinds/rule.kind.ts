@@ -89,6 +89,7 @@ function entryOf(rule: Api.AlertRule, names: ReadonlyMap<string, string>): RuleV
     routes: (rule.routes ?? []).map(({ label, value, channel_ids }) => ({
       ...{ label, value, channels: channelNames(channel_ids) },
     })),
+    group_seconds: rule.group_seconds ?? 0,
   };
 }
 
@@ -102,10 +103,10 @@ const AGENT_OF: Record<Api.AlertRule['scope_type'], (scopeId: string) => string 
 function bodyOf(workspace: WorkspaceContext, entry: RuleEntry): Api.AlertRuleInput {
   const { name, description, enabled, severity, agent, rule_kind, cooldown_seconds } = entry;
   const { window_seconds, threshold, threshold_usd, event_types, percents, labels, channels } = entry;
-  const { times, min_usd, budget, fraction, long_seconds, short_seconds, percent, routes } = entry;
+  const { times, min_usd, budget, fraction, long_seconds, short_seconds, percent, routes, group_seconds } = entry;
   const channelIds = (named: readonly string[]) => named.map((channel) => idByKey(workspace, 'channels', channel));
   return {
-    ...{ name, description, enabled, severity, rule_kind, cooldown_seconds },
+    ...{ name, description, enabled, severity, rule_kind, cooldown_seconds, group_seconds },
     ...(agent === null
       ? { scope_type: 'workspace', scope_id: idOf(workspace) }
       : { scope_type: 'agent', scope_id: agent }),

@@ -151,6 +151,7 @@ const DELIVERY_STATUS: Record<string, string> = {
   failed: 'failed',
   held: 'held back',
   dropped: 'not sent',
+  collected: 'grouping',
 };
 
 /** The notifier may have other statuses. */
@@ -159,6 +160,7 @@ export function deliveryStatus(status: string): string {
 }
 
 const ATTEMPTS = { one: 'attempt', other: 'attempts' };
+const ALERTS = { one: 'alert', other: 'alerts' };
 const EVENTS = { one: 'event', other: 'events' };
 const WEEKS = { one: 'week', other: 'weeks' };
 
@@ -215,6 +217,8 @@ export const alerts = {
     attempts: (attempts: number) => counted(attempts, ATTEMPTS),
     answered: (status: number) => `returned ${status}`,
     next: 'next attempt',
+    goesOut: 'message goes out',
+    group: (alerts: number) => `one message for ${counted(alerts, ALERTS)}`,
   },
   evaluations: 'Rule evaluations',
   evaluation: {

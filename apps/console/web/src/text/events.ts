@@ -44,10 +44,19 @@ const KNOWN_EVENTS: Record<KnownEventType, EventNouns> = {
   },
 };
 
+/** Types that Tollkeeper writes itself. */
+export const RAISE_REQUESTED = 'raise.requested';
+const OWN_EVENTS: Record<typeof RAISE_REQUESTED, EventNouns> = {
+  [RAISE_REQUESTED]: {
+    counted: { one: 'request for a raise', other: 'requests for raises' },
+    short: { one: 'request for a raise', other: 'requests for raises' },
+  },
+};
+
 const ANY: Noun = { one: 'event of any type', other: 'events of any type' };
 
 export const EVENT_TYPES = Object.keys(KNOWN_EVENTS);
-const EVENTS = new Map<string, EventNouns>(Object.entries(KNOWN_EVENTS));
+const EVENTS = new Map<string, EventNouns>(Object.entries({ ...KNOWN_EVENTS, ...OWN_EVENTS }));
 
 /** "calls blocked by a budget"; for several types "budget blocks or guard blocks". */
 export function eventsOf(types: readonly string[], events: number): string {

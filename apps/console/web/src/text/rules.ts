@@ -2,7 +2,7 @@ import type { Api } from '@tollkeeper/client';
 import { withLabels } from '../format/labels.ts';
 import { money } from '../format/money.ts';
 import { count, percent } from '../format/numbers.ts';
-import { eventsOf, firstEventOf } from './events.ts';
+import { eventsOf, firstEventOf, RAISE_REQUESTED } from './events.ts';
 import { inWords } from './lengths.ts';
 
 type RuleWords = Pick<Api.AlertRule, 'rule_kind' | 'rule_config' | 'scope_type' | 'scope_id'>;
@@ -15,6 +15,11 @@ const WHOSE: Record<Api.AlertRule['scope_type'], (id: string) => typeof ANY_AGEN
   agent: (id) => ({ events: id, spend: id, each: id }),
 };
 
+/** Such a rule fires for every request, because each waits for a decision. */
+export function isForEachRequest({ threshold, filters: { event_types } }: Api.AlertRule['rule_config']): boolean {
+  return threshold === 1 && event_types.length === 1 && event_types[0] === RAISE_REQUESTED;
+}
+
 /** The whole rule in a sentence: "3 calls blocked by a budget within 10 minutes, any agent, with team=growth". */
 export function ruleLine({ rule_kind, rule_config, scope_type, scope_id }: RuleWords): string {
   const { window_seconds, threshold, threshold_micros, filters } = rule_config;
@@ -24,6 +29,7 @@ export function ruleLine({ rule_kind, rule_config, scope_type, scope_id }: RuleW
   const labels = withLabels(filters.labels);
   switch (rule_kind) {
     case 'event_count_gte':
+      if (isForEachRequest(rule_config)) return 'Each request for a raise';
       return `${count(threshold)} ${eventsOf(filters.event_types, threshold)}${percents} within ${length}, ${whose.events}${labels}`;
     case 'first_occurrence':
       return `First ${firstEventOf(filters.event_types)}${percents} in ${length}, ${whose.events}${labels}`;
@@ -81,6 +87,7 @@ export const rules = {
   removed: (name: string) => `Rule ${name} deleted`,
   saved: (name: string) => `Rule ${name} saved`,
   noChannel: 'none',
+  grouped: (seconds: number) => `One message for all alerts within ${inWords(seconds)}`,
   form: {
     name: 'Name',
     kind: 'Fires when',
@@ -91,7 +98,8 @@ export const rules = {
       deviation_gte: 'an agent spends far more than usual',
       burn_rate_gte: 'a budget is used up too fast',
       forecast_gte: 'a budget will be used up early',
-    } satisfies Record<Api.AlertRule['rule_kind'], string>,
+      raise_requested: 'somebody asks for more budget',
+    } satisfies Record<Api.AlertRule['rule_kind'] | 'raise_requested', string>,
     events: 'Event types',
     eventsHint: 'Select none to count all.',
     percents: 'Budget thresholds',
@@ -129,6 +137,11 @@ export const rules = {
     pauseAfter: 'Cooldown (minutes)',
     pauseHint: 'After firing, the rule does not fire again for this long. 0 means no cooldown.',
     pauseBad: 'Enter a number of minutes from 0 to 43,200 (30 days).',
+    group: 'Group alerts (minutes)',
+    groupHint:
+      'The message waits this long, and then lists all alerts that fired meanwhile. 0 sends each alert at once. ' +
+      'PagerDuty and Opsgenie always get each alert at once.',
+    groupBad: 'Enter a number of minutes from 0 to 60.',
     channels: 'Notification channels',
     routes: {
       title: 'Routes',

@@ -1,5 +1,5 @@
 import type { Message } from '../../domain/message.ts';
-import { alertSentence } from '../alert.sentence.ts';
+import { alertSentence, otherAlerts } from '../alert.sentence.ts';
 import { headlineOf, linksOf, timesOf } from '../message.text.ts';
 
 /**
@@ -10,10 +10,13 @@ export function chatBody(message: Message): string {
   const headline = escapeText(headlineOf(message));
   const sentence = escapeText(alertSentence(message.alert));
   const links = linksOf(message).map(({ text, url }) => `<${escapeText(url)}|${text}>`);
+  const others = otherAlerts(message).map(escapeText);
   return JSON.stringify({
-    text: `${headline}\n${sentence}`,
+    text: [headline, sentence, ...others].join('\n'),
     blocks: [
       { type: 'section', text: mrkdwn(`*${headline}*\n${sentence}`) },
+      // Each in a block of its own, whose text has a maximum length.
+      ...others.map((line) => ({ type: 'section', text: mrkdwn(line) })),
       { type: 'section', fields: timesOf(message).map(([name, value]) => mrkdwn(`*${name}*\n${escapeText(value)}`)) },
       { type: 'context', elements: [mrkdwn(links.join(' · '))] },
     ],

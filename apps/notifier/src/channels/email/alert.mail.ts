@@ -1,7 +1,7 @@
 import { paragraphs } from '@tollkeeper/kernel';
 import type { Mail } from '@tollkeeper/mail';
 import type { Message } from '../../domain/message.ts';
-import { alertSentence } from '../alert.sentence.ts';
+import { alertSentence, otherAlerts } from '../alert.sentence.ts';
 import { headlineOf, linksOf, timesOf } from '../message.text.ts';
 
 const WHY = 'You get this mail because you confirmed this address for alerts of Tollkeeper.';
@@ -17,19 +17,26 @@ interface AlertMailOptions {
   domain: string;
 }
 
-/** The mail about a message to one reader. All mails about an alert are one thread. */
+/**
+ * The mail about a message to one reader. All mails about an alert are one thread. If the rule groups its alerts, each
+ * mail is a thread, since those that are resolved together may have fired in several mails.
+ */
 export function alertMail(message: Message, options: AlertMailOptions): Mail {
   const { to, readerId, stopUrl, oneClickUrl, domain } = options;
   const { alert } = message;
   const links = linksOf(message);
   const headline = headlineOf(message);
   const sentence = alertSentence(alert);
+  const others = otherAlerts(message);
   const times = timesOf(message);
   const first = `${idPart(alert.id)}.${readerId}@${domain}`;
   // Mail programs show mails as one thread only if they also have the same subject.
-  const place = BEGINNINGS.has(message.type)
-    ? { subject: headline, id: first }
-    : { subject: `Re: ${firstHeadlineOf(message)}`, id: `${idPart(message.id)}.${readerId}@${domain}`, thread: first };
+  const id = `${idPart(message.id)}.${readerId}@${domain}`;
+  const beginning = message.group === undefined ? first : id;
+  const place =
+    BEGINNINGS.has(message.type) || message.group !== undefined
+      ? { subject: headline, id: beginning }
+      : { subject: `Re: ${firstHeadlineOf(message)}`, id, thread: first };
   return {
     to,
     ...place,
@@ -41,6 +48,7 @@ export function alertMail(message: Message, options: AlertMailOptions): Mail {
       headline,
       sentence,
       times.map(([name, value]) => `${name}: ${value}`).join('\n'),
+      ...(others.length > 0 ? [others.join('\n')] : []),
       links.map(({ text, url }) => `${text}:\n${url}`).join('\n'),
       `${WHY} Stop these mails:\n${stopUrl}`,
     ),
@@ -48,6 +56,7 @@ export function alertMail(message: Message, options: AlertMailOptions): Mail {
       `<h1 style="font-size:18px">${escaped(headline)}</h1>`,
       `<p>${escaped(sentence)}</p>`,
       `<p>${times.map(([name, value]) => `${escaped(name)}: ${escaped(value)}`).join('<br>')}</p>`,
+      ...(others.length > 0 ? [`<ul>${others.map((line) => `<li>${escaped(line)}</li>`).join('')}</ul>`] : []),
       `<p>${links.map(({ text, url }) => link(url, text)).join(' · ')}</p>`,
       `<p style="font-size:12px">${WHY} ${link(stopUrl, 'Stop these mails')}</p>`,
     ),

@@ -1,5 +1,5 @@
 import type { Message } from '../../domain/message.ts';
-import { alertSentence } from '../alert.sentence.ts';
+import { alertSentence, otherAlerts } from '../alert.sentence.ts';
 import { headlineOf, linksOf, timesOf } from '../message.text.ts';
 
 /**
@@ -14,6 +14,7 @@ export function teamsBody(message: Message): string {
     body: [
       paragraph({ text: headlineOf(message), weight: 'Bolder', size: 'Medium' }),
       paragraph({ text: alertSentence(message.alert) }),
+      ...otherAlerts(message).map((text) => paragraph({ text })),
       { type: 'FactSet', facts: timesOf(message).map(([title, value]) => ({ title, value })) },
     ],
     actions: linksOf(message).map(({ text, url }) => ({ type: 'Action.OpenUrl', title: text, url })),

@@ -148,6 +148,7 @@ function Deliveries({ deliveries }: { deliveries: Api.AlertDelivery[] }) {
             <strong>{nameOf(each.channel_id)}</strong> {words.delivery[each.type]} ·{' '}
             {words.delivery.attempts(each.attempts)}
             {each.response_status !== null && ` · ${words.delivery.answered(each.response_status)}`}
+            {each.group !== undefined && each.group.alerts > 1 && ` · ${words.delivery.group(each.group.alerts)}`}
             {each.last_attempt_at !== null && (
               <>
                 {' '}
@@ -157,7 +158,8 @@ function Deliveries({ deliveries }: { deliveries: Api.AlertDelivery[] }) {
             {each.next_attempt_at !== null && each.status !== 'delivered' && (
               <>
                 {' '}
-                · {words.delivery.next} <Ago at={each.next_attempt_at} />
+                · {each.status === 'collected' ? words.delivery.goesOut : words.delivery.next}{' '}
+                <Ago at={each.next_attempt_at} />
               </>
             )}
             <div className={ui['hint']}>

@@ -58,22 +58,19 @@ export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onCl
       />
       {kind.eventTypes === null && <EventFields form={form} set={set} />}
       <ThresholdFields {...{ form, set, shown }} />
-      <AgentField value={form.agentId} onChange={(agentId) => set(ofAgent(agentId))} />
-      <LabelsField {...{ form, set, shown }} />
+      {kind.fixed === undefined && (
+        <>
+          <AgentField value={form.agentId} onChange={(agentId) => set(ofAgent(agentId))} />
+          <LabelsField {...{ form, set, shown }} />
+        </>
+      )}
       <ChoiceField
         label={words.severity}
         value={form.severity}
         options={SEVERITIES.map((each) => [each, text.alerts.severity[each]] as const)}
         onChange={(severity) => set({ severity })}
       />
-      <TextField
-        label={words.pauseAfter}
-        hint={words.pauseHint}
-        inputMode="decimal"
-        value={form.pauseMinutes}
-        problem={shown.pauseMinutes}
-        onChange={({ target }) => set({ pauseMinutes: target.value })}
-      />
+      {kind.fixed === undefined && <TimingFields {...{ form, set, shown }} />}
       <ChannelFields {...{ form, set, shown }} />
       <TextField
         label={words.description}
@@ -146,6 +143,29 @@ function ThresholdFields({ form, set, shown }: CheckedFieldProps) {
           onChange={({ target }) => set({ windowMinutes: target.value })}
         />
       )}
+    </>
+  );
+}
+
+function TimingFields({ form, set, shown }: CheckedFieldProps) {
+  return (
+    <>
+      <TextField
+        label={words.pauseAfter}
+        hint={words.pauseHint}
+        inputMode="decimal"
+        value={form.pauseMinutes}
+        problem={shown.pauseMinutes}
+        onChange={({ target }) => set({ pauseMinutes: target.value })}
+      />
+      <TextField
+        label={words.group}
+        hint={words.groupHint}
+        inputMode="decimal"
+        value={form.groupMinutes}
+        problem={shown.groupMinutes}
+        onChange={({ target }) => set({ groupMinutes: target.value })}
+      />
     </>
   );
 }

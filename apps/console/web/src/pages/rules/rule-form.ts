@@ -1,11 +1,12 @@
 import type { Api } from '@tollkeeper/client';
 import { labelList, readLabels } from '../../format/labels.ts';
 import { editableMoney } from '../../format/money.ts';
-import { rules } from '../../text/rules.ts';
+import { isForEachRequest, rules } from '../../text/rules.ts';
 import { RULE_KINDS, type RuleForm } from './rule-kinds.ts';
 
 export const PERCENTS = [50, 80, 100] as const;
 const MAX_MINUTES = 43_200;
+const MAX_GROUP_MINUTES = 60;
 
 export const EMPTY: RuleForm = {
   name: '',
@@ -27,6 +28,7 @@ export const EMPTY: RuleForm = {
   agentId: '',
   severity: 'medium',
   pauseMinutes: '60',
+  groupMinutes: '0',
   channelIds: [],
   routes: [],
 };
@@ -51,7 +53,7 @@ export function toForm(rule: Api.AlertRule): RuleForm {
   return {
     name: rule.name,
     description: rule.description,
-    kind: rule.rule_kind,
+    kind: isForEachRequest(config) ? 'raise_requested' : rule.rule_kind,
     eventTypes: config.filters.event_types,
     percents: config.filters.percents,
     labels: labelList(config.filters.labels).join('\n'),
@@ -69,6 +71,7 @@ export function toForm(rule: Api.AlertRule): RuleForm {
     agentId: SCOPES[rule.scope_type].agentId(rule.scope_id),
     severity: rule.severity,
     pauseMinutes: String(rule.cooldown_seconds / 60),
+    groupMinutes: String((rule.group_seconds ?? 0) / 60),
     channelIds: rule.channel_config_ids,
     routes: (rule.routes ?? []).map(({ channel_ids: channelIds, ...route }) => ({ ...route, channelIds })),
   };
@@ -93,28 +96,31 @@ export function patchOf(before: Api.AlertRule, after: ReturnType<typeof toRule>)
 }
 
 /** The problems with the fields, by field name. */
-export function problemsOf(form: RuleForm): Partial<Record<keyof RuleForm, string>> {
+export function problemsOf(typed: RuleForm): Partial<Record<keyof RuleForm, string>> {
   const words = rules.form;
+  const kind = RULE_KINDS[typed.kind];
+  const form = { ...typed, ...kind.fixed };
   const { problem: labels } = readLabels(form.labels);
-  const kind = RULE_KINDS[form.kind];
   return {
     ...kind.problems(form),
     ...(labels !== undefined ? { labels } : {}),
     ...('label' in kind.window && secondsOf(form.windowMinutes) < 1 ? { windowMinutes: words.minutesBad } : {}),
     ...(form.routes.some(({ channelIds }) => channelIds.length === 0) ? { routes: words.routes.bad } : {}),
     ...(secondsOf(form.pauseMinutes) < 0 ? { pauseMinutes: words.pauseBad } : {}),
+    ...(secondsOf(form.groupMinutes, MAX_GROUP_MINUTES) < 0 ? { groupMinutes: words.groupBad } : {}),
   };
 }
 
 /** Typed minutes in seconds; -1 if not valid. Rules made elsewhere may have fractions of a minute. */
-function secondsOf(minutes: string): number {
+function secondsOf(minutes: string, max = MAX_MINUTES): number {
   const seconds = minutes.trim() === '' ? Number.NaN : Number(minutes) * 60;
-  return Number.isFinite(seconds) && seconds >= 0 && seconds <= MAX_MINUTES * 60 ? Math.round(seconds) : -1;
+  return Number.isFinite(seconds) && seconds >= 0 && seconds <= max * 60 ? Math.round(seconds) : -1;
 }
 
 /** The rule of a form without problems. The form does not contain whether the rule is enabled. */
-export function toRule(form: RuleForm, workspaceId: string): Omit<Required<Api.AlertRuleInput>, 'enabled'> {
-  const kind = RULE_KINDS[form.kind];
+export function toRule(typed: RuleForm, workspaceId: string): Omit<Required<Api.AlertRuleInput>, 'enabled'> {
+  const kind = RULE_KINDS[typed.kind];
+  const form = { ...typed, ...kind.fixed };
   const eventTypes = [...(kind.eventTypes ?? form.eventTypes)];
   const onlyThresholds = eventTypes.length === 1 && eventTypes[0] === 'budget.threshold_reached';
   return {
@@ -123,7 +129,7 @@ export function toRule(form: RuleForm, workspaceId: string): Omit<Required<Api.A
     severity: form.severity,
     scope_type: form.scopeType,
     scope_id: SCOPES[form.scopeType].scopeId(form, workspaceId),
-    rule_kind: form.kind,
+    rule_kind: kind.ruleKind,
     rule_config: {
       window_seconds: 'label' in kind.window ? secondsOf(form.windowMinutes) : kind.window.seconds(form),
       threshold: 0,
@@ -145,5 +151,6 @@ export function toRule(form: RuleForm, workspaceId: string): Omit<Required<Api.A
     cooldown_seconds: secondsOf(form.pauseMinutes),
     channel_config_ids: [...form.channelIds],
     routes: form.routes.map(({ label, value, channelIds }) => ({ label, value, channel_ids: [...channelIds] })),
+    group_seconds: secondsOf(form.groupMinutes),
   };
 }

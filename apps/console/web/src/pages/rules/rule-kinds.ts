@@ -1,5 +1,6 @@
 import type { Api } from '@tollkeeper/client';
 import { parseMoney } from '../../format/money.ts';
+import { RAISE_REQUESTED } from '../../text/events.ts';
 import { rules } from '../../text/rules.ts';
 
 const MAX_EVENTS = 100_000;
@@ -7,13 +8,15 @@ const MAX_TIMES = 1000;
 const MAX_PERCENT = 200;
 const words = rules.form;
 
-export type RuleKind = Api.AlertRule['rule_kind'];
+type RuleKind = Api.AlertRule['rule_kind'];
+/** The kinds of rules, and what else has fields of its own in the form. */
+export type FormKind = RuleKind | 'raise_requested';
 
 /** The fields as typed. */
 export interface RuleForm {
   name: string;
   description: string;
-  kind: RuleKind;
+  kind: FormKind;
   eventTypes: readonly string[];
   percents: readonly number[];
   /** As typed, one per line. */
@@ -32,6 +35,7 @@ export interface RuleForm {
   agentId: string;
   severity: Api.AlertRule['severity'];
   pauseMinutes: string;
+  groupMinutes: string;
   channelIds: readonly string[];
   routes: readonly RouteForm[];
 }
@@ -52,20 +56,26 @@ interface ThresholdField {
   inputMode: 'numeric' | 'decimal' | 'text';
 }
 
+type FixedFields = Pick<RuleForm, 'scopeType' | 'agentId' | 'labels' | 'pauseMinutes' | 'groupMinutes'>;
+
 /** The form of a kind of rule. */
 interface FormOfKind {
+  ruleKind: RuleKind;
   thresholds: readonly ThresholdField[];
   /** A length in seconds if the kind has only this window. */
   window: { label: string } | { seconds(form: RuleForm): number };
   /** The only events that such a rule counts; null if the form asks for them. */
   eventTypes: readonly string[] | null;
+  /** Fields that the form does not ask for, because such a rule can have only these values. */
+  fixed?: FixedFields;
   problems(form: RuleForm): Problems;
   /** The thresholds of a form without problems. */
   config(form: RuleForm): Omit<Api.AlertRuleInput['rule_config'], 'window_seconds' | 'filters'>;
 }
 
-export const RULE_KINDS: Record<RuleKind, FormOfKind> = {
+export const RULE_KINDS: Record<FormKind, FormOfKind> = {
   event_count_gte: {
+    ruleKind: 'event_count_gte',
     thresholds: [{ field: 'threshold', label: words.threshold, inputMode: 'numeric' }],
     window: { label: words.window },
     eventTypes: null,
@@ -73,6 +83,7 @@ export const RULE_KINDS: Record<RuleKind, FormOfKind> = {
     config: ({ threshold }) => ({ threshold: Number(threshold) }),
   },
   first_occurrence: {
+    ruleKind: 'first_occurrence',
     thresholds: [],
     window: { label: words.windowFirst },
     eventTypes: null,
@@ -80,6 +91,7 @@ export const RULE_KINDS: Record<RuleKind, FormOfKind> = {
     config: () => ({}),
   },
   spend_gte: {
+    ruleKind: 'spend_gte',
     thresholds: [{ field: 'amount', label: words.amount, inputMode: 'decimal' }],
     window: { label: words.window },
     eventTypes: ['spend.settled'],
@@ -87,6 +99,7 @@ export const RULE_KINDS: Record<RuleKind, FormOfKind> = {
     config: ({ amount }) => ({ threshold_micros: parseMoney(amount) ?? 0 }),
   },
   deviation_gte: {
+    ruleKind: 'deviation_gte',
     thresholds: [
       { field: 'times', label: words.times, hint: words.timesHint, inputMode: 'numeric' },
       { field: 'amount', label: words.leastAmount, inputMode: 'decimal' },
@@ -100,6 +113,7 @@ export const RULE_KINDS: Record<RuleKind, FormOfKind> = {
     config: ({ amount, times }) => ({ times: Number(times), min_micros: parseMoney(amount) ?? 0 }),
   },
   burn_rate_gte: {
+    ruleKind: 'burn_rate_gte',
     thresholds: [
       { field: 'budget', label: words.budget, hint: words.budgetHint, inputMode: 'text' },
       { field: 'share', label: words.share, hint: words.shareHint, inputMode: 'decimal' },
@@ -115,6 +129,7 @@ export const RULE_KINDS: Record<RuleKind, FormOfKind> = {
     }),
   },
   forecast_gte: {
+    ruleKind: 'forecast_gte',
     thresholds: [
       { field: 'budget', label: words.budget, hint: words.budgetHint, inputMode: 'text' },
       { field: 'forecast', label: words.forecast, hint: words.forecastHint, inputMode: 'numeric' },
@@ -126,6 +141,17 @@ export const RULE_KINDS: Record<RuleKind, FormOfKind> = {
       ...(isWhole(form.forecast, MAX_PERCENT) ? {} : { forecast: words.forecastBad }),
     }),
     config: ({ budget, forecast }) => ({ budget_id: budget === '' ? null : budget, percent: Number(forecast) }),
+  },
+  raise_requested: {
+    ruleKind: 'event_count_gte',
+    thresholds: [],
+    // The link of a request is good for an hour.
+    window: { seconds: () => 3600 },
+    eventTypes: [RAISE_REQUESTED],
+    // A request is of no agent and no call, and waits for a decision.
+    fixed: { scopeType: 'workspace', agentId: '', labels: '', pauseMinutes: '0', groupMinutes: '0' },
+    problems: () => ({}),
+    config: () => ({ threshold: 1 }),
   },
 };
 
@@ -160,4 +186,4 @@ function isWhole(typed: string, max: number): boolean {
 }
 
 /** In the order of the form. */
-export const KINDS = Object.keys(RULE_KINDS) as RuleKind[];
+export const KINDS = Object.keys(RULE_KINDS) as FormKind[];

@@ -51,6 +51,7 @@ function RuleTable({ onEdit }: { onEdit: (rule: Api.AlertRule) => void }) {
         <>
           <OpenButton onOpen={mayEdit ? () => onEdit(rule) : null}>{rule.name}</OpenButton>
           <div className={ui['hint']}>{ruleLine(rule)}</div>
+          {rule.group_seconds !== undefined && <div className={ui['hint']}>{words.grouped(rule.group_seconds)}</div>}
         </>
       ),
     },
