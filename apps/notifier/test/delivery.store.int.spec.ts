@@ -88,8 +88,8 @@ describe('the store of deliveries', () => {
       const { notificationId } = delivery.notification;
       const { state } = attempt(delivery, 500);
       const group = { total: 2, resolved: 0, others: [] };
-      for (const of of [delivery.notification, { ...delivery.notification, group }]) {
-        await store.predecessorDueAt({ ...delivery, notification: of, offset: OPEN });
+      for (const each of [delivery.notification, { ...delivery.notification, group }]) {
+        await store.predecessorDueAt({ ...delivery, notification: each, offset: OPEN });
       }
       await store.renew('one', [notificationId], NOW + LEASE_MS);
       await store.freeExpired(NOW, [notificationId]);
