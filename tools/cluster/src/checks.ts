@@ -7,7 +7,7 @@ import type { Report } from './report.ts';
 
 const WALK_EVENTS = 3;
 const REPLICAS = 3;
-const NAMES_CACHED_MS = 30_000;
+export const NAMES_CACHED_MS = 30_000;
 /** The servers that services need, one pod each. */
 const STATEFUL = ['kafka', 'mongodb'];
 
@@ -37,7 +37,12 @@ async function walk({ installation, client, receiverUrl, report }: Cluster): Pro
     }
     await client.waitUntilCounted('walk', WALK_EVENTS);
   });
-  await report.measure('walk', 'alert delivered', () => client.fireAlert(receiverUrl));
+  await report.measure('walk', 'alert delivered', async () => {
+    const rule = await client.createRule(await client.createChannel(receiverUrl), 'cluster.alarm', 1);
+    const { status, text } = await client.alarm('cluster.alarm', rule);
+    if (status !== 202) throw new Error(`POST an event: ${status} ${text}`);
+    await client.waitUntilDelivered(rule);
+  });
 }
 
 /** SIGKILL to the processes of each pod, one pod after the other. */
@@ -72,7 +77,8 @@ async function rollOut({ installation, report }: Cluster, replicas: number): Pro
   }
 }
 
-async function lookUp(service: string): Promise<void> {
+/** Lets the name server cache the addresses of a service. */
+export async function lookUp(service: string): Promise<void> {
   const resolver = new Resolver();
   resolver.setServers([NAME_SERVER]);
   // Some services have no such name.

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Manifest } from '@tollkeeper/deployment';
 import type { Node } from './node.ts';
 import { waitFor } from './wait.ts';
 
@@ -9,6 +10,7 @@ const READY_TIMEOUT_MS = 240_000;
 export interface Pod {
   metadata: { name: string; uid: string; labels: Record<string, string>; deletionTimestamp?: string };
   status: {
+    podIP?: string;
     conditions?: { type: string; status: string }[];
     containerStatuses?: { containerID?: string; restartCount: number }[];
   };
@@ -24,6 +26,8 @@ interface Workload {
  * The installation in the cluster, for an operator's actions. Apps are named by their label `app.kubernetes.io/name`.
  */
 export interface Installation {
+  /** Applies the objects in this order. */
+  apply(manifests: Manifest[]): Promise<void>;
   pods(app?: string): Promise<Pod[]>;
   /** `http://<address of its Service>:8080`, as pods reach it. */
   gatewayUrl(): Promise<string>;
@@ -62,6 +66,9 @@ export function createInstallation(node: Node): Installation {
   }
 
   return {
+    async apply(manifests) {
+      for (const manifest of manifests) await api.apply(manifest);
+    },
     pods,
     settled,
     async gatewayUrl() {

@@ -11,7 +11,7 @@ const OWNER = { email: 'owner@example.com', password: 'secret' };
 describe('the load on a cluster', () => {
   let server: Server;
   let url: string;
-  /** Ids of events in the order of arrival; the first `refusals` of them are refused. */
+  /** Ids of events and settled reservations in the order of arrival; the first `refusals` of them are refused. */
   let ids: string[];
   let refusals: number;
 
@@ -24,8 +24,13 @@ describe('the load on a cluster', () => {
         if (request.url === '/api/v1/auth/login') return answer(200, { workspaces: [{ id: 'ws_1', slug: 'demo' }] });
         if (request.method === 'POST' && request.url?.endsWith('/workspace-keys'))
           return answer(201, { api_key: 'key' });
-        if (request.url !== '/api/v1/events') return answer(200, {});
-        ids.push((JSON.parse(body) as { id: string }).id);
+        if (request.url === '/api/v1/reservations') {
+          const { request_id: id } = JSON.parse(body) as { request_id: string };
+          return answer(201, { reservation: { id } });
+        }
+        const [, settled] = /reservations\/(.*):settle$/.exec(request.url ?? '') ?? [];
+        if (request.url !== '/api/v1/events' && settled === undefined) return answer(200, {});
+        ids.push(settled ?? (JSON.parse(body) as { id: string }).id);
         return answer(ids.length <= refusals ? 503 : 202, {});
       });
     });
@@ -37,7 +42,7 @@ describe('the load on a cluster', () => {
     server.close();
   });
 
-  it('sends an event that is refused again with its id until it is accepted, and counts it as one failure', async () => {
+  it('sends a call that is refused again with its id until it is accepted, and counts it as one failure', async () => {
     refusals = 2;
     const load = startLoad(await connect(url, OWNER), 'agent');
     await waitFor('an event that was refused twice', 10_000, async () => (ids.length > 4 ? true : undefined));
@@ -48,7 +53,9 @@ describe('the load on a cluster', () => {
     const { failed } = load.take();
     expect(failed.length).toBeGreaterThan(0);
     expect(failed.length).toBeLessThanOrEqual(refusals);
-    expect(new Set(failed.map(({ what, status }) => `${what} ${status}`))).toEqual(new Set(['event 503']));
+    expect(new Set(failed.map(({ what, status }) => `${what} ${status}`))).toEqual(
+      new Set(['event 503', 'settlement 503']),
+    );
   });
 
   it('reports each failure once', async () => {

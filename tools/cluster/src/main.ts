@@ -4,16 +4,17 @@ import { join, resolve } from 'node:path';
 import { kustomize } from '@tollkeeper/deployment';
 import { defaultCacheDirectory, lockFile } from '@tollkeeper/managed-process';
 import { CHECKS } from './checks.ts';
-import { buildImages, IMAGE_FILES } from './images.ts';
+import { buildImages, IMAGE_FILES, RELEASED_IMAGES } from './images.ts';
 import { missingPrerequisites } from './prerequisites.ts';
 import { COMPOSE, CONTROL_PLANE, DOCKER, findPrograms, NODE, RUNC } from './programs.ts';
+import { findRelease } from './released.ts';
 import { runInSandbox } from './sandbox.ts';
 import { say } from './say.ts';
 
 /**
- * `npm run test:cluster -- [images] [compose] [<check> …]`: all stages, or the named ones. README.md describes them.
+ * `npm run test:cluster -- [images] [compose] [<check> …] [upgrade]`: all stages, or the named ones. README.md describes them.
  */
-const STAGES = ['images', 'compose', ...Object.keys(CHECKS)];
+const STAGES = ['images', 'compose', ...Object.keys(CHECKS), 'upgrade'];
 const home = resolve(process.env['CLUSTER_HOME'] || join(defaultCacheDirectory(), 'cluster'));
 const named = process.argv.slice(2);
 
@@ -29,17 +30,24 @@ async function run(): Promise<number> {
     // Downloads before the sandboxes, which have no internet access.
     for (const set of [DOCKER, COMPOSE, RUNC, CONTROL_PLANE, NODE]) await findPrograms(set, say);
     await kustomize(['version']);
-    if (stages.includes('images') || !IMAGE_FILES.every((file) => existsSync(join(home, file))))
-      await buildImages(home);
+    const upgrades = stages.includes('upgrade');
+    const files = upgrades ? [...IMAGE_FILES, RELEASED_IMAGES] : IMAGE_FILES;
+    if (stages.includes('images') || !files.every((file) => existsSync(join(home, file))))
+      await buildImages(home, { released: upgrades });
     const compose = stages.includes('compose') ? await runInSandbox('compose.main.ts', [home]) : 0;
     const checks = stages.filter((stage) => stage in CHECKS);
-    // Removes the files of the last run, which were kept for their logs.
-    await rm(join(home, 'node'), { recursive: true, force: true });
-    const node = checks.length > 0 ? await runInSandbox('node.main.ts', [home, ...checks]) : 0;
-    return compose || node;
+    const node = checks.length > 0 ? await runOnNode('node.main.ts', checks) : 0;
+    const upgrade = upgrades ? await runOnNode('upgrade.main.ts', [(await findRelease(home)).root]) : 0;
+    return compose || node || upgrade;
   } finally {
     await unlock();
   }
+}
+
+/** Removes the files of the last run, which were kept for their logs. */
+async function runOnNode(script: string, args: string[]): Promise<number> {
+  await rm(join(home, 'node'), { recursive: true, force: true });
+  return runInSandbox(script, [home, ...args]);
 }
 
 process.exitCode = await run().catch((error: Error) => {

@@ -4,6 +4,11 @@ import { waitFor } from './wait.ts';
 const REQUEST_TIMEOUT_MS = 15_000;
 const NOTIFIED_TIMEOUT_MS = 60_000;
 const COUNTED_TIMEOUT_MS = 120_000;
+const MONTH_MS = 31 * 24 * 3_600_000;
+const RULE_SECONDS = 24 * 3_600;
+const RESERVED_MICROS = 1;
+/** Longer than a roll-out of everything, and back. */
+const TTL_SECONDS = 3_600;
 
 export interface Answer {
   /** 0 without an answer. */
@@ -14,16 +19,25 @@ export interface Answer {
 /** Tollkeeper as its users and their gateways see it. */
 export interface ProductClient {
   readonly owner: { email: string; password: string };
-  /** Reads from the dashboard, the rules or the keys, each from a different service. */
-  read(path: '/dashboard/spend?range=today' | '/alerts/rules' | '/management/workspace-keys'): Promise<Answer>;
-  /** Reports a settled call of `agent`, once. */
-  report(agent: string, id: string): Promise<Answer>;
-  /** Number of counted settled calls of `agent`. */
-  counted(agent: string): Promise<number>;
-  /** Resolves once `number` of them are counted; rejects with the actual number. */
+  /** Gets a page of the console, or reads a path below the API of the workspace. */
+  page(): Promise<Answer>;
+  read(path: string): Promise<Answer>;
+  /** Reports a settled call of `agent`, once; `time` is now by default. */
+  report(agent: string, id: string, time?: Date): Promise<Answer>;
+  /** Reports an event that rules count. */
+  alarm(type: string, id: string): Promise<Answer>;
+  /** Asks for `RESERVED_MICROS` for a call of `agent`, once. */
+  reserve(agent: string, requestId: string): Promise<Answer>;
+  /** Settles a reservation with all of them. */
+  settle(reservationId: string): Promise<Answer>;
+  /** Resolves once `number` settled calls of `agent` are counted in the last month; rejects with the actual number. */
   waitUntilCounted(agent: string, number: number): Promise<void>;
-  /** Creates a channel to `url` and a rule, fires it, and resolves once its notification is delivered. */
-  fireAlert(url: string): Promise<void>;
+  /** Creates a channel to `url` and resolves to its id. */
+  createChannel(url: string): Promise<string>;
+  /** Creates a rule that fires at `threshold` events of `type`, and resolves to its id. */
+  createRule(channelId: string, type: string, threshold: number): Promise<string>;
+  /** Resolves once there is an alert of the rule, and it is delivered; rejects if there are more. */
+  waitUntilDelivered(ruleId: string): Promise<void>;
 }
 
 /** Logs in and creates a key. With `keepAlive` false, each request gets a new connection. */
@@ -37,6 +51,7 @@ export async function connect(baseUrl: string, owner: { email: string; password:
   if (workspace === undefined) throw new Error(`${owner.email} has no workspace`);
   const session = { ...json, cookie: login.cookie ?? '' };
   const api = `/w/${workspace.slug}/api/v1`;
+  const read = (path: string) => send('GET', `${api}${path}`, session);
   const create = async <T>(path: string, body: unknown) => {
     const { status, text } = await send('POST', `${api}${path}`, session, body);
     if (status !== 201) throw new Error(`POST ${path}: ${status} ${text}`);
@@ -46,16 +61,17 @@ export async function connect(baseUrl: string, owner: { email: string; password:
     name: 'cluster',
     role: 'developer',
   });
+  const bearer = { authorization: `Bearer ${key}` };
 
-  function post(type: string, id: string, data: object): Promise<Answer> {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/cloudevents+json' };
-    const event = { specversion: '1.0', id, source: 'cluster', type, time: new Date().toISOString(), data };
+  function post(type: string, id: string, data: object, time = new Date()): Promise<Answer> {
+    const headers = { ...bearer, 'content-type': 'application/cloudevents+json' };
+    const event = { specversion: '1.0', id, source: 'cluster', type, time: time.toISOString(), data };
     return send('POST', '/api/v1/events', headers, event);
   }
 
   async function counted(agent: string): Promise<number> {
-    const path = `${api}/dashboard/top-agents/details?range=today&agent_id=${agent}`;
-    const { status, text } = await send('GET', path, session);
+    const from = new Date(Date.now() - MONTH_MS).toISOString();
+    const { status, text } = await read(`/dashboard/top-agents/details?from=${from}&agent_id=${agent}`);
     if (status === 404) return 0;
     if (status !== 200) return Number.NaN;
     return (JSON.parse(text) as { metrics: { unique_settlements: number } }).metrics.unique_settlements;
@@ -63,10 +79,25 @@ export async function connect(baseUrl: string, owner: { email: string; password:
 
   return {
     owner,
-    counted,
-    read: (path) => send('GET', `${api}${path}`, session),
-    report: (agent, id) =>
-      post('spend.settled', id, { settlement_id: id, run_id: 'run', agent_id: agent, amount_micros: 1 }),
+    read,
+    page: () => send('GET', '/', {}),
+    report: (agent, id, time) =>
+      post('spend.settled', id, { settlement_id: id, run_id: 'run', agent_id: agent, amount_micros: 1 }, time),
+    alarm: (type, id) => post(type, id, { run_id: 'run', agent_id: 'alarm' }),
+    reserve(agent, request_id) {
+      const body = {
+        request_id,
+        agent_id: agent,
+        run_id: 'run',
+        amount_micros: RESERVED_MICROS,
+        ttl_seconds: TTL_SECONDS,
+      };
+      return send('POST', '/api/v1/reservations', { ...json, ...bearer }, body);
+    },
+    settle(id) {
+      const body = { settlement_id: id, amount_micros: RESERVED_MICROS };
+      return send('POST', `/api/v1/reservations/${id}:settle`, { ...json, ...bearer }, body);
+    },
     async waitUntilCounted(agent, number) {
       let last = 0;
       await waitFor(`${number} events of ${agent} to be counted`, COUNTED_TIMEOUT_MS, async () => {
@@ -76,23 +107,27 @@ export async function connect(baseUrl: string, owner: { email: string; password:
         throw new Error(`${error.message}: ${last} were`);
       });
     },
-    async fireAlert(url) {
+    async createChannel(url) {
       const config = { url, signing_secret: `whsec_${Buffer.alloc(32, 1).toString('base64')}` };
-      const channel = await create<{ id: string }>('/alerts/channels', { channel_type: 'webhook', config });
+      return (await create<{ id: string }>('/alerts/channels', { channel_type: 'webhook', config })).id;
+    },
+    async createRule(channelId, type, threshold) {
       const rule = await create<{ id: string }>('/alerts/rules', {
-        name: 'Cluster',
+        name: `Cluster: ${type}`,
         severity: 'high',
         scope_type: 'workspace',
         scope_id: workspace.id,
         rule_kind: 'event_count_gte',
-        rule_config: { window_seconds: 600, threshold: 1, filters: { event_types: ['cluster.alarm'] } },
-        channel_config_ids: [channel.id],
+        rule_config: { window_seconds: RULE_SECONDS, threshold, filters: { event_types: [type] } },
+        channel_config_ids: [channelId],
       });
-      const { status, text } = await post('cluster.alarm', rule.id, { run_id: 'run', agent_id: 'walk' });
-      if (status !== 202) throw new Error(`POST an event: ${status} ${text}`);
+      return rule.id;
+    },
+    async waitUntilDelivered(ruleId) {
       await waitFor('the alert to be delivered', NOTIFIED_TIMEOUT_MS, async () => {
-        const alerts = await send('GET', `${api}/alerts`, session);
-        const { items = [] } = JSON.parse(alerts.text) as { items?: { deliveries: { status: string }[] }[] };
+        const { text } = await read(`/alerts?rule_id=${ruleId}`);
+        const { items = [] } = JSON.parse(text) as { items?: { deliveries: { status: string }[] }[] };
+        if (items.length > 1) throw new Error(`${items.length} alerts instead of one`);
         return items.find(({ deliveries }) => deliveries.some((delivery) => delivery.status === 'delivered'));
       });
     },

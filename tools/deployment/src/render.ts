@@ -26,11 +26,14 @@ export interface Rendered {
   yaml: string;
 }
 
-/** Builds an overlay with further `components` of k8s/components, in a copy that has secrets.env. */
-export async function renderOverlay(overlay: string, components: string[] = []): Promise<Rendered> {
+/**
+ * Builds an overlay with further `components` of k8s/components, in a copy that has secrets.env. `root` has the files of
+ * the repository, in this version or in a former one.
+ */
+export async function renderOverlay(overlay: string, components: string[] = [], root = ROOT): Promise<Rendered> {
   const copy = await mkdtemp(join(tmpdir(), 'tollkeeper-k8s-'));
   try {
-    await cp(join(ROOT, 'k8s'), copy, { recursive: true });
+    await cp(join(root, 'k8s'), copy, { recursive: true });
     await writeFile(join(copy, 'overlays/local/secrets.env'), toEnvFile(SAMPLE_SECRETS));
     let folder = join(copy, 'overlays', overlay);
     if (components.length > 0) {
