@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { kustomize } from '@tollkeeper/deployment';
+import { helm, kustomize, ROOT } from '@tollkeeper/deployment';
 import { defaultCacheDirectory, lockFile } from '@tollkeeper/managed-process';
 import { CHECKS } from './checks.ts';
 import { buildImages, IMAGE_FILES, RELEASED_IMAGES } from './images.ts';
+import { command } from './command.ts';
 import { missingPrerequisites } from './prerequisites.ts';
 import { COMPOSE, CONTROL_PLANE, DOCKER, findPrograms, NODE, RUNC } from './programs.ts';
 import { findRelease } from './released.ts';
@@ -12,9 +13,9 @@ import { runInSandbox } from './sandbox.ts';
 import { say } from './say.ts';
 
 /**
- * `npm run test:cluster -- [images] [compose] [<check> …] [upgrade]`: all stages, or the named ones. README.md describes them.
+ * `npm run test:cluster -- [images] [compose] [<check> …] [upgrade] [chart]`: all stages, or the named ones. README.md describes them.
  */
-const STAGES = ['images', 'compose', ...Object.keys(CHECKS), 'upgrade'];
+const STAGES = ['images', 'compose', ...Object.keys(CHECKS), 'upgrade', 'chart'];
 const home = resolve(process.env['CLUSTER_HOME'] || join(defaultCacheDirectory(), 'cluster'));
 const named = process.argv.slice(2);
 
@@ -30,6 +31,8 @@ async function run(): Promise<number> {
     // Downloads before the sandboxes, which have no internet access.
     for (const set of [DOCKER, COMPOSE, RUNC, CONTROL_PLANE, NODE]) await findPrograms(set, say);
     await kustomize(['version']);
+    await helm(['version']);
+    if (stages.includes('chart')) await command('npm', ['run', 'build', '-w', '@tollkeeper/cli', '--prefix', ROOT]);
     const upgrades = stages.includes('upgrade');
     const files = upgrades ? [...IMAGE_FILES, RELEASED_IMAGES] : IMAGE_FILES;
     if (stages.includes('images') || !files.every((file) => existsSync(join(home, file))))
@@ -38,7 +41,8 @@ async function run(): Promise<number> {
     const checks = stages.filter((stage) => stage in CHECKS);
     const node = checks.length > 0 ? await runOnNode('node.main.ts', checks) : 0;
     const upgrade = upgrades ? await runOnNode('upgrade.main.ts', [(await findRelease(home)).root]) : 0;
-    return compose || node || upgrade;
+    const chart = stages.includes('chart') ? await runOnNode('chart.main.ts', []) : 0;
+    return compose || node || upgrade || chart;
   } finally {
     await unlock();
   }

@@ -40,23 +40,12 @@ export interface ProductClient {
   waitUntilDelivered(ruleId: string): Promise<void>;
 }
 
+const JSON_BODY = { 'content-type': 'application/json' };
+
 /** Logs in and creates a key. With `keepAlive` false, each request gets a new connection. */
 export async function connect(baseUrl: string, owner: { email: string; password: string }): Promise<ProductClient> {
   const send = senderTo(baseUrl);
-  const json = { 'content-type': 'application/json' };
-  const login = await send('POST', '/api/v1/auth/login', json, owner);
-  if (login.status !== 200) throw new Error(`${owner.email} can't log in: ${login.status} ${login.text}`);
-  const { workspaces } = JSON.parse(login.text) as { workspaces: { id: string; slug: string }[] };
-  const [workspace] = workspaces;
-  if (workspace === undefined) throw new Error(`${owner.email} has no workspace`);
-  const session = { ...json, cookie: login.cookie ?? '' };
-  const api = `/w/${workspace.slug}/api/v1`;
-  const read = (path: string) => send('GET', `${api}${path}`, session);
-  const create = async <T>(path: string, body: unknown) => {
-    const { status, text } = await send('POST', `${api}${path}`, session, body);
-    if (status !== 201) throw new Error(`POST ${path}: ${status} ${text}`);
-    return JSON.parse(text) as T;
-  };
+  const { workspace, read, create } = await logIn(send, owner);
   const { api_key: key } = await create<{ api_key: string }>('/management/workspace-keys', {
     name: 'cluster',
     role: 'developer',
@@ -92,11 +81,11 @@ export async function connect(baseUrl: string, owner: { email: string; password:
         amount_micros: RESERVED_MICROS,
         ttl_seconds: TTL_SECONDS,
       };
-      return send('POST', '/api/v1/reservations', { ...json, ...bearer }, body);
+      return send('POST', '/api/v1/reservations', { ...JSON_BODY, ...bearer }, body);
     },
     settle(id) {
       const body = { settlement_id: id, amount_micros: RESERVED_MICROS };
-      return send('POST', `/api/v1/reservations/${id}:settle`, { ...json, ...bearer }, body);
+      return send('POST', `/api/v1/reservations/${id}:settle`, { ...JSON_BODY, ...bearer }, body);
     },
     async waitUntilCounted(agent, number) {
       let last = 0;
@@ -130,6 +119,26 @@ export async function connect(baseUrl: string, owner: { email: string; password:
         if (items.length > 1) throw new Error(`${items.length} alerts instead of one`);
         return items.find(({ deliveries }) => deliveries.some((delivery) => delivery.status === 'delivered'));
       });
+    },
+  };
+}
+
+/** The API of the owner's first workspace. */
+async function logIn(send: ReturnType<typeof senderTo>, owner: { email: string; password: string }) {
+  const login = await send('POST', '/api/v1/auth/login', JSON_BODY, owner);
+  if (login.status !== 200) throw new Error(`${owner.email} can't log in: ${login.status} ${login.text}`);
+  const { workspaces } = JSON.parse(login.text) as { workspaces: { id: string; slug: string }[] };
+  const [workspace] = workspaces;
+  if (workspace === undefined) throw new Error(`${owner.email} has no workspace`);
+  const session = { ...JSON_BODY, cookie: login.cookie ?? '' };
+  const api = `/w/${workspace.slug}/api/v1`;
+  return {
+    workspace,
+    read: (path: string) => send('GET', `${api}${path}`, session),
+    async create<T>(path: string, body: unknown): Promise<T> {
+      const { status, text } = await send('POST', `${api}${path}`, session, body);
+      if (status !== 201) throw new Error(`POST ${path}: ${status} ${text}`);
+      return JSON.parse(text) as T;
     },
   };
 }
