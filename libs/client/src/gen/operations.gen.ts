@@ -30,6 +30,14 @@ export interface Operations {
   'GET /api/v1/workspaces': { data: Api.ListWorkspacesData; responses: Api.ListWorkspacesResponses };
   'POST /api/v1/workspaces': { data: Api.CreateWorkspaceData; responses: Api.CreateWorkspaceResponses };
   'PATCH /api/v1/workspace': { data: Api.UpdateWorkspaceData; responses: Api.UpdateWorkspaceResponses };
+  'GET /api/v1/organisations': { data: Api.ListOrganisationsData; responses: Api.ListOrganisationsResponses };
+  'POST /api/v1/organisations': { data: Api.CreateOrganisationData; responses: Api.CreateOrganisationResponses };
+  'GET /api/v1/organisations/{organisation_id}': { data: Api.GetOrganisationData; responses: Api.GetOrganisationResponses };
+  'DELETE /api/v1/organisations/{organisation_id}': { data: Api.DeleteOrganisationData; responses: Api.DeleteOrganisationResponses };
+  'PUT /api/v1/organisations/{organisation_id}/workspaces/{slug}': { data: Api.AddWorkspaceToOrganisationData; responses: Api.AddWorkspaceToOrganisationResponses };
+  'DELETE /api/v1/organisations/{organisation_id}/workspaces/{slug}': { data: Api.RemoveWorkspaceFromOrganisationData; responses: Api.RemoveWorkspaceFromOrganisationResponses };
+  'PUT /api/v1/organisations/{organisation_id}/members/{user_id}': { data: Api.SetOrganisationMemberData; responses: Api.SetOrganisationMemberResponses };
+  'DELETE /api/v1/organisations/{organisation_id}/members/{user_id}': { data: Api.RemoveOrganisationMemberData; responses: Api.RemoveOrganisationMemberResponses };
   'GET /api/v1/members': { data: Api.ListMembersData; responses: Api.ListMembersResponses };
   'POST /api/v1/members': { data: Api.AddMemberData; responses: Api.AddMemberResponses };
   'DELETE /api/v1/members/me': { data: Api.LeaveWorkspaceData; responses: Api.LeaveWorkspaceResponses };
@@ -50,6 +58,7 @@ export interface Operations {
   'GET /api/v1/dashboard/spend/breakdown': { data: Api.GetSpendBreakdownData; responses: Api.GetSpendBreakdownResponses };
   'GET /api/v1/dashboard/spend/unpriced': { data: Api.GetUnpricedCallsData; responses: Api.GetUnpricedCallsResponses };
   'GET /api/v1/dashboard/export': { data: Api.ExportSpendData; responses: Api.ExportSpendResponses };
+  'GET /api/v1/dashboard/statement': { data: Api.GetStatementData; responses: Api.GetStatementResponses };
   'GET /api/v1/scheduled-exports': { data: Api.GetScheduledExportsData; responses: Api.GetScheduledExportsResponses };
   'PUT /api/v1/scheduled-exports': { data: Api.SetScheduledExportsData; responses: Api.SetScheduledExportsResponses };
   'DELETE /api/v1/scheduled-exports': { data: Api.DeleteScheduledExportsData; responses: Api.DeleteScheduledExportsResponses };

@@ -30,9 +30,14 @@ export type Error = {
 };
 
 /**
- * member < admin < owner
+ * The role in the organisation, and in each of its workspaces
  */
-export type WorkspaceRole = 'member' | 'admin' | 'owner';
+export type OrganisationRole = 'finance' | 'owner';
+
+/**
+ * member < admin < owner. finance reads what an owner reads, and changes nothing but exports and statements.
+ */
+export type WorkspaceRole = 'member' | 'finance' | 'admin' | 'owner';
 
 /**
  * A user and their workspaces, sorted by slug
@@ -230,6 +235,54 @@ export type PendingDeviceLogin = {
     expires_at: string;
 };
 
+/**
+ * An organisation, with the role of the caller
+ */
+export type Organisation = {
+    id: string;
+    name: string;
+    role: OrganisationRole;
+    created_at: string;
+};
+
+export type OrganisationDetails = {
+    id: string;
+    name: string;
+    role: OrganisationRole;
+    created_at: string;
+    /**
+     * By name
+     */
+    members: Array<OrganisationMember>;
+    /**
+     * By slug
+     */
+    workspaces: Array<{
+        id: string;
+        slug: string;
+        name: string;
+    }>;
+};
+
+export type OrganisationMember = {
+    user_id: string;
+    /**
+     * Login name of the user
+     */
+    login_name: string;
+    /**
+     * E-mail of the user; empty if unknown
+     */
+    email: string;
+    /**
+     * Whether the user has verified the e-mail
+     */
+    email_verified: boolean;
+    name: string;
+    role: OrganisationRole;
+    joined_at: string;
+};
+
 export type Member = {
     user_id: string;
     /**
@@ -259,6 +312,15 @@ export type Member = {
         issuer: string;
         subject: string;
     };
+};
+
+/**
+ * The organisation of a workspace, with the people who have access by it
+ */
+export type OrganisationAccess = {
+    id: string;
+    name: string;
+    members: Array<OrganisationMember>;
 };
 
 export type AddedMember = {
@@ -994,6 +1056,262 @@ export type ExportedCall = {
      * The settled reservation or the lease, if there was one
      */
     reservation_id?: string;
+};
+
+export type Statement = {
+    month: string;
+    window: Window;
+    /**
+     * Whether the month has ended. If not, the window ends now. Late calls and corrections can change it later
+     */
+    complete: boolean;
+    /**
+     * The month before; while the month is running, up to the same day and time
+     */
+    previous: {
+        /**
+         * RFC 3339 timestamp
+         */
+        start: string;
+        /**
+         * RFC 3339 timestamp
+         */
+        end: string;
+    };
+    total: {
+        /**
+         * The same as that of `/spend` of the window
+         */
+        total_micros: number;
+        /**
+         * USD micros (millionths of a US dollar)
+         */
+        previous_micros: number;
+        unique_settlements: number;
+        previous_settlements: number;
+        /**
+         * Calls that were reported without tokens and cost, so that spend does not include them
+         */
+        unmetered: {
+            calls: number;
+        };
+        /**
+         * Settlements of which nobody knows what they cost, so that they count as 0. `/spend/unpriced` has their models
+         */
+        unpriced: {
+            calls: number;
+        };
+    };
+    /**
+     * By plan, by agent, and by each tracked label
+     */
+    tables: Array<StatementTable>;
+    budgets: {
+        /**
+         * Those that used most of their limits
+         */
+        rows: Array<StatementBudget>;
+        /**
+         * The further ones
+         */
+        others: {
+            count: number;
+        };
+    };
+    /**
+     * Raises that were granted in the month, the largest amounts first
+     */
+    raises: {
+        rows: Array<StatementRaise>;
+        others: {
+            count: number;
+            /**
+             * USD micros (millionths of a US dollar)
+             */
+            extra_micros: number;
+        };
+    };
+    blocked: {
+        budget: number;
+        guard: number;
+        previous: {
+            budget: number;
+            guard: number;
+        };
+        /**
+         * What blocked most calls
+         */
+        reasons: Array<{
+            by: 'budget' | 'pause' | 'guard';
+            /**
+             * The name of the budget or guard, or the reason of the pause
+             */
+            name: string;
+            calls: number;
+        }>;
+        /**
+         * Calls that anything else blocked, or whose reason is not counted: of each kind, only the newest 50,000 events that are stored
+         */
+        others: {
+            calls: number;
+        };
+    };
+};
+
+export type StatementTable = {
+    /**
+     * `plan`, `agent`, or a tracked label as `label:team`
+     */
+    by: string;
+    /**
+     * The 8 that spent most, largest first
+     */
+    rows: Array<{
+        /**
+         * The `plan_key`, the `agent_id` or the value of the label. Null for calls that name none, and for those from before the label was tracked
+         */
+        key: string | null;
+        /**
+         * Of agents
+         */
+        display_name?: string;
+        /**
+         * All further names together: those beyond the first 1,000 that a workspace uses in a UTC day. The name is then null
+         */
+        other?: true;
+        /**
+         * USD micros (millionths of a US dollar)
+         */
+        total_micros: number;
+        /**
+         * In `previous`
+         */
+        previous_micros: number;
+        /**
+         * Share of the spend of the month, 2 decimals
+         */
+        share_pct: number;
+    }>;
+    /**
+     * All further ones; null without any
+     */
+    others: {
+        /**
+         * How many there are
+         */
+        count: number;
+        /**
+         * USD micros (millionths of a US dollar)
+         */
+        total_micros: number;
+        /**
+         * In `previous`
+         */
+        previous_micros: number;
+        /**
+         * Share of the spend of the month, 2 decimals
+         */
+        share_pct: number;
+    } | null;
+};
+
+export type StatementBudget = {
+    budget_id: string;
+    /**
+     * Of a daily budget of a plan, its `plan_key`
+     */
+    budget_name: string;
+    /**
+     * The limit of a period, as it is now
+     */
+    limit_micros: number;
+    /**
+     * Null for a kind of a newer release
+     */
+    period: {
+        kind: 'hour' | 'day' | 'week';
+    } | {
+        kind: 'month';
+        /**
+         * The day on which it begins
+         */
+        start_day: number;
+    } | {
+        kind: 'quarter' | 'year';
+        /**
+         * The month of the first quarter
+         */
+        start_month: number;
+        /**
+         * The day on which it begins
+         */
+        start_day: number;
+    } | {
+        kind: 'once';
+        /**
+         * RFC 3339 timestamp
+         */
+        start: string;
+        /**
+         * RFC 3339 timestamp
+         */
+        end: string;
+    } | {
+        kind: 'rolling';
+        seconds: number;
+    } | null;
+    /**
+     * What the limit comes to over the whole month: once for each of its periods. A period that lies partly in the month counts by the length of that part, so a third of a quarter. Without raises
+     */
+    month_limit_micros: number | null;
+    /**
+     * `agent`, `plan`, `model`, `provider`, `key`, or `label:` and the name of a label: each value has the limit for itself
+     */
+    each: string | null;
+    /**
+     * With `each`: the value that spent most
+     */
+    value: string | null;
+    /**
+     * With `each`: number of values with spend
+     */
+    values: number | null;
+    /**
+     * What the calls that it selects cost in the month, with `each` those of `value`. Null with `unknown`
+     */
+    spent_micros: number | null;
+    /**
+     * Share of `month_limit_micros`, 2 decimals
+     */
+    used_pct: number | null;
+    /**
+     * Why its spend is not known: as for budget medians; or `part_of_month`, for a budget that is for a part of the month only
+     */
+    unknown?: 'not_counted' | 'label_not_tracked' | 'too_many_values' | 'part_of_month';
+};
+
+export type StatementRaise = {
+    /**
+     * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+     */
+    raise_id: string;
+    budget_id: string;
+    budget_name: string;
+    value: string | null;
+    /**
+     * USD micros (millionths of a US dollar)
+     */
+    extra_micros: number;
+    asked_by: string;
+    granted_by: string;
+    /**
+     * RFC 3339 timestamp
+     */
+    granted_at: string;
+    /**
+     * When it ends, or was ended
+     */
+    until: string;
 };
 
 /**
@@ -5344,6 +5662,258 @@ export type UpdateWorkspaceResponses = {
 
 export type UpdateWorkspaceResponse = UpdateWorkspaceResponses[keyof UpdateWorkspaceResponses];
 
+export type ListOrganisationsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/organisations';
+};
+
+export type ListOrganisationsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListOrganisationsError = ListOrganisationsErrors[keyof ListOrganisationsErrors];
+
+export type ListOrganisationsResponses = {
+    /**
+     * The organisations, by name
+     */
+    200: {
+        items: Array<Organisation>;
+    };
+};
+
+export type ListOrganisationsResponse = ListOrganisationsResponses[keyof ListOrganisationsResponses];
+
+export type CreateOrganisationData = {
+    body: {
+        name: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/organisations';
+};
+
+export type CreateOrganisationErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type CreateOrganisationError = CreateOrganisationErrors[keyof CreateOrganisationErrors];
+
+export type CreateOrganisationResponses = {
+    /**
+     * The new organisation
+     */
+    201: Organisation;
+};
+
+export type CreateOrganisationResponse = CreateOrganisationResponses[keyof CreateOrganisationResponses];
+
+export type DeleteOrganisationData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the organisation
+         */
+        organisation_id: string;
+    };
+    query?: never;
+    url: '/api/v1/organisations/{organisation_id}';
+};
+
+export type DeleteOrganisationErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type DeleteOrganisationError = DeleteOrganisationErrors[keyof DeleteOrganisationErrors];
+
+export type DeleteOrganisationResponses = {
+    /**
+     * The organisation no longer exists
+     */
+    204: void;
+};
+
+export type DeleteOrganisationResponse = DeleteOrganisationResponses[keyof DeleteOrganisationResponses];
+
+export type GetOrganisationData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the organisation
+         */
+        organisation_id: string;
+    };
+    query?: never;
+    url: '/api/v1/organisations/{organisation_id}';
+};
+
+export type GetOrganisationErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetOrganisationError = GetOrganisationErrors[keyof GetOrganisationErrors];
+
+export type GetOrganisationResponses = {
+    /**
+     * The organisation
+     */
+    200: OrganisationDetails;
+};
+
+export type GetOrganisationResponse = GetOrganisationResponses[keyof GetOrganisationResponses];
+
+export type RemoveWorkspaceFromOrganisationData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the organisation
+         */
+        organisation_id: string;
+        /**
+         * Identifies the workspace in URLs; never changes
+         */
+        slug: string;
+    };
+    query?: never;
+    url: '/api/v1/organisations/{organisation_id}/workspaces/{slug}';
+};
+
+export type RemoveWorkspaceFromOrganisationErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type RemoveWorkspaceFromOrganisationError = RemoveWorkspaceFromOrganisationErrors[keyof RemoveWorkspaceFromOrganisationErrors];
+
+export type RemoveWorkspaceFromOrganisationResponses = {
+    /**
+     * The workspace is not in the organisation
+     */
+    204: void;
+};
+
+export type RemoveWorkspaceFromOrganisationResponse = RemoveWorkspaceFromOrganisationResponses[keyof RemoveWorkspaceFromOrganisationResponses];
+
+export type AddWorkspaceToOrganisationData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the organisation
+         */
+        organisation_id: string;
+        /**
+         * Identifies the workspace in URLs; never changes
+         */
+        slug: string;
+    };
+    query?: never;
+    url: '/api/v1/organisations/{organisation_id}/workspaces/{slug}';
+};
+
+export type AddWorkspaceToOrganisationErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type AddWorkspaceToOrganisationError = AddWorkspaceToOrganisationErrors[keyof AddWorkspaceToOrganisationErrors];
+
+export type AddWorkspaceToOrganisationResponses = {
+    /**
+     * The workspace is in the organisation
+     */
+    204: void;
+};
+
+export type AddWorkspaceToOrganisationResponse = AddWorkspaceToOrganisationResponses[keyof AddWorkspaceToOrganisationResponses];
+
+export type RemoveOrganisationMemberData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the organisation
+         */
+        organisation_id: string;
+        /**
+         * Id of the user
+         */
+        user_id: string;
+    };
+    query?: never;
+    url: '/api/v1/organisations/{organisation_id}/members/{user_id}';
+};
+
+export type RemoveOrganisationMemberErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type RemoveOrganisationMemberError = RemoveOrganisationMemberErrors[keyof RemoveOrganisationMemberErrors];
+
+export type RemoveOrganisationMemberResponses = {
+    /**
+     * No longer a member
+     */
+    204: void;
+};
+
+export type RemoveOrganisationMemberResponse = RemoveOrganisationMemberResponses[keyof RemoveOrganisationMemberResponses];
+
+export type SetOrganisationMemberData = {
+    body: {
+        role: OrganisationRole;
+    };
+    path: {
+        /**
+         * Id of the organisation
+         */
+        organisation_id: string;
+        /**
+         * Id of the user
+         */
+        user_id: string;
+    };
+    query?: never;
+    url: '/api/v1/organisations/{organisation_id}/members/{user_id}';
+};
+
+export type SetOrganisationMemberErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type SetOrganisationMemberError = SetOrganisationMemberErrors[keyof SetOrganisationMemberErrors];
+
+export type SetOrganisationMemberResponses = {
+    /**
+     * The member as it is now
+     */
+    200: OrganisationMember;
+};
+
+export type SetOrganisationMemberResponse = SetOrganisationMemberResponses[keyof SetOrganisationMemberResponses];
+
 export type ListMembersData = {
     body?: never;
     path?: never;
@@ -5366,6 +5936,7 @@ export type ListMembersResponses = {
      */
     200: {
         items: Array<Member>;
+        organisation?: OrganisationAccess;
     };
 };
 
@@ -6093,6 +6664,36 @@ export type ExportSpendResponses = {
 };
 
 export type ExportSpendResponse = ExportSpendResponses[keyof ExportSpendResponses];
+
+export type GetStatementData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Default: the last month that has ended
+         */
+        month?: string;
+    };
+    url: '/api/v1/dashboard/statement';
+};
+
+export type GetStatementErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetStatementError = GetStatementErrors[keyof GetStatementErrors];
+
+export type GetStatementResponses = {
+    /**
+     * The statement
+     */
+    200: Statement;
+};
+
+export type GetStatementResponse = GetStatementResponses[keyof GetStatementResponses];
 
 export type DeleteScheduledExportsData = {
     body?: never;
