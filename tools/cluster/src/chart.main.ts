@@ -10,8 +10,8 @@ import { startNode } from './node.ts';
 import { say } from './say.ts';
 
 /**
- * From nothing to the first denied call, as a new user gets there: with the chart and the command line. Runs in separate
- * namespaces (sandbox.ts): `chart.main.ts <home>`. Prints each command and how long it took.
+ * From nothing to the first denied call, as a new user gets there: with the chart and the command line. Runs in
+ * separate namespaces (sandbox.ts): `chart.main.ts <home>`. Prints each command and how long it took.
  */
 const [home = ''] = process.argv.slice(2);
 const OWNER = { FIRST_OWNER_EMAIL: 'owner@example.com', FIRST_OWNER_PASSWORD: 'a-password-of-a-trial' };

@@ -13,7 +13,8 @@ import { runInSandbox } from './sandbox.ts';
 import { say } from './say.ts';
 
 /**
- * `npm run test:cluster -- [images] [compose] [<check> …] [upgrade] [chart]`: all stages, or the named ones. README.md describes them.
+ * `npm run test:cluster -- [images] [compose] [<check> …] [upgrade] [chart]`: all stages, or the named ones. README.md
+ * describes them.
  */
 const STAGES = ['images', 'compose', ...Object.keys(CHECKS), 'upgrade', 'chart'];
 const home = resolve(process.env['CLUSTER_HOME'] || join(defaultCacheDirectory(), 'cluster'));

@@ -22,8 +22,8 @@ export interface Session {
 }
 
 /**
- * Starts a node with `images`, files in `home`, and installs `k8s/overlays/local` of `root` with the images of `tag` on
- * it. Then runs `act`, prints the report and writes it to `<home>/report.md`. Resolves to whether all actions succeeded.
+ * Starts a node with `images`, files in `home`, and installs `k8s/overlays/local` of `root` on it with the images of
+ * `tag`. Then runs `act`, prints the report and writes it to `<home>/report.md`. Resolves to whether all succeeded.
  */
 export async function runOnNode(
   { home, images, root, tag }: { home: string; images: readonly string[]; root: string; tag: ImageTag },

@@ -27,8 +27,8 @@ export interface Rendered {
 }
 
 /**
- * Builds an overlay with further `components` of k8s/components, in a copy that has secrets.env. `root` has the files of
- * the repository, in this version or in a former one.
+ * Builds an overlay with further `components` of k8s/components, in a copy that has secrets.env. `root` has the files
+ * of the repository, in this version or in a former one.
  */
 export async function renderOverlay(overlay: string, components: string[] = [], root = ROOT): Promise<Rendered> {
   const copy = await mkdtemp(join(tmpdir(), 'tollkeeper-k8s-'));
