@@ -92,7 +92,6 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const selection = createSelection(trackedLabels);
   const tallies = createTallies(stores);
   const reads = createReads();
-  const { events } = stores;
   const settlements = createSettlementList({ reader: stores.settlements, reads, caughtUp: consumer.caughtUp });
   const previews = createBudgetPreviews({
     ...{ reads, tallies, clock, reader: stores.settlements, retentionSeconds: config.RETENTION_SECONDS },
@@ -100,14 +99,14 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const counted = (tenantId: TenantId) => waitForLog(consumer.caughtUp, tenantId);
   const exports = createExports({ reads, tallies, reader: stores.settlements, counted });
   const statements = createStatements({
-    ...{ reads, tallies, events, budgetList, directory, trackedLabels, counted, clock },
+    ...{ reads, tallies, events: stores.events, budgetList, directory, trackedLabels, counted, clock },
     ...{ raisesGranted: createRaisesGranted(budgetsPeer), rollupSeconds: keptSeconds },
   });
   const trail = createAuditTrail(base);
   observeOutboxes(base, [trail.outbox]);
   const textOf = createExportText({ exports, directory, selection });
   const guard = createAddressGuard(config.DESTINATION_ALLOW_CIDRS);
-  const scheduledText = scheduledTextOf({ textOf, windowOf });
+  const scheduledText = scheduledTextOf(textOf, windowOf);
   const scheduled = createScheduledExports(base, { trail, directory, guard, textOf: scheduledText });
   const prices = createInstallationPrices({ config, logger, onRead: () => undefined });
   const overridesOf = (tenantId: TenantId) => readOverrides(budgetsPeer, tenantId, { deadlineMs: PRICES_DEADLINE_MS });
@@ -128,8 +127,8 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
         ...{ store: scheduled.store, testBucket: scheduled.testBucket, onDue: scheduled.exporter.wake },
         ...{ selection, directory, clock, allowsAddress: guard.allows },
       }),
-      ...createAgentsRoutes({ reads, tallies, events, budgets, directory, windowOf }),
-      ...createBlockedRoutes({ reads, tallies, events, windowOf, selection }),
+      ...createAgentsRoutes({ reads, tallies, events: stores.events, budgets, directory, windowOf }),
+      ...createBlockedRoutes({ reads, tallies, events: stores.events, windowOf, selection }),
       ...createPreviewRoutes({ previews, directory }),
       ...createRepricingRoutes({
         ...{ store: repricings, reads, tallies, directory, clock, retentionSeconds: config.RETENTION_SECONDS },
@@ -155,7 +154,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
 }
 
 /** Files of whole workspaces, as the export of the same span has them. */
-function scheduledTextOf({ textOf, windowOf }: { textOf: ExportText; windowOf: WindowOf }) {
+function scheduledTextOf(textOf: ExportText, windowOf: WindowOf) {
   return async ({ tenantId, span, timezone, format, groupBy }: ScheduledFile, signal: AbortSignal) => {
     const window = await windowOf(tenantId, { from: toTimestamp(span.start), to: toTimestamp(span.end), timezone });
     const request = { tenantId, span: window, signal };

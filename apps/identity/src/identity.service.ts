@@ -78,10 +78,7 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   const hasher = createPasswordHasher();
 
   const sessions = createSessionStore(models, accounts);
-  const passwordPolicy: PasswordPolicy = {
-    allowed: config.PASSWORD_LOGIN,
-    breakGlass: config.PASSWORD_LOGIN_BREAK_GLASS ?? config.FIRST_OWNER_EMAIL ?? null,
-  };
+  const passwordPolicy = passwordPolicyOf(config);
   const auth = createAuthUseCases({
     ...{ users, sessions, workspaces: workspaceStore, hasher, limiter, passwordPolicy, clock },
     onRefused: refusedLogins.record,
@@ -148,6 +145,11 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   ];
   const service = assembleService({ ...base, parts, grpc, http });
   return Object.assign(service, { ensureOwner: createEnsureOwner(bootstrap) });
+}
+
+function passwordPolicyOf(config: IdentityConfig): PasswordPolicy {
+  const breakGlass = config.PASSWORD_LOGIN_BREAK_GLASS ?? config.FIRST_OWNER_EMAIL ?? null;
+  return { allowed: config.PASSWORD_LOGIN, breakGlass };
 }
 
 /** The queue of mails and the worker that sends them; none without a mail server. */

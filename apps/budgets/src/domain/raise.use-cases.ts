@@ -69,16 +69,6 @@ export interface RaiseDeps {
 export function createRaiseUseCases({ store, budgets, checkLink, clock }: RaiseDeps): RaiseUseCases {
   const nowDate = () => new Date(clock());
 
-  async function budgetName(tenantId: TenantId, { budgetId, value }: RaiseDraft): Promise<string> {
-    const { name, each } = await budgets.get(tenantId, budgetId);
-    if ((each === null) === (value === null)) return name;
-    const message =
-      each === null
-        ? 'must be absent, because all calls of this budget share one limit'
-        : `must be given: this budget has a limit for each ${each}`;
-    throw invalidRequest([{ path: 'value', message }], 1);
-  }
-
   async function add(
     tenantId: TenantId,
     draft: RaiseDraft,
@@ -87,7 +77,7 @@ export function createRaiseUseCases({ store, budgets, checkLink, clock }: RaiseD
     const now = nowDate();
     requirePossible(draft.until, now);
     const raise: Raise = {
-      ...{ ...draft, id: newId('rai'), state, budgetName: await budgetName(tenantId, draft) },
+      ...{ ...draft, id: newId('rai'), state, budgetName: await budgetName(budgets, tenantId, draft) },
       ...{ askedBy: asker, askedMicros: draft.extraMicros, askedUntil: draft.until, createdAt: now },
       decidedBy: state === 'active' ? { id: asker.id, name: asker.name } : null,
       decidedAt: state === 'active' ? now : null,
@@ -156,6 +146,21 @@ export function createRaiseUseCases({ store, budgets, checkLink, clock }: RaiseD
       if (failures.length > 0) throw failures[0];
     },
   };
+}
+
+/** Rejects with `invalid_request` unless the draft names a value exactly if the budget has a limit for each. */
+async function budgetName(
+  budgets: RaiseDeps['budgets'],
+  tenantId: TenantId,
+  { budgetId, value }: RaiseDraft,
+): Promise<string> {
+  const { name, each } = await budgets.get(tenantId, budgetId);
+  if ((each === null) === (value === null)) return name;
+  const message =
+    each === null
+      ? 'must be absent, because all calls of this budget share one limit'
+      : `must be given: this budget has a limit for each ${each}`;
+  throw invalidRequest([{ path: 'value', message }], 1);
 }
 
 /** Another replica may have stored it, or an owner ended it. */

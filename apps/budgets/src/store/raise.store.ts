@@ -136,15 +136,7 @@ export function createRaiseStore(connection: Connection, trail: AuditTrail, requ
       return found.map(toRaise);
     },
 
-    async lapsed(now, limit) {
-      const found = await raises
-        .find({ state: 'active', ...isOver(now) }, { tenantId: 1 })
-        .sort({ until: 1 })
-        .limit(limit)
-        .lean();
-      return found.map(({ _id, tenantId }) => ({ tenantId: provenTenantId(tenantId), id: _id }));
-    },
-
+    lapsed: (...asked) => lapsed(raises, ...asked),
     grantedIn: (...asked) => grantedIn(raises, ...asked),
 
     async add(tenantId, raise, decide, cause) {
@@ -177,6 +169,15 @@ export function createRaiseStore(connection: Connection, trail: AuditTrail, requ
         return after;
       }),
   };
+}
+
+async function lapsed(raises: Model<StoredRaise>, ...[now, limit]: Parameters<RaiseStore['lapsed']>) {
+  const found = await raises
+    .find({ state: 'active', ...isOver(now) }, { tenantId: 1 })
+    .sort({ until: 1 })
+    .limit(limit)
+    .lean();
+  return found.map(({ _id, tenantId }) => ({ tenantId: provenTenantId(tenantId), id: _id }));
 }
 
 async function grantedIn(

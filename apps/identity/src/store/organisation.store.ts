@@ -30,16 +30,7 @@ export function createOrganisationStore(
   { trail, accounts, clock }: { trail: AuditTrail; accounts: AccountTrail; clock: Clock },
 ): OrganisationStore {
   const { connection, organisations, workspaces } = models;
-
-  /** In the audit logs of the workspaces in which somebody gains or loses access. */
-  const record = (
-    tenantIds: readonly TenantId[],
-    cause: Cause,
-    { _id, name }: StoredOrganisation,
-    change: AuditChange,
-    session: ClientSession,
-  ) => trail.record(session, tenantIds, cause, { target: { type: 'organisation', id: _id, name }, changes: [change] });
-
+  const record = createRecord(trail);
   return {
     async listOf(userId) {
       const found = await organisations.find({ 'members.userId': userId }).sort({ name: 1, _id: 1 }).lean();
@@ -85,6 +76,30 @@ export function createOrganisationStore(
         await accounts.record(session, ownerId, cause, [{ field: 'organisation', from: name, to: null }]);
       }),
 
+    ...changesOfWorkspaces(models, record),
+    ...changesOfMembers(models, record, clock),
+  };
+}
+
+type RecordChange = ReturnType<typeof createRecord>;
+
+/** Records in the audit logs of the workspaces in which somebody gains or loses access. */
+function createRecord(trail: AuditTrail) {
+  return (
+    tenantIds: readonly TenantId[],
+    cause: Cause,
+    { _id, name }: StoredOrganisation,
+    change: AuditChange,
+    session: ClientSession,
+  ) => trail.record(session, tenantIds, cause, { target: { type: 'organisation', id: _id, name }, changes: [change] });
+}
+
+function changesOfWorkspaces(
+  models: IdentityModels,
+  record: RecordChange,
+): Pick<OrganisationStore, 'addWorkspace' | 'removeWorkspace'> {
+  const { connection, workspaces } = models;
+  return {
     addWorkspace: (organisationId, ownerId, slug, cause) =>
       changeInTurn(connection, ownerId, async (session) => {
         const stored = await changedBy(models, organisationId, ownerId, session);
@@ -113,7 +128,16 @@ export function createOrganisationStore(
         await withdrawInvitations(models, [workspace._id], people, session);
         await record([workspace._id], cause, stored, { field: 'workspace', from: slug, to: null }, session);
       }),
+  };
+}
 
+function changesOfMembers(
+  models: IdentityModels,
+  record: RecordChange,
+  clock: Clock,
+): Pick<OrganisationStore, 'setMember' | 'removeMember'> {
+  const { connection } = models;
+  return {
     setMember: (organisationId, ownerId, member, cause) =>
       changeInTurn(connection, ownerId, async (session) => {
         const stored = await changedBy(models, organisationId, ownerId, session);

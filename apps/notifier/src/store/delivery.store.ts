@@ -108,13 +108,10 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
       return channelIds.filter((channelId) => !held.has(channelId));
     },
 
-    async predecessorDueAt({ notification: { alert, group, channelId }, offset }) {
-      const about =
-        group === undefined
-          ? { 'alert.id': alert.id }
-          : { 'alert.rule_id': alert.rule_id, group: { $exists: true }, type: 'alert.fired' };
+    async predecessorDueAt({ notification, offset }) {
+      const { channelId } = notification;
       const predecessor = await deliveries.findOne(
-        { ...about, channelId, offset: { $lt: offset }, nextAttemptAt: { $exists: true } },
+        { ...sameSubject(notification), channelId, offset: { $lt: offset }, nextAttemptAt: { $exists: true } },
         { projection: { nextAttemptAt: 1 }, sort: { offset: 1 } },
       );
       return predecessor?.nextAttemptAt?.getTime() ?? null;
@@ -167,6 +164,12 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
     },
   };
 }
+
+/** What the messages have that this one must not overtake. */
+const sameSubject = ({ alert, group }: Delivery['notification']) =>
+  group === undefined
+    ? { 'alert.id': alert.id }
+    : { 'alert.rule_id': alert.rule_id, group: { $exists: true }, type: 'alert.fired' as const };
 
 const leased = ({ notification, sequence }: Delivery, owner: string) => ({
   _id: notification.notificationId,
