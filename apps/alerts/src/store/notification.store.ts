@@ -96,7 +96,7 @@ export interface CollectedNotification extends NewNotification {
 }
 
 /** A message about several alerts of a rule. */
-export interface GroupMessage extends Omit<NewNotification, 'held'> {
+interface GroupMessage extends Omit<NewNotification, 'held'> {
   messageId: string;
   group: AlertGroup<Alert>;
 }
