@@ -11,6 +11,7 @@ import { describeConsoleLongList } from '../src/suites/console/long-list.suite.t
 import { describeConsolePeople } from '../src/suites/console/people.suite.ts';
 import { describeConsolePrices } from '../src/suites/console/prices.suite.ts';
 import { describeConsoleRaises } from '../src/suites/console/raises.suite.ts';
+import { describeConsoleWaysOut } from '../src/suites/console/ways-out.suite.ts';
 import { describeConsoleStatement } from '../src/suites/console/statement.suite.ts';
 
 // Beside console.tools.spec.ts, so that two halves of the console's suites run at the same time.
@@ -20,6 +21,7 @@ describe('what people do in the console, in a browser', () => {
   describeConsoleDialogs(stage, console);
   describeConsoleLongList(stage, console);
   describeConsoleAlerting(stage, console);
+  describeConsoleWaysOut(stage, console);
   describeConsolePeople(stage, console);
   describeConsolePrices(stage, console);
   describeConsoleRaises(stage, console);

@@ -12,7 +12,7 @@ import { eventually, useMongo } from '@tollkeeper/testing';
 import supertest from 'supertest';
 import { reservationIdOf } from '../src/domain/journal.ts';
 import { type Body, useEnforcer } from './enforcer.stack.ts';
-import { deepEntry, messageOf, POST, sendRawLog } from './raw.access.log.ts';
+import { commonOf, deepEntry, entryOf, messageOf, POST, sendRawLog } from './raw.access.log.ts';
 
 const AUTHZ = '/api/v1/adapters/authz';
 const PORTKEY = '/api/v1/adapters/portkey';
@@ -57,22 +57,11 @@ const check = (more: Record<string, string> = {}) => ({
   attributes: { request: { http: { headers: { 'x-tollkeeper-agent': 'planner', ...more }, body: '' } } },
 });
 
-/** The entry of an answered request. */
-const entryOf = (requestId: string, requestHeaders: Record<string, string> = { 'x-tollkeeper-agent': 'planner' }) => ({
-  request: { requestId, requestHeaders },
-  response: { responseCode: { value: 200 } },
-});
-
 /** How often streams of access logs ended with the status. */
 const endedStreams = (code: string) => stack.counted('grpc_server_streams_total', code);
 /** The reasons of the log lines with these words. */
 const reasonsOf = (words: string) =>
   stack.logs.lines().flatMap(({ msg, reason }) => (String(msg).includes(words) ? [String(reason)] : []));
-
-/** The part of an entry with the metadata of tollkeeper, and of other filters. */
-const commonOf = (fields: Record<string, object>, others: Record<string, { fields: Record<string, object> }> = {}) => ({
-  metadata: { filterMetadata: { tollkeeper: { fields }, ...others } },
-});
 
 describe('half-open requests', () => {
   /** Announces a message of a thousand bytes, and sends none of it. */

@@ -64,3 +64,20 @@ function framed(message: Buffer): Buffer {
   head.writeUInt32BE(message.length, 1);
   return Buffer.concat([head, message]);
 }
+
+/** The entry of an answered request. */
+export const entryOf = (
+  requestId: string,
+  requestHeaders: Record<string, string> = { 'x-tollkeeper-agent': 'planner' },
+) => ({
+  request: { requestId, requestHeaders },
+  response: { responseCode: { value: 200 } },
+});
+
+/** The part of an entry with the metadata of tollkeeper, and of other filters. */
+export const commonOf = (
+  fields: Record<string, object>,
+  others: Record<string, { fields: Record<string, object> }> = {},
+) => ({
+  metadata: { filterMetadata: { tollkeeper: { fields }, ...others } },
+});
