@@ -201,7 +201,7 @@ describe('behind Envoy with the rate limit service', () => {
   it('a call whose caller leaves in the middle is settled at what was held', async () => {
     const agent = await agentWith('ample');
     const left = new AbortController();
-    const response = await ask(envoy, agent, { model: 'gpt-4o-slow', stream: true }, left);
+    const response = await ask(envoy, agent, { model: 'gpt-4o-slow', stream: true }, { signal: left.signal });
     await response.body!.getReader().read();
     const { held_micros: held } = await limitOf(agent);
     expect(held).toBe(50_000);
@@ -294,7 +294,7 @@ describe('behind Envoy with the access log over gRPC', () => {
     expect((await ask(authorized, refused, { model: 'gpt-4o-fails' })).status).toBe(500);
     await settledAt(refused, 0);
     const leaving = new AbortController();
-    const response = await ask(authorized, left, { model: 'gpt-4o-slow', stream: true }, leaving);
+    const response = await ask(authorized, left, { model: 'gpt-4o-slow', stream: true }, { signal: leaving.signal });
     await response.body!.getReader().read();
     const { held_micros: held } = await limitOf(left);
     expect(held).toBeGreaterThan(0);

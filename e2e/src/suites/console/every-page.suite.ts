@@ -113,7 +113,9 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
       await page.keyboard.type('planner');
       // The agents load when the list opens.
       await page.getByRole('option', { name: 'planner' }).first().waitFor();
+      // The next one pauses the agent.
       await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('ArrowUp');
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { level: 1, name: 'planner' }).waitFor();
     });

@@ -3,7 +3,6 @@ import type { ReactNode } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { dates, monthOfYear, shortMonth } from '../../format/time.ts';
-import { dayOf } from '../../format/zoned.ts';
 import { statement as words } from '../../text/statement.ts';
 import { Button } from '../../ui/button.tsx';
 import { Count, Money } from '../../ui/figures.tsx';
@@ -21,7 +20,8 @@ const MONTHS = 24;
 export function StatementPage() {
   const { name, timezone } = useWorkspace();
   const { month: asked } = useSearch({ from: '/account/w/$slug/spend/statement' });
-  const current = useToday(timezone).slice(0, 'yyyy-mm'.length);
+  const today = useToday(timezone);
+  const current = today.slice(0, 'yyyy-mm'.length);
   const month = asked ?? monthBefore(current, 1);
   const read = useRead('GET /api/v1/dashboard/statement', { query: { month } });
   const line = (window: { start: string; end: string }) => words.line(name, dates(window, timezone), timezone);
@@ -38,7 +38,7 @@ export function StatementPage() {
         }
       >
         <MonthChoice month={month} current={current} />
-        {read.data && <SpendLink window={read.data.window} />}
+        <SpendLink start={`${month}-01`} end={month === current ? today : lastDayOf(month)} />
         <Button onClick={() => print()}>{words.print}</Button>
       </PageHead>
       <Loaded query={read} height={1_200}>
@@ -70,11 +70,15 @@ function MonthChoice({ month, current }: { month: string; current: string }) {
   );
 }
 
+function lastDayOf(month: string): string {
+  const [year, number] = month.split('-').map(Number) as [number, number];
+  return new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 'yyyy-mm-dd'.length);
+}
+
 /** The same days on the page of spend, which has the files of them. */
-function SpendLink({ window: { start, end, timezone } }: { window: Api.Window }) {
+function SpendLink({ start, end }: { start: string; end: string }) {
   const { slug } = useWorkspace();
-  const [first, last] = [Date.parse(start), Date.parse(end) - 1].map((time) => dayOf(time, timezone));
-  const search = { range: 'dates', start: first, end: last } as const;
+  const search = { range: 'dates', start, end } as const;
   return (
     <Link to="/w/$slug/spend" params={{ slug }} search={search} className={ui['button']}>
       {words.showSpend}
