@@ -33,6 +33,7 @@ interface Statement {
   previous: { start: string; end: string };
   total: Record<string, number>;
   tables: Table[];
+  raises: { rows: object[]; others: object | null };
 }
 
 async function statementOf(tenantId: TenantId, query = ''): Promise<Statement> {
@@ -239,7 +240,7 @@ describe('the statement of a month', () => {
       ...Array.from({ length: 9 }, (_, index) => raise(2 + index, '2026-10-31T23:59:59.999Z')),
       raise(11, '2026-11-01T00:00:00Z'),
     ]);
-    const { raises } = (await statementOf(tenantId)) as unknown as { raises: { rows: object[]; others: object } };
+    const { raises } = await statementOf(tenantId);
     expect(raises.rows).toHaveLength(8);
     expect(raises.rows[0]).toEqual({
       ...{ raise_id: 'rai_1', budget_id: 'bud_workspace', budget_name: 'Workspace', value: 'zoe', extra_micros: 99 },

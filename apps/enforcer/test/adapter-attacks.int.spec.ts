@@ -370,7 +370,7 @@ describe('a message of an access log', () => {
     const waits = () => stack.counted('enforcer_requests_over_quota_total', 'report_bytes');
     await eventually(async () => expect(await waits()).toBeGreaterThan(0));
     await neighbourIsTaken();
-    // The clock of the quota stands still.
+    // The clock of the quota is stopped.
     expect((await counted()) - before).toBeLessThan(streams * messages * entries);
     stack.passRetryAfter(5);
     expect(await Promise.all(flood.map(({ ended }) => ended))).toEqual(Array(streams).fill('OK'));

@@ -6,7 +6,7 @@ import { createReportRoom } from './report.room.ts';
 const MB = 1_000_000;
 const [eve, ada] = [provenTenantId('ws_eve'), provenTenantId('ws_ada')];
 
-/** A room whose clock stands still, and the work that began in it. */
+/** A room whose clock is stopped, and the work that began in it. */
 function newRoom() {
   const { logger, lines } = testLogger();
   const clock = { now: 0 };
